@@ -1,0 +1,1 @@
+"""The embedded report reader: what a radiology report says, from a lexicon and rules, offline."""

@@ -1,0 +1,144 @@
+"""Read lexicon files: ours, and the user's merged over them."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from radgauge.report_reader.lexicon.check import check_graph, check_table, check_terms
+from radgauge.report_reader.lexicon.concepts import Concept, Lexicon
+from radgauge.text.tokens import phrase_key
+
+FOLDER = Path(__file__).parent
+ENGINE_TABLES = ("descriptors", "cues", "compositions")
+
+
+class LexiconError(ValueError):
+    """A lexicon file does not follow the schema; the message lists every problem."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        shown = "\n  ".join(problems[:20])
+        more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
+        super().__init__(f"the lexicon has {len(problems)} problem(s):\n  {shown}{more}")
+        self.problems = tuple(problems)
+
+
+def built_in_files() -> list[Path]:
+    """The concept files that ship with the package, in a fixed order."""
+    return sorted(path for path in FOLDER.glob("*.toml") if path.stem not in ENGINE_TABLES)
+
+
+def _parse(path: Path) -> tuple[dict[str, Any], bytes]:
+    try:
+        raw = path.read_bytes()
+        return tomllib.loads(raw.decode("utf-8")), raw
+    except OSError as error:
+        raise LexiconError([f"{path}: cannot be read: {error.strerror}"]) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LexiconError([f"{path}: not valid TOML: {error}"]) from error
+
+
+def _values(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+
+
+def _merge(concepts: dict[str, Concept], path: Path, tables: Any, *, override: bool) -> list[str]:
+    """Add the tables of one file to the concepts; problems are returned, faulty tables left out."""
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        return [f"{path.name}: 'concept' must be a list of tables ([[concept]])"]
+    problems = []
+    before = dict(concepts)
+    for position, table in enumerate(tables):
+        name = table.get("id")
+        known = before.get(name) if override and isinstance(name, str) else None
+        found = check_table(table, file=path.name, position=position, partial=known is not None)
+        if not found and name in concepts and (known is None or concepts[name] is not before[name]):
+            found = [f"{path.name}: concept {name!r}: id is already used in {concepts[name].file}"]
+        if found:
+            problems += found
+        elif known is None:
+            concepts[name] = Concept(**_values(table), file=path.name)
+        else:
+            concepts[name] = replace(known, **_values(table), file=path.name)
+    return problems
+
+
+def _without_taken_terms(concepts: dict[str, Concept], mine: Sequence[str]) -> dict[str, Concept]:
+    """Terms that a user's concept claims are taken from ours: the user decides what a word means."""
+    claimed = {phrase_key(term) for name in mine for term in concepts[name].terms}
+    short = {term for name in mine for term in concepts[name].abbreviations}
+    cleaned = {}
+    users = set(mine)
+    for name, concept in concepts.items():
+        if name not in users:
+            concept = replace(
+                concept,
+                synonyms=tuple(term for term in concept.synonyms if phrase_key(term) not in claimed),
+                adjectives=tuple(term for term in concept.adjectives if phrase_key(term) not in claimed),
+                abbreviations=tuple(term for term in concept.abbreviations if term not in short),
+            )
+        cleaned[name] = concept
+    return cleaned
+
+
+def check_lexicon(
+    files: Sequence[Path], *, over: Mapping[str, Concept] | None = None
+) -> tuple[dict[str, Concept], list[str]]:
+    """Read concept files and return what could be read and every problem found.
+
+    Args:
+        files: TOML files, later ones after earlier ones.
+        over: concepts that the files extend and override; without it an id may occur once only.
+    """
+    concepts = dict(over or {})
+    problems: list[str] = []
+    for path in files:
+        try:
+            content, _ = _parse(path)
+        except LexiconError as error:
+            problems += error.problems
+            continue
+        extra = sorted(content.keys() - {"concept"})
+        problems += [
+            f"{path.name}: unknown table {key!r}; a lexicon file holds [[concept]] tables" for key in extra
+        ]
+        problems += _merge(concepts, path, content.get("concept", []), override=over is not None)
+    if over is not None:
+        mine = [name for name, concept in concepts.items() if over.get(name) is not concept]
+        concepts = _without_taken_terms(concepts, mine)
+    return concepts, problems + check_graph(concepts) + check_terms(concepts.values())
+
+
+@lru_cache(maxsize=4)
+def load_lexicon(files: tuple[Path, ...] = ()) -> Lexicon:
+    """The lexicon that ships with the package, with the user's files merged over it.
+
+    A user's concept with one of our ids overrides the fields it gives; a new id adds a concept.
+
+    Raises:
+        LexiconError: a user's file does not follow the schema; every problem is listed.
+    """
+    digest = hashlib.sha256()
+    concepts: dict[str, Concept] = {}
+    for path in built_in_files():
+        content, raw = _parse(path)
+        digest.update(raw)
+        for table in content.get("concept", []):  # checked by a test, not on every start
+            concepts[table["id"]] = _concept(table, file=path.name)
+    tables = {}
+    for name in ENGINE_TABLES:
+        if (path := FOLDER / f"{name}.toml").exists():
+            tables[name], raw = _parse(path)
+            digest.update(raw)
+    if files:
+        concepts, problems = check_lexicon(files, over=concepts)
+        if problems:
+            raise LexiconError(problems)
+        for path in files:
+            digest.update(path.read_bytes())
+    return Lexicon(concepts, tables, digest.hexdigest()[:12])

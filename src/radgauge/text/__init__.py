@@ -1,0 +1,1 @@
+"""Language code without metric logic: tokens, sentences, sections."""

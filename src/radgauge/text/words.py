@@ -1,0 +1,71 @@
+"""One normal form per word, so that lexicon terms and report words meet in one dictionary.
+
+Lower case, American spelling, singular. The singular is a string operation, not a dictionary: what matters is
+that a term and its plural get the same form, not that the form is a word.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+_BRITISH = (
+    ("aem", "em"),  # haemorrhage, ischaemia, anaemia
+    ("oede", "ede"),
+    ("oesoph", "esoph"),
+    ("rrhoea", "rrhea"),
+    ("pnoea", "pnea"),
+    ("aetiolog", "etiolog"),
+    ("foet", "fet"),
+    ("paed", "ped"),
+    ("caec", "cec"),
+    ("leuco", "leuko"),
+    ("sulph", "sulf"),
+    ("tumour", "tumor"),
+    ("colour", "color"),
+    ("grey", "gray"),
+    ("centre", "center"),
+    ("fibre", "fiber"),
+    ("calibre", "caliber"),
+    ("metre", "meter"),
+    ("litre", "liter"),
+    ("moulding", "molding"),
+    ("isation", "ization"),
+    ("alise", "alize"),  # visualise, localised
+    ("labell", "label"),
+    ("tunnell", "tunnel"),
+    ("channell", "channel"),
+)
+_KEEP = frozenset({"this", "does", "bias", "lens", "pancreas", "always", "perhaps", "whereas"})
+
+
+def singular(word: str) -> str:
+    """The word without a regular English plural ending.
+
+    >>> [singular(word) for word in ("masses", "densities", "sinuses", "lobes", "atelectasis")]
+    ['mass', 'density', 'sinus', 'lobe', 'atelectasis']
+    """
+    if len(word) < 4 or word[-1] != "s" or word in _KEEP:
+        return word
+    if word.endswith(("ss", "us", "is", "'s")):
+        return word.removesuffix("'s")
+    if word.endswith("ies"):
+        return word[:-3] + "y" if len(word) > 4 else word[:-1]
+    if word.endswith(("sses", "uses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    return word[:-1]
+
+
+@lru_cache(maxsize=1 << 16)
+def normal_form(word: str) -> str:
+    """Lower-cased, American, singular form of one word.
+
+    >>> normal_form("Oedemas"), normal_form("centre"), normal_form("Haemorrhages")
+    ('edema', 'center', 'hemorrhage')
+    """
+    lowered = word.lower()
+    if lowered.isalpha() or "'" in lowered:
+        for british, american in _BRITISH:
+            if british in lowered:
+                lowered = lowered.replace(british, american)
+        return singular(lowered)
+    return lowered
