@@ -1,7 +1,8 @@
 """Tokens of a report with their character positions.
 
 Hyphens inside words are dropped ("air-space" is "air", "space"), because reports write every compound with a
-hyphen, with a blank or in one word; letters and digits are parted ("L4-L5" is four tokens). De-identification marks (`XXXX`, `___`, `[**...**]`) are one token each, `MASK`.
+hyphen, with a blank or in one word; letters and digits are parted ("L4-L5" is four tokens).
+De-identification marks (`XXXX`, `___`, `[**...**]`) are one token each, `MASK`.
 """
 
 from __future__ import annotations

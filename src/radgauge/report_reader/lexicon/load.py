@@ -129,7 +129,7 @@ def load_lexicon(files: tuple[Path, ...] = ()) -> Lexicon:
         content, raw = _parse(path)
         digest.update(raw)
         for table in content.get("concept", []):  # checked by a test, not on every start
-            concepts[table["id"]] = _concept(table, file=path.name)
+            concepts[table["id"]] = Concept(**_values(table), file=path.name)
     tables = {}
     for name in ENGINE_TABLES:
         if (path := FOLDER / f"{name}.toml").exists():
