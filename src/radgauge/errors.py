@@ -1,0 +1,45 @@
+"""The exceptions radgauge raises, and the one guard for optional packages."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+class RadgaugeError(Exception):
+    """Base of everything radgauge raises on purpose; the message is meant for people."""
+
+
+class InputError(RadgaugeError, ValueError):
+    """The data given cannot be used as it is; the message names the first offender and the remedy."""
+
+
+class UsageError(RadgaugeError, ValueError):
+    """The call itself is wrong: an unknown name, an impossible setting."""
+
+
+class ModelError(RadgaugeError):
+    """A checkpoint is missing, incomplete, of another shape, or must not be fetched."""
+
+
+class MissingExtra(RadgaugeError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import an optional package, or say which extra brings it.
+
+    >>> require("json", extra="models").__name__
+    'json'
+    >>> require("no_such_package", extra="models")
+    Traceback (most recent call last):
+        ...
+    radgauge.errors.MissingExtra: no_such_package is not installed; run: pip install 'radgauge[models]'
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name != module.partition(".")[0] and error.name != module:
+            raise  # the package is there and something inside it is broken: that is another story
+        name = module.partition(".")[0]
+        raise MissingExtra(f"{name} is not installed; run: pip install 'radgauge[{extra}]'") from None

@@ -1,0 +1,206 @@
+"""Metric: settings in, sufficient statistics per case out.
+
+A metric never aggregates text. `measure` returns one row of statistics per case; everything that people
+report (case values, corpus values, intervals, tests) is arithmetic on these rows, so it never reads a
+report twice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge import __version__
+
+if TYPE_CHECKING:
+    from radgauge.cases import Case
+    from radgauge.reading import Readings
+
+Rows = NDArray[np.float64]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One reason behind a score, in one plain sentence, with the characters it speaks of.
+
+    Attributes:
+        kind: matched, missing, added, changed, contradicted, or info.
+        text: One sentence for people.
+        reference_spans: Character spans in the reference.
+        candidate_spans: Character spans in the candidate.
+        data: Whatever a machine wants to know besides (similarity, weight, category).
+    """
+
+    kind: str
+    text: str
+    reference_spans: tuple[Span, ...] = ()
+    candidate_spans: tuple[Span, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why one case got its score."""
+
+    metric: str
+    values: Mapping[str, float]
+    notes: tuple[Note, ...] = ()
+
+
+class Metric(ABC):
+    """A judge made of code. Subclasses are frozen dataclasses whose fields are their settings.
+
+    Class attributes:
+        name: Registry name.
+        higher_is_better: Direction of every column.
+        needs: What a case must have besides a candidate: any of "reference", "image".
+        range: Smallest and largest possible value of the headline column, for people.
+        extra: The pip extra it needs, "" for none.
+        summary: One line for `radgauge ls`.
+    """
+
+    name: ClassVar[str]
+    higher_is_better: ClassVar[bool]
+    needs: ClassVar[frozenset[str]] = frozenset({"reference"})
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    extra: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the outputs, the headline first."""
+        return (self.name,)
+
+    @property
+    def judges_empty(self) -> bool:
+        """Whether these settings give an empty candidate a value; otherwise it is not judged."""
+        return False
+
+    @abstractmethod
+    def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+        """Sufficient statistics, one row per case in the order given; NaN = cannot be judged."""
+
+    def case_scores(self, rows: Rows) -> Rows:
+        """Values per case, one column per output."""
+        return rows
+
+    def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
+        """Values of a set of cases from the column sums of its judged rows.
+
+        Args:
+            totals: Sums of the rows' columns over the cases that could be judged, shape (..., k).
+            counts: How many cases entered each sum, shape (..., k).
+
+        Returns:
+            Shape (..., m), one value per output; NaN where nothing could be judged.
+        """
+        return mean(totals, counts)
+
+    def corpus_score(self, rows: Rows) -> float:
+        """The headline value of a set of cases."""
+        return float(self.corpus_scores(*sums(rows))[0])
+
+    def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
+        """Why this case gets its score; None if the metric has nothing to show."""
+        return None
+
+    def why_not(self, case: Case, *, reading: Readings) -> str:
+        """Why `measure` returned NaN for this case, in a few words."""
+        return "cannot be judged"
+
+    def signature(self) -> str:
+        """Everything that changes the numbers, in one line.
+
+        Settings are the dataclass fields, in order; a subclass adds what it rests on with `parts`.
+        """
+        settings = {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(self)  # type: ignore[arg-type]
+            if f.init
+        }
+        words = [self.name]
+        words += [f"{key}:{_plain(value)}" for key, value in {**settings, **self.parts()}.items()]
+        return "|".join([*words, f"v:{__version__}"])
+
+    def parts(self) -> Mapping[str, str]:
+        """Readers, models and libraries behind the number, for the signature."""
+        return {}
+
+
+def sums(rows: Rows) -> tuple[Rows, Rows]:
+    """Column sums over judged entries and how many there were.
+
+    >>> import numpy as np
+    >>> sums(np.array([[1.0], [np.nan], [3.0]]))
+    (array([4.]), array([2.]))
+    """
+    judged = ~np.isnan(rows)
+    return np.where(judged, rows, 0.0).sum(axis=0), judged.sum(axis=0).astype(np.float64)
+
+
+def mean(totals: Rows, counts: Rows) -> Rows:
+    """Totals over counts, NaN where the count is 0."""
+    return ratio(totals, counts)
+
+
+def ratio(numerator: Rows, denominator: Rows) -> Rows:
+    """Elementwise division that gives NaN, silently, where the denominator is 0.
+
+    >>> import numpy as np
+    >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    array([0.5, nan])
+    """
+    shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
+    return np.divide(numerator, denominator, out=np.full(shape, np.nan), where=np.not_equal(denominator, 0))
+
+
+def reference_pairs(cases: Sequence[Case]) -> tuple[list[str], list[str], NDArray[np.intp]]:
+    """Every (candidate, reference) pair of the cases, and the case each belongs to.
+
+    Returns:
+        Candidates, references and the case index, all of the same length.
+    """
+    candidates, references, owner = [], [], []
+    for index, case in enumerate(cases):
+        for reference in case.references:
+            candidates.append(case.candidate)
+            references.append(reference)
+            owner.append(index)
+    return candidates, references, np.asarray(owner, dtype=np.intp)
+
+
+def best_reference(
+    values: Rows, owner: NDArray[np.intp], *, cases: int, higher_is_better: bool
+) -> NDArray[np.intp]:
+    """For each case the pair (row of `values`) whose first column is best; -1 where there is none.
+
+    Several references are alternatives: a candidate is judged against the one it comes closest to.
+    NaN loses against every number. Ties go to the first reference.
+    """
+    chosen = np.full(cases, -1, dtype=np.intp)
+    if not len(owner):
+        return chosen
+    key = np.where(np.isnan(values[:, 0]), -np.inf, values[:, 0] if higher_is_better else -values[:, 0])
+    order = np.lexsort((np.arange(len(owner)), -key, owner))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = owner[order][1:] != owner[order][:-1]
+    chosen[owner[order][first]] = order[first]
+    return chosen
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (tuple, list, frozenset)):
+        items: Iterable[object] = sorted(value, key=str) if isinstance(value, frozenset) else value
+        return "+".join(_plain(item) for item in items)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

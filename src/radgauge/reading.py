@@ -1,0 +1,128 @@
+"""Reading: what a metric needs to know of one text, found once per distinct text.
+
+`Readings` is the one place that removes duplicates, asks the cache, forms batches and shows progress.
+Metrics ask it; they never call a model.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from radgauge.cache import Cache
+from radgauge.errors import RadgaugeError
+
+log = logging.getLogger(__name__)
+
+R_co = TypeVar("R_co", covariant=True)
+R = TypeVar("R")
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what, done, total) after every batch."""
+
+
+class Reader(Protocol[R_co]):
+    """Turns texts into readings. A frozen dataclass of settings that loads weights when first used.
+
+    Optional attributes that `Readings` honours:
+        batch_size: Texts per call of `read` (default 512).
+        pack(reading) -> bytes, unpack(bytes) -> reading: makes readings persistent across runs.
+    """
+
+    @property
+    def signature(self) -> str:
+        """Names model, revision and version: two readers that can differ in one reading differ here."""
+
+    def read(self, texts: Sequence[str]) -> Sequence[R_co]:
+        """One reading per text, in order."""
+
+
+@runtime_checkable
+class Persistent(Protocol):
+    """A reader whose readings are worth keeping on disk."""
+
+    def pack(self, reading: Any) -> bytes:
+        """The reading as bytes (never pickle)."""
+
+    def unpack(self, packed: bytes) -> Any:
+        """The reading from the bytes; ValueError if they are not what `pack` writes."""
+
+
+class Readings:
+    """Hands out readings; every distinct text is read once.
+
+    >>> class Length:
+    ...     signature = "length-1"
+    ...     def read(self, texts):
+    ...         return [len(text) for text in texts]
+    >>> Readings().of(Length(), ["ab", "abc", "ab"])
+    [2, 3, 2]
+
+    Args:
+        cache: Where persistent readings are kept; None keeps nothing on disk.
+        progress: Told after every batch.
+    """
+
+    def __init__(self, *, cache: Cache | None = None, progress: Progress | None = None) -> None:
+        self._cache = cache
+        self._progress = progress
+        self._known: dict[str, dict[str, Any]] = {}
+        self._derived: dict[Hashable, Any] = {}
+
+    def of(self, reader: Reader[R], texts: Sequence[str]) -> list[R]:
+        """One reading per text, in order."""
+        known = self._known.setdefault(reader.signature, {})
+        wanted = [text for text in dict.fromkeys(texts) if text not in known]
+        if wanted:
+            wanted = self._from_cache(reader, wanted, known)
+            self._read(reader, wanted, known)
+        return [known[text] for text in texts]
+
+    def once(self, key: Hashable, make: Callable[[], R]) -> R:
+        """The value of `make()`, made once per key: for what is derived from many readings."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        value: R = self._derived[key]
+        return value
+
+    def _from_cache(self, reader: Reader[R], wanted: list[str], known: dict[str, Any]) -> list[str]:
+        if self._cache is None or not isinstance(reader, Persistent):
+            return wanted
+        try:
+            packed = self._cache.get(reader.signature, wanted)
+        except (OSError, sqlite3.Error) as error:
+            self._give_up_cache(error)
+            return wanted
+        for text, payload in packed.items():
+            try:
+                known[text] = reader.unpack(payload)
+            except ValueError:
+                log.warning("a cached reading of %s cannot be unpacked and is read anew", reader.signature)
+        return [text for text in wanted if text not in known]
+
+    def _read(self, reader: Reader[R], wanted: list[str], known: dict[str, Any]) -> None:
+        # Longest first: batches of like length waste no padding, and memory trouble shows at once.
+        wanted = sorted(wanted, key=len, reverse=True)
+        size = int(getattr(reader, "batch_size", 512))
+        label = reader.signature.partition("|")[0]
+        for start in range(0, len(wanted), size):
+            batch = wanted[start : start + size]
+            read = reader.read(batch)
+            if len(read) != len(batch):
+                raise RadgaugeError(
+                    f"reader {reader.signature!r} returned {len(read)} readings for {len(batch)} texts"
+                )
+            known.update(zip(batch, read, strict=True))
+            if self._cache is not None and isinstance(reader, Persistent):
+                try:
+                    self._cache.put(reader.signature, {text: reader.pack(known[text]) for text in batch})
+                except (OSError, sqlite3.Error) as error:
+                    self._give_up_cache(error)
+            if self._progress is not None:
+                self._progress(label, start + len(batch), len(wanted))
+
+    def _give_up_cache(self, error: Exception) -> None:
+        log.warning("the reading cache cannot be used (%s); this run keeps nothing on disk", error)
+        self._cache = None

@@ -1,0 +1,24 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test touches the user's cache or the network."""
+    monkeypatch.setenv("RADGAUGE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("RADGAUGE_OFFLINE", "1")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real public data for development; not part of the repository for licence reasons."""
+    folder = Path(os.environ.get("RADGAUGE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("the development data (../shared/data or $RADGAUGE_DATA) is not on this machine")
+    return folder
