@@ -65,8 +65,8 @@ def as_cases(given: object) -> list[Case]:
         records = given
     else:
         raise InputError(
-            "cases must be a sequence of Case or of dicts with id, candidate and reference, a dict of columns, "
-            f"or a frame; got {type(given).__name__}"
+            "cases must be a sequence of Case or of dicts with id, candidate and reference, "
+            f"a dict of columns, or a frame; got {type(given).__name__}"
         )
     cases = [
         item if isinstance(item, Case) else case_from_record(item, where=f"record {number}")
@@ -86,7 +86,7 @@ def columns_to_records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def case_from_record(record: object, *, where: str) -> Case:
-    """A Case from a dict with id, candidate, reference or references, optional system, image(s), anything else."""
+    """A Case from a dict with id, candidate, reference(s), optional system, image(s) and anything else."""
     if not isinstance(record, Mapping):
         raise InputError(f"{where}: a case must be a dict or a Case, got {type(record).__name__}")
     fields = dict(record)

@@ -158,7 +158,9 @@ def ratio(numerator: Rows, denominator: Rows) -> Rows:
     array([0.5, nan])
     """
     shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
-    return np.divide(numerator, denominator, out=np.full(shape, np.nan), where=np.not_equal(denominator, 0))
+    quotient: Rows = np.full(shape, np.nan)
+    np.divide(numerator, denominator, out=quotient, where=np.not_equal(denominator, 0))
+    return quotient
 
 
 def reference_pairs(cases: Sequence[Case]) -> tuple[list[str], list[str], NDArray[np.intp]]:
