@@ -1,20 +1,30 @@
-"""Case: what is judged. One study, one system's candidate, its references, images and context."""
+"""Case: what is judged. One study, one system's candidate, its references, images and context.
+
+Every check of input that Python users and files have in common is here.
+"""
 
 from __future__ import annotations
 
-import math
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from radgauge.cells import as_text, cell, study_id
+from radgauge.columns import Columns, Parts, check_roles, resolve
 from radgauge.errors import InputError
+from radgauge.tables import columns_to_records
 
 Key = tuple[str, str]
 """(study id, system)"""
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
+SAMPLE = 50  # values of a column that are looked at to tell reports from other text
+MISSING = "missing"
+"""Meta key of a case that stands for a text nobody supplied; its value is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,107 +52,188 @@ class Case:
         """(id, system)"""
         return (self.id, self.system)
 
+    @property
+    def missing(self) -> str:
+        """Why the case has no candidate at all (as against an empty one); "" if it has."""
+        return self.meta.get(MISSING, "")
+
     def with_real_references(self) -> Case:
         """The same case without references that are empty."""
         kept = tuple(text for text in self.references if text.strip())
         return self if len(kept) == len(self.references) else replace(self, references=kept)
 
 
-def as_cases(given: object) -> list[Case]:
-    """Cases from whatever Python users hold: Case objects, dicts, a pandas or polars frame.
+def as_cases(
+    given: object,
+    *,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    candidate_columns: Sequence[str] | None = None,
+) -> list[Case]:
+    """Cases from what Python users hold: Case objects, dicts, a dict of columns, a pandas or polars frame.
+
+    Args:
+        given: The cases; columns may have any of the names that files may have.
+        columns: Role -> column name, where the names do not speak for themselves.
+        candidate_columns: Columns that hold one system's candidates each.
 
     >>> as_cases([{"id": "1", "candidate": "clear", "reference": "lungs clear"}])[0].references
     ('lungs clear',)
+    >>> as_cases({"study_id": [7.0], "prediction": ["clear"], "ground_truth": [None]})[0]
+    Case(id='7', candidate='clear', references=('',), system='system', images=(), meta=mappingproxy({}))
     """
-    records: Iterable[Any]
-    if hasattr(given, "to_dicts"):  # polars
-        records = given.to_dicts()
-    elif hasattr(given, "to_dict") and hasattr(given, "columns"):  # pandas
-        records = given.to_dict("records")
-    elif isinstance(given, Mapping) and not isinstance(given.get("id"), str):  # a dict of columns
-        records = columns_to_records(given)
-    elif isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
-        records = given
-    else:
-        raise InputError(
-            "cases must be a sequence of Case or of dicts with id, candidate and reference, "
-            f"a dict of columns, or a frame; got {type(given).__name__}"
-        )
-    cases = [
-        item if isinstance(item, Case) else case_from_record(item, where=f"record {number}")
-        for number, item in enumerate(records, start=1)
-    ]
-    check_unique(cases)
+    items = list(_items(given))
+    for number, item in enumerate(items, start=1):
+        if not isinstance(item, Case | Mapping):
+            raise InputError(f"record {number}: a case must be a dict or a Case, got {type(item).__name__}")
+    records = [item for item in items if not isinstance(item, Case)]
+    roles = None
+    if records:
+        names = dict.fromkeys(name for record in records for name in record)
+        sample = {name: [record.get(name) for record in records[:SAMPLE]] for name in names}
+        roles = resolve(sample, name="cases", given=check_roles(columns), candidate_columns=candidate_columns)
+    cases: list[Case] = []
+    places: list[str] = []
+    for number, item in enumerate(items, start=1):
+        where = f"record {number}"
+        new = [item] if isinstance(item, Case) else build_cases(item, roles=_known(roles), where=where)
+        cases += new
+        places += [where] * len(new)
+    check_unique(cases, places=places)
     return cases
 
 
-def columns_to_records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A dict of equally long columns as records."""
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise InputError(f"all columns must have the same length, got {lengths}")
-    names = list(columns)
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def _known(roles: Columns | None) -> Columns:
+    if roles is None:
+        raise InputError("no columns")  # cannot happen: there is a record, so there are columns
+    return roles
 
 
-def case_from_record(record: object, *, where: str) -> Case:
-    """A Case from a dict with id, candidate, reference(s), optional system, image(s) and anything else."""
-    if not isinstance(record, Mapping):
-        raise InputError(f"{where}: a case must be a dict or a Case, got {type(record).__name__}")
-    fields = dict(record)
-    study = cell(fields.pop("id", None))
-    if not study:
-        raise InputError(
-            f"{where}: every case needs a non-empty id; columns there: {', '.join(map(str, record))}"
-        )
-    if "candidate" not in fields:
-        raise InputError(
-            f"{where} (id {study!r}): no candidate; columns there: {', '.join(map(str, record))}"
-        )
-    candidate = cell(fields.pop("candidate"))
-    references = _several(fields.pop("references", None)) or _several(fields.pop("reference", None))
-    images = _several(fields.pop("images", None)) or _several(fields.pop("image", None))
-    system = cell(fields.pop("system", None)) or "system"
-    return Case(
-        id=study,
-        candidate=candidate,
-        references=tuple(references),
-        system=system,
-        images=tuple(Path(image) for image in images),
-        meta=MappingProxyType({str(name): cell(value) for name, value in fields.items()}),
+def _items(given: object) -> Iterable[Any]:
+    if hasattr(given, "to_dicts"):  # polars
+        return list(given.to_dicts())
+    if hasattr(given, "to_dict") and hasattr(given, "columns"):  # pandas
+        return list(given.to_dict("records"))
+    if isinstance(given, Mapping):
+        if any(isinstance(value, str) for value in given.values()):  # one record
+            raise InputError("cases must be a sequence; to judge one case pass a list with it")
+        return columns_to_records(given)
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        return given
+    raise InputError(
+        "cases must be a sequence of Case or of dicts with id, candidate and reference, "
+        f"a dict of columns, or a frame; got {type(given).__name__}"
     )
 
 
-def cell(value: object) -> str:
-    """A table cell as text; missing values of every library (None, NaN, pandas.NA) are empty.
+def build_cases(
+    record: Mapping[str, Any], *, roles: Columns, where: str, system: str = "system"
+) -> list[Case]:
+    """The cases of one record: one, or one per system in a wide table.
 
-    >>> cell(None), cell(float("nan")), cell(12.0), cell("a")
-    ('', '', '12', 'a')
+    Args:
+        record: Cells by column.
+        roles: What each column is.
+        where: File and line, for messages.
+        system: The system's name if the record does not say.
     """
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return ""
-    if isinstance(value, float):
-        if math.isnan(value):
-            return ""
-        if value.is_integer():  # ids that a spreadsheet or pandas turned into floats
-            return str(int(value))
-    return str(value)
-
-
-def check_unique(cases: Sequence[Case]) -> None:
-    """Every (id, system) once."""
-    seen: set[Key] = set()
-    twice = [case.key for case in cases if case.key in seen or seen.add(case.key)]  # type: ignore[func-returns-value]
-    if twice:
-        study, system = twice[0]
-        raise InputError(
-            f"{len(twice)} of {len(cases)} cases repeat an id: first {study!r} (system {system!r}); "
-            "every (id, system) must occur once"
+    study = study_id(record.get(roles.id), where=f"{where}: {roles.id}")
+    references = tuple(
+        text for parts in roles.references for text in _texts(record, parts, where=f"{where} (id {study!r})")
+    )
+    images = tuple(Path(name) for column in roles.images for name in _listed(record.get(column)))
+    meta = {str(name): cell(value) for name, value in record.items() if name not in roles.used}
+    named = cell(record.get(roles.system)).strip() if roles.system else ""
+    return [
+        Case(
+            id=study,
+            candidate="\n".join(_texts(record, parts, where=f"{where} (id {study!r})", one=True)),
+            references=references,
+            system=parts[0] if roles.wide else named or system,
+            images=images,
+            meta=MappingProxyType(meta) if meta else EMPTY,
         )
+        for parts in roles.candidates or ((),)
+    ]
 
 
-def _several(value: object) -> list[str]:
-    if isinstance(value, str | Path) or not isinstance(value, Iterable):
-        text = cell(value)
-        return [text] if value is not None else []
-    return [cell(item) for item in value]
+def _texts(record: Mapping[str, Any], parts: Parts, *, where: str, one: bool = False) -> list[str]:
+    """The text in one column (several if the cell is a list), or of several columns put together."""
+    found: list[str] = []
+    for column in parts:
+        value = record.get(column)
+        if isinstance(value, str) and column.lower() == "references":
+            value = _json_list(value)
+        several = list(value) if isinstance(value, list | tuple) and not one else [value]
+        found += [as_text(item, where=f"{where}: {column}") for item in several]
+    if len(parts) > 1:
+        return ["\n".join(text.strip() for text in found if text.strip())]
+    return found
+
+
+def _json_list(text: str) -> object:
+    """The list in a cell of the column `references`; any other text is one reference."""
+    if not text.lstrip().startswith("["):
+        return text
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    return found if all(isinstance(item, str) for item in found) else text
+
+
+def _listed(value: object) -> list[str]:
+    """Names in a cell: one, a list, or a JSON list as text."""
+    if isinstance(value, str):
+        value = _json_list(value)
+    items = value if isinstance(value, list | tuple) else [value]
+    return [text for item in items if (text := cell(item).strip())]
+
+
+def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None) -> None:
+    """Every (id, system) once.
+
+    Args:
+        cases: The cases.
+        places: Where each came from, for the message.
+    """
+    first: dict[Key, int] = {}
+    repeats: list[tuple[int, int]] = []
+    for index, case in enumerate(cases):
+        earlier = first.setdefault(case.key, index)
+        if earlier != index:
+            repeats.append((earlier, index))
+    if not repeats:
+        return
+    one, two = repeats[0]
+    where = f" ({places[one]} and {places[two]})" if places is not None else ""
+    same = cases[one].candidate == cases[two].candidate and cases[one].references == cases[two].references
+    raise InputError(
+        f"{len(repeats)} of {len(cases)} cases repeat an id: first {cases[one].id!r} of system "
+        f"{cases[one].system!r}{where}, with {'the same texts' if same else 'different texts'}; "
+        "every (id, system) must occur once: remove the copies, or name the systems in a `system` column"
+    )
+
+
+def text_notes(cases: Sequence[Case], *, places: Sequence[str]) -> list[str]:
+    """What a person should know about texts that are allowed but odd: how many, and the first."""
+    kinds: dict[str, list[int]] = {}
+    for index, case in enumerate(cases):
+        if case.missing:
+            continue
+        if not case.candidate.strip():
+            kinds.setdefault("candidates are empty", []).append(index)
+        if case.references and not any(text.strip() for text in case.references):
+            kinds.setdefault("references are empty", []).append(index)
+        if "\ufffd" in case.candidate or any("\ufffd" in text for text in case.references):
+            kinds.setdefault(
+                "cases hold the replacement sign U+FFFD: the text was decoded wrongly before it came here", []
+            ).append(index)
+        if SPREADSHEET_NUMBER.fullmatch(case.id):
+            kinds.setdefault("ids look like numbers that a spreadsheet has rounded", []).append(index)
+    return [
+        f"{len(found)} of {len(cases)} {what}; first: id {cases[found[0]].id!r} ({places[found[0]]})"
+        for what, found in kinds.items()
+    ]
+
+
+SPREADSHEET_NUMBER = re.compile(r"\d(?:\.\d+)?[eE]\+\d+")

@@ -234,6 +234,8 @@ def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str)
 
 
 def _unable(metric: Metric, case: Case) -> str:
+    if case.missing:
+        return case.missing
     if not case.candidate.strip() and not metric.judges_empty:
         return "empty candidate"
     if "reference" in metric.needs and not any(text.strip() for text in case.references):

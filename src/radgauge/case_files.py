@@ -1,0 +1,205 @@
+"""Cases from files and back: one file, or references and candidates joined on the study id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from radgauge.case_join import Missing, Side, join, uneven_systems
+from radgauge.case_sections import heading_notes, take_section
+from radgauge.cases import SAMPLE, Case, build_cases, check_unique, text_notes
+from radgauge.cells import cell
+from radgauge.columns import SECTIONS, Mode, check_roles, resolve
+from radgauge.errors import InputError, UsageError
+from radgauge.sources import Source
+from radgauge.tables import Table, read_table
+
+Given = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What was read and how it was understood; goes into the header of every file made from it.
+
+    Attributes:
+        sources: The files with hash, format, encoding and rows.
+        columns: File name -> role -> column.
+        section: The section choice; None = none was made and texts are whole.
+        split: The split choice, if one was made.
+        studies: Number of distinct study ids.
+        systems: Names of the systems.
+        cases: Number of cases.
+        warnings: What a person should know before believing the numbers.
+    """
+
+    sources: tuple[Source, ...]
+    columns: Mapping[str, Mapping[str, str]]
+    section: str | None
+    split: str | None
+    studies: int
+    systems: tuple[str, ...]
+    cases: int
+    warnings: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        return {**asdict(replace(self, columns={})), "columns": {k: dict(v) for k, v in self.columns.items()}}
+
+
+@dataclass(frozen=True)
+class CaseFile:
+    """Cases and where they came from."""
+
+    cases: tuple[Case, ...]
+    provenance: Provenance
+
+
+def read_cases(
+    path: Path | str | None = None,
+    *,
+    references: Path | str | None = None,
+    candidates: Sequence[Path | str] | Mapping[str, Path | str] | None = None,
+    candidate_columns: Sequence[str] | None = None,
+    section: str | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    encoding: str | None = None,
+    missing: Missing = "error",
+    split: str | None = None,
+) -> CaseFile:
+    """Read cases. Every row becomes a case (in a wide file one per system), joined by id, never by position.
+
+    Args:
+        path: One file with references and candidates; with `references`, a file of candidates.
+        references: File of references, joined on the study id.
+        candidates: Files of candidates, or system -> file; the system is named after the file otherwise.
+        candidate_columns: Columns that hold one system's candidates each (a wide file).
+        section: findings, impression, both or whole. None keeps texts whole and warns if they have headings.
+        columns: Role (id, reference, candidate, system, image) -> column, where names do not speak for
+            themselves. In a join it applies to the files that have the column.
+        encoding: Of text files; None = byte order mark, else UTF-8.
+        missing: "error", or "nan" to keep a study without candidate (or a candidate without study) as a case
+            that cannot be judged.
+        split: Keep only the studies of this split (train, val, test), by the column `split`.
+
+    Raises:
+        InputError: The data cannot be used as it is; the message names the first offender and the remedy.
+        UsageError: The arguments do not fit together.
+    """
+    if section is not None and section not in SECTIONS:
+        raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
+    if missing not in ("error", "nan"):
+        raise UsageError(f"missing must be 'error' or 'nan', got {missing!r}")
+    given = check_roles(columns)
+    if path is not None and candidates is not None:
+        raise UsageError("give one file, or references and candidates; not both")
+    files = _named_files(candidates if candidates is not None else ([path] if references and path else []))
+    options = _Options(given, candidate_columns, section, encoding, split)
+    warnings: list[str] = []
+    if references is None:
+        if path is None:
+            raise UsageError("nothing to read: give one file, or references and candidates")
+        sides = [_read(Path(path), "cases", options)]
+        cases, places = list(sides[0].cases), list(sides[0].places)
+        warnings += uneven_systems(cases)
+        if not sides[0].roles.references:
+            warnings.append(f"{sides[0].table.source.name} has no reference column")
+    else:
+        if not files:
+            raise UsageError("references need candidates: give at least one file of candidates")
+        reference_side = _read(Path(references), "references", options)
+        candidate_sides = [_read(file, "candidates", options, system=name) for name, file in files.items()]
+        sides = [reference_side, *candidate_sides]
+        cases, places = join(reference_side, candidate_sides, missing=missing)
+    _check_given(given, sides)
+    check_unique(cases, places=places)
+    if section is None:
+        warnings += heading_notes(cases)
+    warnings += text_notes(cases, places=places)
+    provenance = Provenance(
+        sources=tuple(side.table.source for side in sides),
+        columns={side.table.source.name: side.roles.as_dict() for side in sides},
+        section=section,
+        split=split,
+        studies=len({case.id for case in cases}),
+        systems=tuple(dict.fromkeys(case.system for case in cases)),
+        cases=len(cases),
+        warnings=(*(note for side in sides for note in side.table.source.notes), *warnings),
+    )
+    return CaseFile(tuple(cases), provenance)
+
+
+@dataclass(frozen=True)
+class _Options:
+    given: Given
+    candidate_columns: Sequence[str] | None
+    section: str | None
+    encoding: str | None
+    split: str | None
+
+
+def _named_files(files: Sequence[Path | str] | Mapping[str, Path | str]) -> dict[str, Path]:
+    if isinstance(files, Mapping):
+        return {system: Path(file) for system, file in files.items()}
+    if isinstance(files, str | Path):
+        raise UsageError("candidates must be a list of files, or a mapping from system to file")
+    named: dict[str, Path] = {}
+    for file in map(Path, files):
+        system = file.name.removesuffix(".gz").rsplit(".", 1)[0]
+        if system in named:
+            raise UsageError(
+                f"two files of candidates would both be the system {system!r}: {named[system]} and {file}; "
+                "rename one, or name the systems: system=file"
+            )
+        named[system] = file
+    return named
+
+
+def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") -> Side:
+    """One file: its columns understood, its rows as cases, the section chosen."""
+    table = read_table(path, encoding=options.encoding)
+    sample = {name: [record.values.get(name) for record in table.records[:SAMPLE]] for name in table.columns}
+    here = {role: names for role, names in options.given.items() if set(names) <= set(table.columns)}
+    given = options.given if mode == "cases" else here
+    wide = options.candidate_columns if mode != "references" else None
+    roles = resolve(
+        sample,
+        name=table.source.name,
+        mode=mode,
+        given=given,
+        candidate_columns=wide,
+        section=options.section,
+    )
+    records = table.records
+    if options.split is not None and mode != "candidates":
+        records = _of_split(table, options.split)
+    cases: list[Case] = []
+    places: list[str] = []
+    for record in records:
+        place = table.place(record)
+        new = build_cases(record.values, roles=roles, where=place, system=system)
+        cases += new
+        places += [place] * len(new)
+    if options.section is not None and roles.section is None:
+        cases, notes = take_section(cases, places, options.section, table.source.name)
+        table = replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
+    return Side(table, roles, tuple(cases), tuple(places))
+
+
+def _check_given(given: Given, sides: Sequence[Side]) -> None:
+    """In a join a settled column need not be in every file, but it must be in one."""
+    for role, names in given.items():
+        if not any(set(names) <= set(side.table.columns) for side in sides):
+            seen = "; ".join(f"{side.table.source.name}: {', '.join(side.table.columns)}" for side in sides)
+            raise InputError(f"no file has the column {', '.join(names)} named for {role!r}; columns: {seen}")
+
+
+def _of_split(table: Table, split: str) -> tuple[Any, ...]:
+    if "split" not in table.columns:
+        raise InputError(f"{table.source.name} has no column 'split' to choose {split!r} from")
+    kept = tuple(record for record in table.records if cell(record.values.get("split")) == split)
+    if not kept:
+        there = sorted({cell(record.values.get("split")) for record in table.records})
+        raise InputError(f"{table.source.name} has no studies of split {split!r}; it has {', '.join(there)}")
+    return kept

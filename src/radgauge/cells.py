@@ -1,0 +1,84 @@
+"""One cell of a table: a report, an id, or anything else, whatever library it came from."""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+
+from radgauge.errors import InputError
+
+NO_TEXT = frozenset(["nan", "NaN", "NAN", "<NA>", "NA", "N/A", "#N/A", "None", "null", "NULL"])
+"""What programs write for "no value": as a whole report it is an empty one."""
+
+
+def as_text(value: object, *, where: str) -> str:
+    """A report as it stands; every library's missing value, and its spelling as a word, is an empty report.
+
+    >>> [as_text(value, where="line 2") for value in ("Clear.", float("nan"), "NaN")]
+    ['Clear.', '', '']
+    """
+    if isinstance(value, str):
+        if value.strip() in NO_TEXT:
+            return ""
+        if not value.isascii():
+            _check_characters(value, where)
+        return value
+    if is_missing(value):
+        return ""
+    shown = repr(value)
+    raise InputError(
+        f"{where} must be text, got {type(value).__name__} {shown if len(shown) < 40 else shown[:37] + '...'}"
+    )
+
+
+def _check_characters(text: str, where: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{where} has half a character (surrogate {text[error.start]!a}) at position {error.start}; "
+            "the text was cut or wrongly converted"
+        ) from None
+
+
+def study_id(value: object, *, where: str) -> str:
+    """A study id as text, without surrounding blanks; numbers that a table turned into floats lose the ".0".
+
+    >>> study_id(" s1 ", where="line 2"), study_id(12.0, where="line 3"), study_id("007", where="line 4")
+    ('s1', '12', '007')
+    """
+    if isinstance(value, bool | bytes | list | tuple | dict):
+        raise InputError(f"{where} must be a text or a number, got {type(value).__name__}")
+    study = cell(value).strip()
+    if not study or study in NO_TEXT:
+        raise InputError(f"{where}: every case needs a non-empty id, got {value!r}")
+    if not study.isascii():
+        _check_characters(study, where)
+    return study
+
+
+def is_missing(value: object) -> bool:
+    """None, NaN, and the missing values of pandas."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, numbers.Real) and math.isnan(value)
+
+
+def cell(value: object) -> str:
+    """A table cell as text; missing values are empty, lists and objects are JSON.
+
+    >>> cell(None), cell(float("nan")), cell(12.0), cell("a"), cell(["é"])
+    ('', '', '12', 'a', '["é"]')
+    """
+    if isinstance(value, str):
+        return value
+    if is_missing(value):
+        return ""
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+        number = float(value)
+        if number.is_integer():  # ids that a spreadsheet or pandas turned into floats
+            return str(int(number))
+    return str(value)

@@ -1,0 +1,176 @@
+"""The files behind tables: which format, which encoding, which bytes; strict decoding, line by line."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import gzip
+import hashlib
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from radgauge.errors import InputError, UsageError
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+BOMS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+MAGIC = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook; save it as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file; save it as CSV"),
+    (b"PAR1", "Parquet; name it .parquet"),
+    (b"%PDF", "a PDF"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a table came from: enough to recognise the file again, nothing about the machine it lay on."""
+
+    name: str
+    sha256: str
+    format: str
+    encoding: str
+    rows: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def inspect_file(path: Path, *, encoding: str | None = None) -> Source:
+    """Format, encoding and hash of a file, after checking that it can be a table at all."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the file to read")
+    if not path.is_file():
+        near = _similar_files(path)
+        raise InputError(f"{path} does not exist" + (f"; did you mean {near}?" if near else ""))
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    plain = suffixes[:-1] if suffixes and suffixes[-1] == ".gz" else suffixes
+    kind = FORMATS.get(plain[-1]) if plain else None
+    if kind is None:
+        known = ", ".join(FORMATS)
+        raise InputError(f"{path.name}: the name must end in one of {known} (text formats also with .gz)")
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    source = Source(path.name, digest, kind, "binary")
+    if kind == "parquet":
+        return source
+    with _bytes(path) as binary:
+        start = binary.read(4096)
+    return replace(source, encoding=_encoding(path, start, encoding), notes=_encoding_notes(path, encoding))
+
+
+def _similar_files(path: Path) -> str:
+    names = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
+    return ", ".join(difflib.get_close_matches(path.name, names, n=3))
+
+
+@contextmanager
+def _bytes(path: Path) -> Iterator[IO[bytes]]:
+    """The file's bytes, unzipped where it is gzip (by content, whatever its name)."""
+    with path.open("rb") as raw:
+        zipped = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        try:
+            if zipped:
+                with gzip.GzipFile(fileobj=raw) as unzipped:
+                    yield unzipped  # type: ignore[misc]
+            else:
+                yield raw
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(f"{path.name}: the gzip data is cut off or damaged ({error})") from None
+
+
+def _encoding(path: Path, start: bytes, given: str | None) -> str:
+    if not start.strip():
+        raise InputError(f"{path.name} is empty")
+    for magic, what in MAGIC:
+        if start.startswith(magic):
+            raise InputError(f"{path.name} is not a text file: it looks like {what}")
+    marked = next((name for bom, name in BOMS if start.startswith(bom)), None)
+    if given is not None:
+        try:
+            name = codecs.lookup(given).name
+        except LookupError:
+            raise UsageError(f"unknown encoding {given!r}; try utf-8, utf-16, latin-1 or cp1252") from None
+        return "utf-8-sig" if name == "utf-8" else name
+    if marked is None and b"\0" in start:
+        zeros = start.count(b"\0")
+        if 0.3 < zeros / len(start) < 0.7:  # ASCII written as UTF-16 has a zero in every other byte
+            order = "utf-16-le" if start[1:2] == b"\0" else "utf-16-be"
+            raise InputError(
+                f"{path.name} looks like UTF-16 without a byte order mark; pass --encoding {order}"
+            )
+        raise InputError(f"{path.name} is not a text file: it holds NUL bytes")
+    return marked or "utf-8"
+
+
+def _encoding_notes(path: Path, given: str | None) -> tuple[str, ...]:
+    """A stated encoding that hides UTF-8 turns every accent into two signs; say so."""
+    if given is None or codecs.lookup(given).name.startswith("utf"):
+        return ()
+    with _bytes(path) as binary:
+        text = binary.read()
+    if text.isascii():
+        return ()
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return ()
+    return (f"{path.name} was read as {given} as asked, but its bytes are valid UTF-8",)
+
+
+def read_lines(path: Path, source: Source) -> Iterator[str]:
+    """Lines with their ends, decoded strictly; NUL characters are an error."""
+    with _bytes(path) as binary:
+        lines = io.TextIOWrapper(binary, encoding=source.encoding, errors="strict", newline="")
+        number = 0
+        while True:
+            try:
+                line = lines.readline()
+            except UnicodeDecodeError:
+                raise _undecodable(path, source) from None
+            except UnicodeError as error:
+                raise InputError(f"{path.name} cannot be read as {source.encoding}: {error}") from None
+            if not line:
+                return
+            number += 1
+            if "\0" in line:
+                raise InputError(
+                    f"{path.name}, line {number}: NUL character; the file is damaged or not {source.encoding}"
+                )
+            yield line
+
+
+def _undecodable(path: Path, source: Source) -> InputError:
+    """The message for bytes that are not in the encoding: which, where, what to do."""
+    with _bytes(path) as binary:
+        data = binary.read()
+    try:
+        data.decode(source.encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        near = data[max(0, error.start - 12) : error.start + 12].decode("cp1252", errors="replace")
+        return InputError(
+            f"{path.name}, line {line}: byte 0x{data[error.start]:02x} is not {source.encoding}. "
+            f"If {near!r} reads well, pass --encoding cp1252; otherwise name the right encoding"
+        )
+    return InputError(f"{path.name} cannot be read as {source.encoding}")
