@@ -1,0 +1,206 @@
+"""Which findings of a sentence are present, absent or uncertain: cues, their reach, and what ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
+
+_FINITE = frozenset({"verb"})
+_JOINS = frozenset({"conjunction", "comma", "slash"})
+_HEADS = FINDINGS | {"anatomy", "normality"}
+_PHRASE = MODIFIERS | {"determiner", "mask", "number", "unit", "context", "anatomy", "mark", "open", "close"}
+
+
+def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
+    """For each item, whether a new clause starts there, after a comma or an "and".
+
+    A clause is new if it has a subject and a verb of its own ("no effusion, the heart is enlarged"); a list under
+    one negation is not ("no effusion, pneumothorax or consolidation is seen").
+    """
+    starts = [False] * len(items)
+    has_verb = False
+    for index, item in enumerate(items):
+        role = item.role
+        if role == "semicolon":
+            has_verb = False
+            if index + 1 < len(items):
+                starts[index + 1] = True
+        elif role == "verb":
+            has_verb = True
+        elif role in ("comma", "conjunction") and words[index] not in ("or", "nor"):
+            subject = _subject_kind(items, words, index + 1)
+            if subject and (has_verb or subject == "anatomy"):
+                starts[index] = True
+                has_verb = False
+    return starts
+
+
+def _subject_kind(items: Sequence[Item], words: Sequence[str], index: int) -> str:
+    """Kind of the noun phrase at `index` if a verb follows it, else ""."""
+    kind = ""
+    for position in range(index, min(index + 14, len(items))):
+        role = items[position].role
+        if role in _HEADS:
+            kind = "anatomy" if role == "anatomy" else role if not kind else kind
+        elif role == "verb":
+            return kind
+        elif role == "cue" and kind and any(cue.direction == "after" for cue in items[position].cues):
+            return kind
+        elif role == "conjunction" and words[position] == "or" and kind not in ("", "anatomy"):
+            return ""
+        elif role not in _PHRASE and role not in ("conjunction", "comma", "preposition", "unknown", "other"):
+            return ""
+    return ""
+
+
+def assert_items(
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool]
+) -> tuple[list[str], list[int]]:
+    """Status of every item ("present", "absent", "uncertain") and the item that decided it (-1 for none)."""
+    status = ["present"] * len(items)
+    decided = [-1] * len(items)
+    if any(item.role == "cue" for item in items):
+        for index, item in enumerate(items):
+            if item.role == "cue":
+                _apply(items, words, starts, index, status, decided)
+    _alternatives(items, words, status, decided)
+    return status, decided
+
+
+def _apply(
+    items: Sequence[Item],
+    words: Sequence[str],
+    starts: Sequence[bool],
+    index: int,
+    status: list[str],
+    decided: list[int],
+) -> None:
+    reached = False
+    for cue in items[index].cues:
+        if cue.asserts not in ("absent", "uncertain"):
+            continue
+        if cue.direction in ("before", "both"):
+            for target in _reach_forward(items, words, starts, index, phrase=cue.scope == "phrase"):
+                reached |= _mark(status, decided, target, cue.asserts, index)
+        if cue.direction == "both" or (cue.direction == "after" and not reached):
+            for target in _reach_back(items, words, starts, index):
+                _mark(status, decided, target, cue.asserts, index, back=True)
+
+
+def _mark(
+    status: list[str], decided: list[int], target: int, asserts: str, index: int, *, back: bool = False
+) -> bool:
+    """Set the status of one item; a negation is only lifted by a later word that leaves it open."""
+    if status[target] == "absent" and asserts == "uncertain" and not back:
+        return True
+    if status[target] == "uncertain" and asserts == "absent" and back:
+        return True
+    status[target] = asserts
+    decided[target] = index
+    return True
+
+
+def _reach_forward(
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], index: int, *, phrase: bool
+) -> list[int]:
+    """Findings and words of normality that a cue at `index` reaches to the right."""
+    targets: list[int] = []
+    after_verb = False
+    for position in range(index + 1, len(items)):
+        item = items[position]
+        role = item.role
+        if starts[position]:
+            break
+        if role in FINDINGS or role == "normality":
+            targets.append(position)
+        elif role == "cue":
+            kinds = {cue.asserts for cue in item.cues if cue.direction != "after"}
+            if "stop" in kinds or "absent" in kinds or (phrase and targets):
+                break
+        elif role == "verb":
+            after_verb = bool(targets)
+        elif role in _JOINS:
+            following = items[position + 1] if position + 1 < len(items) else None
+            if words[position] in ("or", "nor", "and / or", "/"):
+                continue
+            if following is None:
+                break
+            if phrase and targets and not _list_goes_on(items, words, position):
+                break
+            if after_verb and not (following.role == "conjunction" and words[position + 1] in ("or", "nor")):
+                break
+            if targets and following.role in ("change", "determiner") and not _list_goes_on(items, words, position):
+                break
+            if targets and words[position] == "and" and following.role == "severity":
+                break
+        elif role == "other" and words[position] == "with" and targets:
+            break
+        elif role == "semicolon":
+            break
+    return targets
+
+
+def _list_goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """Whether the list that continues at `index` still has an "or" before its end."""
+    for position in range(index + 1, len(items)):
+        role = items[position].role
+        if role == "conjunction" and words[position] in ("or", "nor", "and / or"):
+            return True
+        if role in ("verb", "cue", "semicolon") or (role == "conjunction" and words[position] == "and"):
+            return False
+    return False
+
+
+def _reach_back(items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], index: int) -> list[int]:
+    """Findings that a cue at `index` reaches to the left: back to the verb, cue or clause before."""
+    targets: list[int] = []
+    for position in range(index - 1, -1, -1):
+        item = items[position]
+        role = item.role
+        if role in FINDINGS:
+            targets.append(position)
+        elif role == "cue":
+            if not all(cue.asserts in ("present", "nothing") for cue in item.cues):
+                break
+        elif role in ("verb", "semicolon", "normality") or (role == "other" and words[position] == "with"):
+            if targets or role != "verb":
+                break
+        if starts[position]:
+            break
+    return targets
+
+
+def _alternatives(items: Sequence[Item], words: Sequence[str], status: list[str], decided: list[int]) -> None:
+    """Findings joined by "or" outside a negation are alternatives: none of them is certain."""
+    for index, item in enumerate(items):
+        if item.role != "conjunction" or words[index] not in ("or", "and / or"):
+            continue
+        after = _neighbour(items, index, 1)
+        before = _neighbour(items, index, -1)
+        if after < 0 or before < 0 or "absent" in (status[before], status[after]):
+            continue
+        if status[before] == "present" or status[after] == "present":
+            while before >= 0 and status[before] == "present":
+                status[before], decided[before] = "uncertain", index
+                comma = before
+                while comma > 0 and items[comma].role in MODIFIERS | FINDINGS | {"anatomy"}:
+                    comma -= 1
+                before = _neighbour(items, comma, -1) if items[comma].role == "comma" else -1
+            if status[after] == "present":
+                status[after], decided[after] = "uncertain", index
+
+
+def _neighbour(items: Sequence[Item], index: int, step: int) -> int:
+    """The finding next to a conjunction, past the words of its own phrase and place; -1 for none."""
+    position = index + step
+    while 0 <= position < len(items):
+        role = items[position].role
+        if role in ("abnormality", "disease"):
+            return position
+        if role not in _PHRASE and role != "preposition" and not (
+            role == "cue" and all(cue.asserts in ("uncertain", "present") for cue in items[position].cues)
+        ):
+            return -1
+        position += step
+    return -1

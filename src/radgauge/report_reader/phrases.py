@@ -1,0 +1,165 @@
+"""What belongs to a finding: the words around it, the places it is at, its subject across a verb."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
+
+_TRANSPARENT = frozenset({"number", "unit", "mask", "context"})
+_JOINS = frozenset({"comma", "conjunction", "slash"})
+
+
+class Surroundings(NamedTuple):
+    """Items around one finding: describing words, anatomy before it, anatomy after it, and the phrase's start."""
+
+    words: list[int]
+    before: list[int]
+    after: list[int]
+    history: bool
+
+
+def look_left(items: Sequence[Item], index: int) -> tuple[list[int], list[int], bool]:
+    """Describing words and anatomy in front of the item at `index`, nearest first."""
+    words: list[int] = []
+    anatomy: list[int] = []
+    history = False
+    position = index - 1
+    while position >= 0:
+        item = items[position]
+        role = item.role
+        if role in MODIFIERS:
+            words.append(position)
+        elif role == "anatomy":
+            anatomy.append(position)
+        elif role in _TRANSPARENT:
+            history |= role == "context" and item.value == "history"
+        elif role == "cue" and all(cue.asserts == "uncertain" and cue.scope == "phrase" for cue in item.cues):
+            pass
+        elif role in _JOINS:
+            if position == 0 or position + 1 == index:
+                break
+            previous = items[position - 1]
+            adjective = previous.role == "anatomy" and previous.form == "adjective"
+            if not (previous.role in ("quality", "severity") or adjective) or _is_behind(items, position - 1):
+                break
+        else:
+            break
+        position -= 1
+    return words, anatomy, history
+
+
+def _is_behind(items: Sequence[Item], index: int) -> bool:
+    """Whether the describing word at `index` belongs to what stands before it: "lungs are clear, dense ..."."""
+    while index >= 0 and items[index].role in MODIFIERS | {"anatomy"}:
+        index -= 1
+    return index >= 0 and items[index].role in ("preposition", "verb", "normality") or (
+        index >= 0 and items[index].role in FINDINGS
+    )
+
+
+def look_right(items: Sequence[Item], index: int) -> tuple[list[int], list[int]]:
+    """Describing words and anatomy behind the item at `index`: "opacity in the left lower lobe"."""
+    words: list[int] = []
+    anatomy: list[int] = []
+    after_preposition = False
+    position = index + 1
+    while position < len(items):
+        role = items[position].role
+        if role == "preposition":
+            after_preposition = True
+        elif role in ("determiner", "mask", "number", "unit", "open", "close"):
+            pass
+        elif role == "anatomy":
+            anatomy.append(position)
+        elif role in MODIFIERS:
+            if not after_preposition and role not in ("side", "position", "part"):
+                break
+            words.append(position)
+        elif role == "verb":
+            following = items[position + 1].role if position + 1 < len(items) else ""
+            if anatomy or following not in ("preposition", "side"):
+                break
+        elif role in ("comma", "conjunction"):
+            if not (anatomy or words) or not _place_follows(items, position + 1):
+                break
+        else:
+            break
+        position += 1
+    if position < len(items) and items[position].role in FINDINGS and items[position].form == "noun":
+        # what stands right before the next finding is that finding's: "effusion with left basilar atelectasis"
+        while anatomy and not after_preposition and anatomy[-1] > index:
+            anatomy.pop()
+    return words, anatomy
+
+
+def _place_follows(items: Sequence[Item], index: int) -> bool:
+    """Whether a noun phrase of anatomy starts here that is not the subject or the front of something else."""
+    found = False
+    for position in range(index, len(items)):
+        role = items[position].role
+        if role in ("anatomy", "side"):
+            found = True
+        elif role in ("verb", "normality") or role in FINDINGS:
+            return False
+        elif role not in MODIFIERS and role not in ("determiner", "mask", "preposition", "number"):
+            return found
+    return found
+
+
+def subject_before(items: Sequence[Item], index: int, starts: Sequence[bool]) -> list[int]:
+    """Anatomy that the statement at `index` is about, across a verb or next to it: "heart size is ... normal"."""
+    position = index
+    crossed = 0
+    subjects: list[int] = []
+    while position > 0:
+        if starts[position]:
+            break
+        position -= 1
+        role = items[position].role
+        if role == "anatomy":
+            subjects.append(position)
+        elif role == "verb":
+            if subjects or crossed > 1:
+                break
+            crossed += 1
+        elif role in ("semicolon", "colon"):
+            if role == "semicolon" or subjects:
+                break
+        elif role in FINDINGS:
+            if subjects:
+                break
+            if items[position].form == "noun":
+                break
+        elif role == "cue":
+            if any(cue.asserts == "stop" for cue in items[position].cues):
+                break
+            if subjects:
+                break
+        elif role == "normality" and subjects:
+            break
+    subjects.reverse()
+    return subjects
+
+
+def object_after(items: Sequence[Item], index: int) -> list[int]:
+    """Anatomy that an adjective stands in front of: "clear lungs", "enlarged heart and aorta"."""
+    objects: list[int] = []
+    position = index + 1
+    while position < len(items):
+        role = items[position].role
+        if role == "anatomy":
+            objects.append(position)
+        elif role in ("comma", "conjunction"):
+            if not objects and items[index].role != "normality":
+                break
+            if objects and not _place_follows(items, position + 1):
+                break
+        elif role == "preposition":
+            if items[index].role != "normality" and not objects:
+                break
+        elif role not in MODIFIERS and role not in ("determiner", "mask", "quality"):
+            break
+        position += 1
+    return objects

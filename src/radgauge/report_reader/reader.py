@@ -1,0 +1,180 @@
+"""Read whole reports: sentences, sections, and the readings of the sentences put in place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from radgauge.report_reader.lexicon import Lexicon, load_lexicon
+from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence
+from radgauge.report_reader.sentence import SentenceReading, read_sentence
+from radgauge.report_reader.vocabulary import Vocabulary
+from radgauge.text.sentences import split_sentences
+
+VERSION = 1
+_SENTENCES_KEPT = 1 << 16
+_LONGEST_SENTENCE = 4000  # characters; what is longer is no sentence and is read in pieces
+
+_HEADING = re.compile(r"([A-Za-z][A-Za-z /&()-]{2,40}?)\s*:(?=\s|$)[\s,]*")
+_SECTIONS = {
+    "findings": ("findings", "finding", "report", "description", "interpretation", "discussion"),
+    "impression": ("impression", "impressions", "conclusion", "conclusions", "opinion", "summary", "diagnosis"),
+    "history": (
+        *("history", "clinical history", "indication", "indications", "clinical indication", "reason for exam"),
+        *("reason for examination", "reason for study", "clinical information", "past medical history", "hpi"),
+        *("history of present illness", "clinical data", "preoperative diagnosis", "chief complaint"),
+    ),
+    "technique": ("technique", "procedure", "exam", "examination", "study", "comparison", "comparisons", "views"),
+    "recommendation": ("recommendation", "recommendations", "plan", "follow up", "followup"),
+}
+_SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names}
+_CONTEXT_OF = {"history": "history", "technique": "technique", "recommendation": "recommendation"}
+
+
+@lru_cache(maxsize=4)
+def _vocabulary(files: tuple[Path, ...]) -> Vocabulary:
+    return Vocabulary(load_lexicon(files))
+
+
+@lru_cache(maxsize=4)
+def _vocabulary_of(lexicon: Lexicon) -> Vocabulary:
+    return Vocabulary(lexicon)
+
+
+def _sections(text: str, spans: Sequence[tuple[int, int]]) -> list[Sentence]:
+    """Sentences with their section; the heading itself is no part of the sentence."""
+    sentences = []
+    section = ""
+    for start, end in spans:
+        if ":" in text[start : start + 44]:
+            heading = _HEADING.match(text, start, end)
+            if heading is not None and (named := _SECTION_OF.get(heading[1].lower().strip())) is not None:
+                section = named
+                start = heading.end()
+                if start >= end:
+                    continue
+        sentences.append(Sentence(start, end, section))
+    return sentences
+
+
+def _pieces(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans no longer than a sentence can be, so that time stays linear in odd texts."""
+    return [
+        (begin, min(begin + _LONGEST_SENTENCE, end))
+        for start, end in spans
+        for begin in range(start, end, _LONGEST_SENTENCE)
+    ]
+
+
+@dataclass(frozen=True)
+class ReportReader:
+    """Reads reports with the embedded lexicon, or with the user's files merged over it.
+
+    >>> reading = ReportReader().read(["No pleural effusion."])[0]
+    >>> [(mention.text, mention.assertion) for mention in reading.mentions]
+    [('pleural effusion', 'absent')]
+    """
+
+    lexicon: tuple[Path, ...] = ()
+    _sentences: dict[str, SentenceReading] = field(
+        default_factory=dict, init=False, repr=False, compare=False, hash=False
+    )
+
+    @property
+    def signature(self) -> str:
+        """Version of the rules and hash of the lexicon."""
+        return f"report-reader-{VERSION}:{_vocabulary(self.lexicon).lexicon.hash}"
+
+    def read(self, texts: Sequence[str]) -> list[ReportReading]:
+        """Readings of the texts, in their order."""
+        vocabulary = _vocabulary(self.lexicon)
+        return [_read(text, vocabulary, self._sentences) for text in texts]
+
+    def pack(self, reading: ReportReading) -> bytes:
+        """The reading as bytes for the cache on disk."""
+        return json.dumps(
+            [reading.text, reading.sentences, reading.mentions, reading.relations, reading.modifiers],
+            ensure_ascii=False,
+            separators=(",", ":"),
+        ).encode("utf-8", "surrogatepass")
+
+    def unpack(self, packed: bytes) -> ReportReading:
+        """The reading that `pack` made bytes of."""
+        text, sentences, mentions, relations, modifiers = json.loads(packed.decode("utf-8", "surrogatepass"))
+        return ReportReading(
+            text,
+            tuple(Sentence(*each) for each in sentences),
+            tuple(Mention(*each[:7], _attributes(each[7]), *each[8:]) for each in mentions),
+            tuple(Relation(*each) for each in relations),
+            tuple(Modifier(*each) for each in modifiers),
+        )
+
+
+def _attributes(values: list[object]) -> Attributes:
+    return Attributes(*[tuple(value) if isinstance(value, list) else value for value in values])  # type: ignore[arg-type]
+
+
+def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) -> ReportReading:
+    sentences = _sections(text, _pieces(split_sentences(text)))
+    mentions: list[Mention] = []
+    relations: list[Relation] = []
+    modifiers: list[Modifier] = []
+    for number, (start, end, section) in enumerate(sentences):
+        sentence = text[start:end]
+        found = known.get(sentence)
+        if found is None:
+            found = read_sentence(sentence, vocabulary)
+            if len(known) >= _SENTENCES_KEPT:
+                known.clear()
+            known[sentence] = found
+        first = len(mentions)
+        context = _CONTEXT_OF.get(section, "")
+        for mention in found.mentions:
+            attributes = mention.attributes
+            if context and attributes.context == "current":
+                attributes = attributes._replace(context=context)
+            mentions.append(
+                Mention(
+                    mention.start + start,
+                    mention.end + start,
+                    mention.text,
+                    mention.concept,
+                    mention.kind,
+                    mention.assertion,
+                    number,
+                    attributes,
+                    mention.form,
+                )
+            )
+        relations += [Relation(source + first, target + first, name) for source, target, name in found.relations]
+        modifiers += [
+            Modifier(begin + start, stop + start, role, value, owner + first if owner >= 0 else -1)
+            for begin, stop, role, value, owner in found.modifiers
+        ]
+    return ReportReading(text, tuple(sentences), tuple(mentions), tuple(relations), tuple(modifiers))
+
+
+_DEFAULT = ReportReader()
+
+
+def read_report(text: str, *, lexicon: Lexicon | Path | str | None = None) -> ReportReading:
+    """Read one report.
+
+    Args:
+        text: the report, or any part of it.
+        lexicon: a TOML file merged over the built-in lexicon, or a lexicon from `load_lexicon`.
+
+    >>> [mention.concept for mention in read_report("The heart is enlarged.").mentions]
+    ['heart', 'cardiomegaly']
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a string, got {type(text).__name__}")
+    if lexicon is None:
+        return _DEFAULT.read([text])[0]
+    if isinstance(lexicon, Lexicon):
+        return _read(text, _vocabulary_of(lexicon), {})
+    return ReportReader((Path(lexicon),)).read([text])[0]

@@ -1,0 +1,70 @@
+"""What was read from a report: plain immutable records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Sentence(NamedTuple):
+    """A sentence as a character span, and the section it stands in ("" when the report names none)."""
+
+    start: int
+    end: int
+    section: str
+
+
+class Attributes(NamedTuple):
+    """What a report says about one mention."""
+
+    laterality: str = ""  # left | right | bilateral | midline
+    locations: tuple[str, ...] = ()  # ids of anatomy
+    severity: str = ""  # trace | mild | moderate | severe
+    sizes_mm: tuple[float, ...] = ()
+    change: str = ""  # new | increased | decreased | stable | resolved
+    descriptors: tuple[str, ...] = ()  # normal forms
+    cue: str = ""  # words that made it absent or uncertain
+    context: str = "current"  # current | history | technique | recommendation
+
+
+class Mention(NamedTuple):
+    """A concept of the lexicon at one place of the text."""
+
+    start: int
+    end: int
+    text: str
+    concept: str
+    kind: str  # anatomy | abnormality | disease | device | normality
+    assertion: str  # present | absent | uncertain
+    sentence: int  # index into sentences
+    attributes: Attributes
+    form: str = "noun"  # noun | adjective: how the concept is named here
+
+
+class Modifier(NamedTuple):
+    """A describing word at one place of the text and the mention it describes (-1 when there is none)."""
+
+    start: int
+    end: int
+    role: str  # severity | change | side | quality | position | quantity | part | amount
+    value: str
+    mention: int
+
+
+class Relation(NamedTuple):
+    """A directed relation between two mentions, by index."""
+
+    source: int
+    target: int
+    type: str  # modify | located_at | suggestive_of
+
+
+@dataclass(frozen=True, slots=True)
+class ReportReading:
+    """A report as the reader understood it; everything is in text order."""
+
+    text: str
+    sentences: tuple[Sentence, ...]
+    mentions: tuple[Mention, ...]
+    relations: tuple[Relation, ...]
+    modifiers: tuple[Modifier, ...] = ()

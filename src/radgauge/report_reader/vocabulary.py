@@ -1,0 +1,203 @@
+"""The lexicon compiled for matching: one dictionary from first word to terms, longest first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from radgauge.report_reader.lexicon import Lexicon
+from radgauge.text.tokens import MASK, Token, phrase_key
+
+MODIFIERS = frozenset({"severity", "change", "side", "quality", "position", "quantity", "part", "amount"})
+FINDINGS = frozenset({"abnormality", "disease", "device"})
+
+
+class Cue(NamedTuple):
+    """What a cue does to the findings in its reach."""
+
+    asserts: str  # absent | uncertain | present | nothing | stop
+    direction: str  # before | after | both
+    scope: str  # clause | phrase
+    link: bool = False
+
+
+class Entry(NamedTuple):
+    """What a term of the dictionary stands for."""
+
+    role: str  # a kind of concept, a role of modifiers, "cue", "context", or a role of function words
+    value: str = ""  # concept id, or the value of a modifier
+    form: str = "noun"
+    cues: tuple[Cue, ...] = ()
+
+
+class Item(NamedTuple):
+    """A matched term, or a single token that is none: tokens [first, last)."""
+
+    first: int
+    last: int
+    role: str
+    value: str
+    form: str
+    cues: tuple[Cue, ...]
+
+
+_PUNCTUATION = {",": "comma", ";": "semicolon", ":": "colon", "/": "slash", "(": "open", ")": "close"}
+
+
+class Vocabulary:
+    """Terms of a lexicon, ready to be found in a sequence of tokens."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self._terms: dict[tuple[str, ...], Entry] = {}
+        self._abbreviations: dict[tuple[str, ...], Entry] = {}
+        self._add_descriptors(lexicon.tables.get("descriptors", {}))
+        self._add_cues(lexicon.tables.get("cues", {}))
+        self._add_concepts()
+        self._index = _by_first_word(self._terms)
+        self._short = _by_first_word(self._abbreviations)
+        self._short_lowered = _by_first_word(
+            {
+                lowered: entry
+                for key, entry in self._abbreviations.items()
+                if len("".join(key)) > 2
+                and (lowered := tuple(word.lower() for word in key)) not in self._terms
+            }
+        )
+        self.compositions = _compositions(lexicon)
+        bilateral = _words(lexicon.tables.get("descriptors", {}).get("function", {}), "bilateral_words")
+        self.bilateral_words = frozenset(word.lower() for word in bilateral)
+        self.sides = {concept.id: _side_of(concept.name) for concept in lexicon}
+
+    def _add(self, terms: Iterable[str], entry: Entry) -> None:
+        for term in terms:
+            self._terms[phrase_key(term)] = entry
+
+    def _add_descriptors(self, table: Mapping[str, Any]) -> None:
+        functions = table.get("function", {})
+        for role in ("other",):
+            self._add(_words(functions, role), Entry(role))
+        for role in ("quantity", "part", "quality", "position", "amount"):
+            for term in _words(table.get(role, {}), "words"):
+                key = phrase_key(term)
+                self._terms[key] = Entry(role, " ".join(key))
+        for role in ("severity", "side", "change", "unit"):
+            for value, terms in table.get(role, {}).items():
+                self._add(terms, Entry(role, value))
+        for role in ("determiner", "preposition", "conjunction", "verb"):
+            self._add(_words(functions, role), Entry(role))
+
+    def _add_cues(self, table: Mapping[str, Any]) -> None:
+        cues: dict[tuple[str, ...], list[Cue]] = defaultdict(list)
+        for group in table.get("cue", []):
+            cue = Cue(group["asserts"], group["direction"], group["scope"], group.get("link", False))
+            for term in group["terms"]:
+                key = phrase_key(term)
+                if all(each.direction != cue.direction for each in cues[key]):
+                    cues[key].append(cue)
+        for key, found in cues.items():
+            before = self._terms.get(key)
+            if before is None or before.role != "change":
+                self._terms[key] = Entry("cue", " ".join(key), "noun", tuple(found))
+        for context in table.get("context", []):
+            for term in context["terms"]:
+                key = phrase_key(term)
+                known = self._terms.get(key)
+                if known is None or known.role != "cue":
+                    self._terms[key] = Entry("context", context["name"], context["scope"])
+
+    def _add_concepts(self) -> None:
+        for concept in self.lexicon:
+            for term in (concept.name, *concept.synonyms):
+                for key in _variants(term):
+                    self._terms[key] = Entry(concept.kind, concept.id)
+            for term in concept.adjectives:
+                for key in _variants(term):
+                    if key not in self._terms or self._terms[key].value != concept.id:
+                        self._terms[key] = Entry(concept.kind, concept.id, "adjective")
+            for short in concept.abbreviations:
+                entry = Entry(concept.kind, concept.id)
+                words = tuple(_written(short))
+                if words:
+                    self._abbreviations.setdefault(words, entry)
+                    if words[-1].isupper() and len(words[-1]) > 1:
+                        self._abbreviations.setdefault((*words[:-1], words[-1] + "s"), entry)
+
+    def match(self, tokens: Sequence[Token], *, lowered: bool) -> list[Item]:
+        """Cover the tokens with the longest terms from left to right; what is no term is an item by itself."""
+        norms = tuple([token[0] for token in tokens])
+        words = tuple([token[1] for token in tokens])
+        index, short = self._index, (self._short_lowered if lowered else self._short)
+        items = []
+        position, count = 0, len(tokens)
+        while position < count:
+            norm = norms[position]
+            best, entry = 0, None
+            for size, key, candidate in index.get(norm, ()):
+                if size == 1 or norms[position : position + size] == key:
+                    best, entry = size, candidate
+                    break
+            for size, key, candidate in short.get(words[position], ()):
+                if size < best:
+                    break
+                if words[position : position + size] == key:
+                    best, entry = size, candidate
+                    break
+            if entry is not None:
+                items.append(Item(position, position + best, *entry))
+                position += best
+            else:
+                items.append(Item(position, position + 1, _role_of_token(norm), norm, "noun", ()))
+                position += 1
+        return items
+
+
+def _role_of_token(norm: str) -> str:
+    if norm == MASK:
+        return "mask"
+    if norm in _PUNCTUATION:
+        return _PUNCTUATION[norm]
+    if norm[0].isdigit():
+        return "number"
+    return "unknown" if norm[0].isalpha() else "mark"
+
+
+def _words(table: Mapping[str, Any], key: str) -> Sequence[str]:
+    words = table.get(key, ())
+    return words if isinstance(words, list) else ()
+
+
+def _written(term: str) -> list[str]:
+    from radgauge.text.tokens import TOKEN
+
+    return TOKEN.findall(term)
+
+
+def _variants(term: str) -> list[tuple[str, ...]]:
+    """The key of a term, and the key of its spelling in one word where it has a hyphen ("air-space")."""
+    keys = [phrase_key(term)]
+    if "-" in term:
+        keys.append(phrase_key(term.replace("-", "")))
+    return [key for key in keys if key]
+
+
+def _by_first_word(terms: Mapping[tuple[str, ...], Entry]) -> dict[str, tuple[tuple[int, tuple[str, ...], Entry], ...]]:
+    index: dict[str, list[tuple[int, tuple[str, ...], Entry]]] = defaultdict(list)
+    for key, entry in terms.items():
+        index[key[0]].append((len(key), key, entry))
+    return {first: tuple(sorted(found, key=lambda each: -each[0])) for first, found in index.items()}
+
+
+def _compositions(lexicon: Lexicon) -> dict[str, tuple[tuple[frozenset[str], str], ...]]:
+    """Word of a composition -> (anatomy ids, concept) pairs; words are normal forms joined by blanks."""
+    found: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
+    for rule in lexicon.tables.get("compositions", {}).get("composition", []):  # type: ignore[attr-defined]
+        for word in rule["words"]:
+            found[" ".join(phrase_key(word))].append((frozenset(rule["anatomy"]), rule["concept"]))
+    return {word: tuple(rules) for word, rules in found.items()}
+
+
+def _side_of(name: str) -> str:
+    words = name.split()
+    return "left" if "left" in words else "right" if "right" in words else ""

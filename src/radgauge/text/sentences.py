@@ -1,0 +1,83 @@
+"""Sentences of a report, as character spans.
+
+Reports break the rules general splitters rely on: numbered lists, decimals, "Dr.", lines that wrap in the middle
+of a sentence, lower-cased text whose only mark is " . ", sentences glued together ("Clear.Heart normal"),
+transcriptions that write ".," and headings that end in a colon.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ABBREVIATED = frozenset(
+    [
+        *("dr", "mr", "mrs", "ms", "st", "vs", "approx", "no", "fig", "e.g", "i.e", "etc", "cf", "al", "pt", "ca"),
+        *("inc", "jr", "sr", "prof", "min", "max", "resp", "incl", "temp", "hx", "dx", "a.m", "p.m", "m.d", "lat"),
+    ]
+)
+
+_BREAK = re.compile(
+    r"(?P<mark>[.!?]+(?:[\"')\]]+|,(?=\s*\d|\s*$|[A-Z]|\s+[A-Z]))*)(?=\s|$|[A-Z][a-z]|[0-9]+[.)]\s)"
+    r"|(?P<stop>\s\.(?=[a-z]))"
+    r"|(?P<blank>\n[ \t]*\n\s*)"
+    r"|(?P<line>[ \t]*\n\s*(?=(?:[A-Z][A-Z /&]{2,40}:|\(?\d{1,2}[.)]\s|[-*\u2022]\s)))"
+    r"|(?P<bullet>\s+(?=\(?[1-9]\d?[.)]\s+[A-Z]))"
+)
+_NUMBERING = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022,])(?:\s+|$)")
+_LAST_WORD = re.compile(r"([^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_]))*)$")
+
+
+def _is_end(text: str, begin: int, start: int, end: int) -> bool:
+    """Whether the full stop at [start, end) ends the sentence that began at `begin`."""
+    if text[start] != "." or end - start > 1:
+        return True
+    if text[end : end + 1].isalpha() and not text[start - 1 : start].isalnum():
+        return False
+    before = text[max(begin, start - 12) : start]
+    if before.strip().isdigit() and not text[begin:start].strip("0123456789( "):
+        return False  # "1." is a number in a list, it belongs to what follows
+    word = _LAST_WORD.search(before)
+    if word is None:
+        return True
+    name = word[1].lower()
+    if name == "no":
+        return not text[end : end + 3].strip()[:1].isdigit()
+    following = text[end : end + 2].strip()[:1]
+    if len(name) == 1 and name.isalpha() and word[1].isupper():
+        return not (following.isupper() and text[end : end + 1] != " ") and before[-3:-2] != "."
+    return name not in _ABBREVIATED or not following
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """Spans of the sentences of a report, without surrounding blanks and list numbers.
+
+    >>> text = "1. Heart size 2.5 cm, per Dr. Smith. 2. No effusion.Lungs clear"
+    >>> [text[start:end] for start, end in split_sentences(text)]
+    ['Heart size 2.5 cm, per Dr. Smith.', 'No effusion.', 'Lungs clear']
+    """
+    spans = []
+    begin = 0
+    for match in _BREAK.finditer(text):
+        if match.start() < begin:
+            continue
+        if match["mark"] is not None:
+            if not _is_end(text, begin, match.start(), match.end()):
+                continue
+            _add(text, begin, match.end(), spans)
+        else:
+            _add(text, begin, match.start() if match["stop"] is None else match.end(), spans)
+        begin = match.end()
+    _add(text, begin, len(text), spans)
+    return spans
+
+
+def _add(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+    """Keep a span without blanks and numbering, if a letter or digit is left in it."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    while (number := _NUMBERING.match(text, start, end)) is not None and number.end() > start:
+        start = number.end()
+    if any(character.isalnum() or character == "_" for character in text[start:end]):
+        spans.append((start, end))
