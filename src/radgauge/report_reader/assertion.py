@@ -15,7 +15,7 @@ _PHRASE = MODIFIERS | {"determiner", "mask", "number", "unit", "context", "anato
 def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
     """For each item, whether a new clause starts there, after a comma or an "and".
 
-    A clause is new if it has a subject and a verb of its own ("no effusion, the heart is enlarged"); a list under
+    A clause is new if it has its own subject and verb ("no effusion, the heart is enlarged"); a list under
     one negation is not ("no effusion, pneumothorax or consolidation is seen").
     """
     starts = [False] * len(items)
@@ -42,14 +42,14 @@ def _subject_kind(items: Sequence[Item], words: Sequence[str], index: int) -> st
     for position in range(index, min(index + 14, len(items))):
         role = items[position].role
         if role in _HEADS:
-            kind = "anatomy" if role == "anatomy" else role if not kind else kind
-        elif role == "verb":
+            kind = "anatomy" if role == "anatomy" else kind or role
+        elif role == "verb" or (
+            role == "cue" and kind and any(cue.direction == "after" for cue in items[position].cues)
+        ):
             return kind
-        elif role == "cue" and kind and any(cue.direction == "after" for cue in items[position].cues):
-            return kind
-        elif role == "conjunction" and words[position] == "or" and kind not in ("", "anatomy"):
-            return ""
-        elif role not in _PHRASE and role not in ("conjunction", "comma", "preposition", "unknown", "other"):
+        elif (role == "conjunction" and words[position] == "or" and kind not in ("", "anatomy")) or (
+            role not in _PHRASE and role not in ("conjunction", "comma", "preposition", "unknown", "other")
+        ):
             return ""
     return ""
 
@@ -130,13 +130,15 @@ def _reach_forward(
                 break
             if after_verb and not (following.role == "conjunction" and words[position + 1] in ("or", "nor")):
                 break
-            if targets and following.role in ("change", "determiner") and not _list_goes_on(items, words, position):
+            if (
+                targets
+                and following.role in ("change", "determiner")
+                and not _list_goes_on(items, words, position)
+            ):
                 break
             if targets and words[position] == "and" and following.role == "severity":
                 break
-        elif role == "other" and words[position] == "with" and targets:
-            break
-        elif role == "semicolon":
+        elif (role == "other" and words[position] == "with" and targets) or role == "semicolon":
             break
     return targets
 
@@ -164,8 +166,9 @@ def _reach_back(items: Sequence[Item], words: Sequence[str], starts: Sequence[bo
             if not all(cue.asserts in ("present", "nothing") for cue in item.cues):
                 break
         elif role in ("verb", "semicolon", "normality") or (role == "other" and words[position] == "with"):
-            if targets or role != "verb":
-                break
+            if not targets and role == "verb":
+                continue
+            break
         if starts[position]:
             break
     return targets
@@ -198,8 +201,12 @@ def _neighbour(items: Sequence[Item], index: int, step: int) -> int:
         role = items[position].role
         if role in ("abnormality", "disease"):
             return position
-        if role not in _PHRASE and role != "preposition" and not (
-            role == "cue" and all(cue.asserts in ("uncertain", "present") for cue in items[position].cues)
+        if (
+            role not in _PHRASE
+            and role != "preposition"
+            and not (
+                role == "cue" and all(cue.asserts in ("uncertain", "present") for cue in items[position].cues)
+            )
         ):
             return -1
         position += step

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
 
 _TRANSPARENT = frozenset({"number", "unit", "mask", "context"})
 _JOINS = frozenset({"comma", "conjunction", "slash"})
-
-
-class Surroundings(NamedTuple):
-    """Items around one finding: describing words, anatomy before it, anatomy after it, and the phrase's start."""
-
-    words: list[int]
-    before: list[int]
-    after: list[int]
-    history: bool
 
 
 def look_left(items: Sequence[Item], index: int) -> tuple[list[int], list[int], bool]:
@@ -51,11 +41,11 @@ def look_left(items: Sequence[Item], index: int) -> tuple[list[int], list[int], 
 
 
 def _is_behind(items: Sequence[Item], index: int) -> bool:
-    """Whether the describing word at `index` belongs to what stands before it: "lungs are clear, dense ..."."""
+    """Whether the word at `index` describes what stands before it: "lungs are clear, dense ..."."""
     while index >= 0 and items[index].role in MODIFIERS | {"anatomy"}:
         index -= 1
-    return index >= 0 and items[index].role in ("preposition", "verb", "normality") or (
-        index >= 0 and items[index].role in FINDINGS
+    return index >= 0 and (
+        items[index].role in ("preposition", "verb", "normality") or items[index].role in FINDINGS
     )
 
 
@@ -88,14 +78,14 @@ def look_right(items: Sequence[Item], index: int) -> tuple[list[int], list[int]]
             break
         position += 1
     if position < len(items) and items[position].role in FINDINGS and items[position].form == "noun":
-        # what stands right before the next finding is that finding's: "effusion with left basilar atelectasis"
+        # what stands right before the next finding is that finding's: "effusion left basilar atelectasis"
         while anatomy and not after_preposition and anatomy[-1] > index:
             anatomy.pop()
     return words, anatomy
 
 
 def _place_follows(items: Sequence[Item], index: int) -> bool:
-    """Whether a noun phrase of anatomy starts here that is not the subject or the front of something else."""
+    """Whether anatomy starts here that is not the subject or the front of something else."""
     found = False
     for position in range(index, len(items)):
         role = items[position].role
@@ -109,7 +99,7 @@ def _place_follows(items: Sequence[Item], index: int) -> bool:
 
 
 def subject_before(items: Sequence[Item], index: int, starts: Sequence[bool]) -> list[int]:
-    """Anatomy that the statement at `index` is about, across a verb or next to it: "heart size is ... normal"."""
+    """Anatomy that the statement at `index` is about, across a verb or next to it: "heart is normal"."""
     position = index
     crossed = 0
     subjects: list[int] = []
@@ -152,9 +142,7 @@ def object_after(items: Sequence[Item], index: int) -> list[int]:
         if role == "anatomy":
             objects.append(position)
         elif role in ("comma", "conjunction"):
-            if not objects and items[index].role != "normality":
-                break
-            if objects and not _place_follows(items, position + 1):
+            if not objects or not _place_follows(items, position + 1):
                 break
         elif role == "preposition":
             if items[index].role != "normality" and not objects:

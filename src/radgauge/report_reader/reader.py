@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from radgauge.report_reader.lexicon import Lexicon, load_lexicon
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence
@@ -22,13 +23,43 @@ _LONGEST_SENTENCE = 4000  # characters; what is longer is no sentence and is rea
 _HEADING = re.compile(r"([A-Za-z][A-Za-z /&()-]{2,40}?)\s*:(?=\s|$)[\s,]*")
 _SECTIONS = {
     "findings": ("findings", "finding", "report", "description", "interpretation", "discussion"),
-    "impression": ("impression", "impressions", "conclusion", "conclusions", "opinion", "summary", "diagnosis"),
+    "impression": (
+        "impression",
+        "impressions",
+        "conclusion",
+        "conclusions",
+        "opinion",
+        "summary",
+        "diagnosis",
+    ),
     "history": (
-        *("history", "clinical history", "indication", "indications", "clinical indication", "reason for exam"),
-        *("reason for examination", "reason for study", "clinical information", "past medical history", "hpi"),
+        *(
+            "history",
+            "clinical history",
+            "indication",
+            "indications",
+            "clinical indication",
+            "reason for exam",
+        ),
+        *(
+            "reason for examination",
+            "reason for study",
+            "clinical information",
+            "past medical history",
+            "hpi",
+        ),
         *("history of present illness", "clinical data", "preoperative diagnosis", "chief complaint"),
     ),
-    "technique": ("technique", "procedure", "exam", "examination", "study", "comparison", "comparisons", "views"),
+    "technique": (
+        "technique",
+        "procedure",
+        "exam",
+        "examination",
+        "study",
+        "comparison",
+        "comparisons",
+        "views",
+    ),
     "recommendation": ("recommendation", "recommendations", "plan", "follow up", "followup"),
 }
 _SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names}
@@ -80,9 +111,6 @@ class ReportReader:
     """
 
     lexicon: tuple[Path, ...] = ()
-    _sentences: dict[str, SentenceReading] = field(
-        default_factory=dict, init=False, repr=False, compare=False, hash=False
-    )
 
     @property
     def signature(self) -> str:
@@ -92,7 +120,7 @@ class ReportReader:
     def read(self, texts: Sequence[str]) -> list[ReportReading]:
         """Readings of the texts, in their order."""
         vocabulary = _vocabulary(self.lexicon)
-        return [_read(text, vocabulary, self._sentences) for text in texts]
+        return [_read(text, vocabulary, vocabulary.sentences) for text in texts]
 
     def pack(self, reading: ReportReading) -> bytes:
         """The reading as bytes for the cache on disk."""
@@ -108,14 +136,19 @@ class ReportReader:
         return ReportReading(
             text,
             tuple(Sentence(*each) for each in sentences),
-            tuple(Mention(*each[:7], _attributes(each[7]), *each[8:]) for each in mentions),
+            tuple(_mention(each) for each in mentions),
             tuple(Relation(*each) for each in relations),
             tuple(Modifier(*each) for each in modifiers),
         )
 
 
-def _attributes(values: list[object]) -> Attributes:
-    return Attributes(*[tuple(value) if isinstance(value, list) else value for value in values])  # type: ignore[arg-type]
+def _mention(values: list[Any]) -> Mention:
+    values[7] = _attributes(values[7])
+    return Mention(*values)
+
+
+def _attributes(values: list[Any]) -> Attributes:
+    return Attributes(*[tuple(value) if isinstance(value, list) else value for value in values])
 
 
 def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) -> ReportReading:
@@ -150,7 +183,9 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
                     mention.form,
                 )
             )
-        relations += [Relation(source + first, target + first, name) for source, target, name in found.relations]
+        relations += [
+            Relation(source + first, target + first, name) for source, target, name in found.relations
+        ]
         modifiers += [
             Modifier(begin + start, stop + start, role, value, owner + first if owner >= 0 else -1)
             for begin, stop, role, value, owner in found.modifiers
@@ -176,5 +211,6 @@ def read_report(text: str, *, lexicon: Lexicon | Path | str | None = None) -> Re
     if lexicon is None:
         return _DEFAULT.read([text])[0]
     if isinstance(lexicon, Lexicon):
-        return _read(text, _vocabulary_of(lexicon), {})
+        vocabulary = _vocabulary_of(lexicon)
+        return _read(text, vocabulary, vocabulary.sentences)
     return ReportReader((Path(lexicon),)).read([text])[0]

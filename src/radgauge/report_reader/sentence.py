@@ -1,7 +1,6 @@
 """Reading one sentence: items become mentions with assertion, attributes and relations.
 
-Positions are relative to the sentence, so that the reading of a sentence can be kept and used again wherever the
-same sentence occurs.
+Positions are relative to the sentence, so that its reading can be used again wherever the sentence recurs.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
 
 
 def _adjectives_in_front(items: list[Item]) -> list[Item]:
-    """Finding adjectives in front of a finding are qualities of it: "calcified granuloma", "nodular opacity"."""
+    """Finding adjectives in front of a finding are qualities of it: "calcified granuloma"."""
     following = ""
     for index in range(len(items) - 1, -1, -1):
         item = items[index]
@@ -137,7 +136,8 @@ def _share_places(items: Sequence[Item], drafts: Sequence[_Draft]) -> None:
         between = [items[index].role for index in range(left + 1, right)]
         joined = any(role in ("conjunction", "comma", "slash") for role in between)
         if joined and all(
-            role in MODIFIERS or role in ("conjunction", "comma", "slash", "determiner", "mask") for role in between
+            role in MODIFIERS or role in ("conjunction", "comma", "slash", "determiner", "mask")
+            for role in between
         ):
             first.explicit = list(second.explicit)
 
@@ -216,7 +216,9 @@ def _subject_head(items: Sequence[Item], index: int, starts: Sequence[bool], hea
             return heads[position]
         if role == "anatomy" and anatomy < 0:
             anatomy = heads[position]
-        elif role == "semicolon" or (role == "cue" and any(c.asserts == "stop" for c in items[position].cues)):
+        elif role == "semicolon" or (
+            role == "cue" and any(c.asserts == "stop" for c in items[position].cues)
+        ):
             break
     return anatomy
 
@@ -238,16 +240,17 @@ def _measure(items: Sequence[Item], tokens: Sequence[Token], drafts: Sequence[_D
                     sizes.append(float(value.replace(",", ".")) * _UNIT_MM[item.value])
                 except ValueError:
                     break
-            elif value not in ("x", "\u00d7", "by", "to", "*") and role not in ("unit", "preposition"):
-                break
-            elif role == "unit" and (position == 0 or not sizes):
+            elif (value not in ("x", "\u00d7", "by", "to", "*") and role not in ("unit", "preposition")) or (
+                role == "unit" and (position == 0 or not sizes)
+            ):
                 break
             position -= 1
         sizes.reverse()
         behind = [draft for draft in findings if draft.item > index]
         front = [draft for draft in findings if draft.item < index]
         phrase = behind and all(
-            items[between].role in MODIFIERS or items[between].role in ("anatomy", "mask", "number", "unit", "comma")
+            items[between].role in MODIFIERS
+            or items[between].role in ("anatomy", "mask", "number", "unit", "comma")
             for between in range(index + 1, behind[0].item)
         )
         target = behind[0] if phrase or not front else front[-1]
@@ -309,7 +312,9 @@ def _finish(
             locations = concept.location
         severity = next((items[i].value for i in draft.words if items[i].role == "severity"), "")
         descriptors = tuple(
-            words[i] for i in sorted(draft.words) if items[i].role in ("quality", "position", "quantity", "amount")
+            words[i]
+            for i in sorted(draft.words)
+            if items[i].role in ("quality", "position", "quantity", "amount")
         )
         attributes = Attributes(
             laterality=side,
@@ -346,7 +351,7 @@ def _side_of_places(
     tokens: Sequence[Token],
     vocabulary: Vocabulary,
 ) -> str:
-    """Side of a mention that names none itself: that of its places, of the concept, or of a word like "bibasilar"."""
+    """Side of a mention that names none: that of its places, its concept, or a word like "bibasilar"."""
     sides = set()
     for index in (draft.item, *draft.explicit):
         item = items[index]
@@ -356,14 +361,15 @@ def _side_of_places(
             sides.add(side)
         elif any(tokens[t].text.lower() in vocabulary.bilateral_words for t in range(item.first, item.last)):
             sides.add("bilateral")
-    sides.discard("midline") if len(sides) > 1 else None
+    if len(sides) > 1:
+        sides.discard("midline")
     return "bilateral" if len(sides) > 1 else next(iter(sides), "")
 
 
 def _suggestions(
     items: Sequence[Item], drafts: Sequence[_Draft], mentions: Sequence[Mention]
 ) -> list[Relation]:
-    """"Opacity consistent with pneumonia": the finding before a linking cue suggests those behind it."""
+    """The finding before a linking cue suggests those behind it: "opacity consistent with pneumonia"."""
     relations = []
     findings = [position for position, draft in enumerate(drafts) if mentions[position].kind in FINDINGS]
     for index, item in enumerate(items):

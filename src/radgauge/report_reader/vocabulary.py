@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from radgauge.report_reader.lexicon import Lexicon
-from radgauge.text.tokens import MASK, Token, phrase_key
+from radgauge.text.tokens import MASK, Token, phrase_key, tokenize
 
 MODIFIERS = frozenset({"severity", "change", "side", "quality", "position", "quantity", "part", "amount"})
 FINDINGS = frozenset({"abnormality", "disease", "device"})
@@ -65,8 +65,10 @@ class Vocabulary:
                 and (lowered := tuple(word.lower() for word in key)) not in self._terms
             }
         )
+        self.sentences: dict[str, Any] = {}  # readings of sentences, kept by the reader
         self.compositions = _compositions(lexicon)
-        bilateral = _words(lexicon.tables.get("descriptors", {}).get("function", {}), "bilateral_words")
+        functions = lexicon.tables.get("descriptors", {}).get("function", {})
+        bilateral = _words(functions, "bilateral_words")
         self.bilateral_words = frozenset(word.lower() for word in bilateral)
         self.sides = {concept.id: _side_of(concept.name) for concept in lexicon}
 
@@ -118,14 +120,14 @@ class Vocabulary:
                         self._terms[key] = Entry(concept.kind, concept.id, "adjective")
             for short in concept.abbreviations:
                 entry = Entry(concept.kind, concept.id)
-                words = tuple(_written(short))
+                words = tuple(token.text for token in tokenize(short))
                 if words:
                     self._abbreviations.setdefault(words, entry)
                     if words[-1].isupper() and len(words[-1]) > 1:
                         self._abbreviations.setdefault((*words[:-1], words[-1] + "s"), entry)
 
     def match(self, tokens: Sequence[Token], *, lowered: bool) -> list[Item]:
-        """Cover the tokens with the longest terms from left to right; what is no term is an item by itself."""
+        """Cover the tokens with the longest terms, from left to right; what is no term is an item itself."""
         norms = tuple([token[0] for token in tokens])
         words = tuple([token[1] for token in tokens])
         index, short = self._index, (self._short_lowered if lowered else self._short)
@@ -168,12 +170,6 @@ def _words(table: Mapping[str, Any], key: str) -> Sequence[str]:
     return words if isinstance(words, list) else ()
 
 
-def _written(term: str) -> list[str]:
-    from radgauge.text.tokens import TOKEN
-
-    return TOKEN.findall(term)
-
-
 def _variants(term: str) -> list[tuple[str, ...]]:
     """The key of a term, and the key of its spelling in one word where it has a hyphen ("air-space")."""
     keys = [phrase_key(term)]
@@ -182,8 +178,11 @@ def _variants(term: str) -> list[tuple[str, ...]]:
     return [key for key in keys if key]
 
 
-def _by_first_word(terms: Mapping[tuple[str, ...], Entry]) -> dict[str, tuple[tuple[int, tuple[str, ...], Entry], ...]]:
-    index: dict[str, list[tuple[int, tuple[str, ...], Entry]]] = defaultdict(list)
+Indexed = tuple[int, tuple[str, ...], Entry]
+
+
+def _by_first_word(terms: Mapping[tuple[str, ...], Entry]) -> dict[str, tuple[Indexed, ...]]:
+    index: dict[str, list[Indexed]] = defaultdict(list)
     for key, entry in terms.items():
         index[key[0]].append((len(key), key, entry))
     return {first: tuple(sorted(found, key=lambda each: -each[0])) for first, found in index.items()}
@@ -192,7 +191,7 @@ def _by_first_word(terms: Mapping[tuple[str, ...], Entry]) -> dict[str, tuple[tu
 def _compositions(lexicon: Lexicon) -> dict[str, tuple[tuple[frozenset[str], str], ...]]:
     """Word of a composition -> (anatomy ids, concept) pairs; words are normal forms joined by blanks."""
     found: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
-    for rule in lexicon.tables.get("compositions", {}).get("composition", []):  # type: ignore[attr-defined]
+    for rule in lexicon.tables.get("compositions", {}).get("composition", []):
         for word in rule["words"]:
             found[" ".join(phrase_key(word))].append((frozenset(rule["anatomy"]), rule["concept"]))
     return {word: tuple(rules) for word, rules in found.items()}

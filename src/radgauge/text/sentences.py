@@ -1,7 +1,7 @@
 """Sentences of a report, as character spans.
 
-Reports break the rules general splitters rely on: numbered lists, decimals, "Dr.", lines that wrap in the middle
-of a sentence, lower-cased text whose only mark is " . ", sentences glued together ("Clear.Heart normal"),
+Reports break the rules general splitters rely on: numbered lists, decimals, "Dr.", lines that wrap inside a
+sentence, lower-cased text whose only mark is " . ", sentences glued together ("Clear.Heart normal"),
 transcriptions that write ".," and headings that end in a colon.
 """
 
@@ -11,8 +11,41 @@ import re
 
 _ABBREVIATED = frozenset(
     [
-        *("dr", "mr", "mrs", "ms", "st", "vs", "approx", "no", "fig", "e.g", "i.e", "etc", "cf", "al", "pt", "ca"),
-        *("inc", "jr", "sr", "prof", "min", "max", "resp", "incl", "temp", "hx", "dx", "a.m", "p.m", "m.d", "lat"),
+        *(
+            "dr",
+            "mr",
+            "mrs",
+            "ms",
+            "st",
+            "vs",
+            "approx",
+            "no",
+            "fig",
+            "e.g",
+            "i.e",
+            "etc",
+            "cf",
+            "al",
+            "pt",
+            "ca",
+        ),
+        *(
+            "inc",
+            "jr",
+            "sr",
+            "prof",
+            "min",
+            "max",
+            "resp",
+            "incl",
+            "temp",
+            "hx",
+            "dx",
+            "a.m",
+            "p.m",
+            "m.d",
+            "lat",
+        ),
     ]
 )
 
@@ -55,7 +88,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for start, end in split_sentences(text)]
     ['Heart size 2.5 cm, per Dr. Smith.', 'No effusion.', 'Lungs clear']
     """
-    spans = []
+    spans: list[tuple[int, int]] = []
     begin = 0
     for match in _BREAK.finditer(text):
         if match.start() < begin:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 KINDS = ("anatomy", "abnormality", "disease", "device", "normality")
 TIERS = ("urgent", "actionable", "not_actionable", "benign")
@@ -74,12 +75,12 @@ class Concept:
         return self.kind in ("abnormality", "disease", "device")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lexicon:
     """All concepts by id, the tables of the engine, and a hash of the files they came from."""
 
     concepts: Mapping[str, Concept]
-    tables: Mapping[str, Mapping[str, object]]
+    tables: Mapping[str, Mapping[str, Any]]
     hash: str
 
     def __len__(self) -> int:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from radgauge.errors import InputError
 from radgauge.report_reader.lexicon.check import check_graph, check_table, check_terms
 from radgauge.report_reader.lexicon.concepts import Concept, Lexicon
 from radgauge.text.tokens import phrase_key
@@ -18,7 +19,7 @@ FOLDER = Path(__file__).parent
 ENGINE_TABLES = ("descriptors", "cues", "compositions")
 
 
-class LexiconError(ValueError):
+class LexiconError(InputError):
     """A lexicon file does not follow the schema; the message lists every problem."""
 
     def __init__(self, problems: Sequence[str]) -> None:
