@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("radgauge", deadline=None)  # a busy machine is not a failing test
+settings.load_profile("radgauge")
 
 
 @pytest.fixture(autouse=True)
