@@ -64,6 +64,8 @@ class Metric(ABC):
         range: Smallest and largest possible value of the headline column, for people.
         extra: The pip extra it needs, "" for none.
         summary: One line for `radgauge ls`.
+        independent: Whether a case's row depends on that case alone; if not (CIDEr weighs words by the other
+            references of the run), the cases of a run must be measured together.
     """
 
     name: ClassVar[str]
@@ -72,6 +74,7 @@ class Metric(ABC):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     extra: ClassVar[str] = ""
     summary: ClassVar[str] = ""
+    independent: ClassVar[bool] = True
 
     @property
     def columns(self) -> tuple[str, ...]:
