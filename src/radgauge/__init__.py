@@ -1,3 +1,80 @@
-"""radgauge measures machine-written radiology reports."""
+"""radgauge measures machine-written radiology reports.
+
+>>> import radgauge as rg
+>>> results = rg.score([{"id": "1", "candidate": "no effusion", "reference": "no effusion"}], ["rouge"])
+>>> results["rouge"].headline
+array([1.])
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# Public names and the module each lives in; loaded on first use, so that importing costs nothing.
+_PUBLIC = {
+    "Case": "cases",
+    "read_cases": "read_cases",
+    "write_cases": "read_cases",
+    "Reader": "reading",
+    "Readings": "reading",
+    "Cache": "cache",
+    "Metric": "metric",
+    "Explanation": "metric",
+    "Note": "metric",
+    "load": "registry",
+    "metric_names": "registry",
+    "Scores": "scores",
+    "Results": "scores",
+    "score": "scores",
+    "read_scores": "scores_file",
+    "write_scores": "scores_file",
+    "summarise": "summary",
+    "compare": "compare",
+    "RadgaugeError": "errors",
+    "InputError": "errors",
+    "UsageError": "errors",
+    "ModelError": "errors",
+    "MissingExtra": "errors",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+if TYPE_CHECKING:
+    from radgauge.cache import Cache as Cache
+    from radgauge.cases import Case as Case
+    from radgauge.compare import compare as compare
+    from radgauge.errors import InputError as InputError
+    from radgauge.errors import MissingExtra as MissingExtra
+    from radgauge.errors import ModelError as ModelError
+    from radgauge.errors import RadgaugeError as RadgaugeError
+    from radgauge.errors import UsageError as UsageError
+    from radgauge.metric import Explanation as Explanation
+    from radgauge.metric import Metric as Metric
+    from radgauge.metric import Note as Note
+    from radgauge.read_cases import read_cases as read_cases
+    from radgauge.read_cases import write_cases as write_cases
+    from radgauge.reading import Reader as Reader
+    from radgauge.reading import Readings as Readings
+    from radgauge.registry import load as load
+    from radgauge.registry import metric_names as metric_names
+    from radgauge.scores import Results as Results
+    from radgauge.scores import Scores as Scores
+    from radgauge.scores import score as score
+    from radgauge.scores_file import read_scores as read_scores
+    from radgauge.scores_file import write_scores as write_scores
+    from radgauge.summary import summarise as summarise
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        value = getattr(importlib.import_module(f"radgauge.{_PUBLIC[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'radgauge' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -54,6 +54,41 @@ def metric_class(name: str) -> type[Metric]:
     return typing.cast("type[Metric]", found)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class MetricInfo:
+    """What `radgauge ls` shows of a metric."""
+
+    name: str
+    higher_is_better: bool
+    range: tuple[float, float]
+    needs: tuple[str, ...]
+    extra: str
+    columns: tuple[str, ...]
+    settings: tuple[str, ...]
+    summary: str
+
+
+def describe_metrics() -> list[MetricInfo]:
+    """Every metric of the registry."""
+    described = []
+    for name in metric_names():
+        cls = metric_class(name)
+        fields = [f for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
+        described.append(
+            MetricInfo(
+                name=name,
+                higher_is_better=cls.higher_is_better,
+                range=cls.range,
+                needs=tuple(sorted(cls.needs)),
+                extra=cls.extra,
+                columns=cls().columns,
+                settings=tuple(f"{f.name}={f.default}" for f in fields),
+                summary=cls.summary,
+            )
+        )
+    return described
+
+
 def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
     """A metric from its name and settings.
 

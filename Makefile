@@ -1,0 +1,49 @@
+# Everything a fresh machine needs: Python 3.11 or newer, git, make and the package registry.
+#
+#   make demo    install radgauge with its core dependencies only and run it on the bundled reports
+#   make test    install what the tests need and run them
+#   make check   linters and types
+#   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
+#   make clean   remove environments and build products
+
+PYTHON ?= python3
+DEMO   := .venv-demo
+VENV   := .venv
+RUN    := $(VENV)/bin/python
+# The tests use the CPU build of this release; the package itself does not pin it.
+TORCH  ?= torch==2.13.0
+
+.PHONY: demo test check format bench parity clean
+
+demo: $(DEMO)/installed
+	@$(DEMO)/bin/radgauge demo
+
+$(DEMO)/installed: pyproject.toml $(shell find src -name '*.py' -newer $(DEMO)/installed 2>/dev/null | head -1)
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/pip install --quiet --disable-pip-version-check .
+	@touch $@
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(RUN) -m pip install --quiet --disable-pip-version-check "$(TORCH)"
+	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[parquet,models,image,fit,llm,meteor,lay]" --group dev
+	@touch $@
+
+test: $(VENV)/installed
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check src tests
+	$(RUN) -m mypy
+	$(RUN) -m pytest
+
+check: $(VENV)/installed
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check src tests
+	$(RUN) -m mypy
+
+format: $(VENV)/installed
+	$(RUN) -m ruff check --fix .
+	$(RUN) -m ruff format src tests
+
+clean:
+	rm -rf $(VENV) $(DEMO) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

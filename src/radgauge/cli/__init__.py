@@ -1,0 +1,71 @@
+"""The command line: one file per verb, each a thin skin over a function of the same name.
+
+Results go to stdout, messages and progress to stderr. Exit code 0: fine, 1: bad data, 2: bad usage.
+Modules here import nothing heavy at the top: `radgauge --help` must answer at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import typer
+
+VERBS = ("score", "compare", "ls", "cache", "demo")
+
+app = typer.Typer(
+    name="radgauge",
+    help="Measure machine-written radiology reports, offline by default.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from radgauge import __version__
+
+        typer.echo(f"radgauge {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and leave."
+    ),
+) -> None:
+    """Measure machine-written radiology reports, offline by default."""
+
+
+for _verb in VERBS:
+    importlib.import_module(f"radgauge.cli.{_verb}").register(app)
+
+
+def main() -> None:
+    """Entry point of the `radgauge` command."""
+    from radgauge.errors import RadgaugeError, UsageError
+
+    try:
+        app()
+    except UsageError as error:
+        _say(error)
+        sys.exit(2)
+    except RadgaugeError as error:
+        _say(error)
+        sys.exit(1)
+    except FileNotFoundError as error:
+        _say(f"no such file: {error.filename}")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        _say("stopped; what was read so far is kept, the same command goes on from there")
+        sys.exit(130)
+    except BrokenPipeError:  # `radgauge ... | head`
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _say(message: object) -> None:
+    typer.echo(f"radgauge: {message}", err=True)

@@ -1,0 +1,156 @@
+"""`radgauge compare`: is one system better than another, and could it be chance?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from radgauge.cli import options as o
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from radgauge.compare import SystemComparison
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("compare")(compare_cli)
+
+
+def compare_cli(
+    source: Annotated[
+        Path | None,
+        typer.Argument(help="A scores file of `radgauge score`, or reports as `score` reads them."),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", "-b", help="Compare the others with it.")
+    ] = None,
+    systems: Annotated[str | None, typer.Option("--systems", help="Only these, comma-separated.")] = None,
+    all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Every pair of systems.")] = False,
+    all_columns: Annotated[
+        bool, typer.Option("--all-columns", help="Every output, not only headlines.")
+    ] = False,
+    test: Annotated[str, typer.Option("--test", help="'permutation' or 'bootstrap'.")] = "permutation",
+    correction: Annotated[str, typer.Option("--correction", help="'holm', 'bh' or 'none'.")] = "holm",
+    permutations: Annotated[int, typer.Option("--permutations", min=1)] = 10_000,
+    metric: o.MetricNames = None,
+    references: o.References = None,
+    candidates: o.Candidates = None,
+    candidate_columns: o.CandidateColumns = None,
+    columns: o.Columns = None,
+    section: o.Section = None,
+    encoding: o.Encoding = None,
+    missing: o.Missing = "error",
+    models: o.Models = "embedded",
+    interval: Annotated[str, typer.Option("--interval", help="'percentile' or 'bca'.")] = "percentile",
+    resamples: o.Resamples = 2000,
+    level: o.Level = 0.95,
+    seed: o.Seed = 0,
+    no_cache: o.NoCache = False,
+    as_json: o.AsJson = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Compare systems on the studies they share: difference, interval, paired test, effect size.
+
+    Examples:
+
+      radgauge compare scores.jsonl --baseline template
+
+      radgauge compare wide.csv --candidate-columns model_a,model_b -m bleu
+    """
+    from radgauge.cli.render import console
+    from radgauge.compare import compare
+    from radgauge.scores import score
+    from radgauge.scores_file import is_scores_file, read_scores
+
+    if source is not None and source.exists() and is_scores_file(source):
+        results, _ = read_scores(source)
+    else:
+        case_file = o.read_case_file(
+            [source] if source is not None else None,
+            references=references,
+            candidates=candidates,
+            candidate_columns=candidate_columns,
+            columns=columns,
+            section=section,
+            encoding=encoding,
+            missing=missing,
+        )
+        reading = o.open_readings(no_cache=no_cache, quiet=quiet)
+        results = score(case_file.cases, metric or None, reading=reading, models=models)
+    lines = compare(
+        results,
+        baseline=baseline,
+        systems=[name.strip() for name in systems.split(",")] if systems else None,
+        all_pairs=all_pairs,
+        all_columns=all_columns,
+        test=test,  # type: ignore[arg-type]
+        correction=correction,  # type: ignore[arg-type]
+        permutations=permutations,
+        resamples=resamples or 1,
+        level=level,
+        method=interval,  # type: ignore[arg-type]
+        seed=seed,
+    )
+    if as_json:
+        typer.echo(o.to_json({"comparisons": lines, "seed": seed, "correction": correction}))
+        return
+    console().print(comparison_table(lines))
+    if not quiet:
+        err = console(stderr=True)
+        tests = "paired permutation tests" if test == "permutation" else "paired bootstrap tests"
+        err.print(
+            f"{len(lines)} {tests}, p values corrected by {correction}; "
+            "* marks p < 0.05 after correction; better/equal/worse counts studies",
+            soft_wrap=True,
+        )
+        for note in o.profile_note(results):
+            err.print(f"note: {note}", soft_wrap=True)
+
+
+def comparison_table(lines: Sequence[SystemComparison]) -> Table:
+    """One row per judge and pair of systems."""
+    from radgauge.cli.render import arrow, interval, number, plain_table
+
+    level = f"{100 * lines[0].result.difference.level:.3g} %" if lines else ""
+    table = plain_table(
+        "metric", "", "system", "against", "value", "other", "difference", f"{level} interval", "p", "d",
+        "better/equal/worse", "n", right=(4, 5, 6, 8, 9, 10, 11),
+    )  # fmt: skip
+    for line in lines:
+        found = line.result
+        p = found.p_adjusted if found.p_adjusted is not None else found.p
+        counts = [
+            round(share * found.n) for share in (found.effect.wins, found.effect.ties, found.effect.losses)
+        ]
+        table.add_row(
+            line.column,
+            arrow(found.higher_is_better),
+            line.system,
+            line.baseline,
+            number(found.value_a),
+            number(found.value_b),
+            f"{found.difference.value:+.3f}" if found.difference.value == found.difference.value else "–",
+            interval(found.difference.low, found.difference.high),
+            f"{p_value(p)}{'*' if p < 0.05 else ' '}",
+            number(found.effect.d_z, 2),
+            "/".join(map(str, counts)) if found.n else "–",
+            str(found.n),
+        )
+    return table
+
+
+def p_value(p: float) -> str:
+    """A p value for people: never 0.
+
+    >>> p_value(0.00009999), p_value(0.0312), p_value(float("nan"))
+    ('0.0001', '0.031', '–')
+    """
+    if p != p:
+        return "–"
+    return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"

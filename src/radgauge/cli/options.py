@@ -1,0 +1,167 @@
+"""Options that several verbs share, and what they mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from radgauge.read_cases import CaseFile
+    from radgauge.reading import Readings
+    from radgauge.scores import Results
+
+Reports = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="Reports with id, reference and candidate (CSV, JSONL, Parquet, ReXrank or R2Gen JSON)."
+    ),
+]
+References = Annotated[
+    Path | None, typer.Option("--references", "-r", help="References in a file of their own, joined on id.")
+]
+Candidates = Annotated[
+    list[Path] | None,
+    typer.Option("--candidates", "-c", help="One system's candidates; its name is the file's. Repeatable."),
+]
+CandidateColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--candidate-columns", help="Wide files: the columns that hold one system each, comma-separated."
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option("--columns", help="Name columns yourself: id=uid,reference=gt_report,candidate=output."),
+]
+Section = Annotated[
+    str | None, typer.Option("--section", help="Judge one part: findings, impression, both or whole.")
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="Encoding of the files, if not UTF-8 (for instance latin-1).")
+]
+Missing = Annotated[
+    str,
+    typer.Option("--missing", help="Studies without a candidate: 'error', or 'nan' to keep them unjudged."),
+]
+MetricNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric", "-m", help="A metric of `radgauge ls`, with settings: bleu:variant=cxr. Repeatable."
+    ),
+]
+Models = Annotated[
+    str, typer.Option("--models", help="'embedded' (offline), 'published', or a folder with checkpoints.")
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither use nor write the reading cache.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable result on stdout.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of all resampling.")]
+Resamples = Annotated[
+    int, typer.Option("--resamples", min=0, help="Bootstrap resamples for the intervals; 0 = no intervals.")
+]
+Level = Annotated[float, typer.Option("--level", min=0.5, max=0.999, help="Coverage of the intervals.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; only the result.")]
+
+
+def read_case_file(
+    reports: list[Path] | None,
+    *,
+    references: Path | None,
+    candidates: list[Path] | None,
+    candidate_columns: str | None,
+    columns: str | None,
+    section: str | None,
+    encoding: str | None,
+    missing: str,
+) -> CaseFile:
+    """The cases that the shared options describe."""
+    from radgauge.errors import UsageError
+    from radgauge.read_cases import read_cases
+
+    if references is not None and reports:
+        raise UsageError("give either one file of reports, or --references with --candidates")
+    if len(reports or []) > 1:
+        raise UsageError(
+            "one file of reports at a time; for one file per system use --references R --candidates A ..."
+        )
+    if not reports and references is None:
+        raise UsageError(
+            "no reports given: name a file, or use --references R --candidates A [--candidates B]"
+        )
+    if references is not None and not candidates:
+        raise UsageError("--references needs at least one --candidates file")
+    return read_cases(
+        reports[0] if reports else None,
+        references=references,
+        candidates=candidates,
+        candidate_columns=_comma(candidate_columns),
+        columns=_pairs(columns),
+        section=section,
+        encoding=encoding,
+        missing=missing,
+    )
+
+
+def open_readings(*, no_cache: bool, quiet: bool) -> Readings:
+    """Readings with the user's cache and a progress bar on stderr."""
+    from radgauge.cache import Cache
+    from radgauge.cli.progress import bars
+    from radgauge.reading import Readings
+
+    return Readings(cache=None if no_cache else Cache(), progress=None if quiet else bars())
+
+
+def _comma(text: str | None) -> list[str] | None:
+    return [part.strip() for part in text.split(",") if part.strip()] if text else None
+
+
+def _pairs(text: str | None) -> dict[str, str] | None:
+    from radgauge.errors import UsageError
+
+    if not text:
+        return None
+    chosen = {}
+    for part in text.split(","):
+        role, equals, name = part.partition("=")
+        if not equals or not role.strip() or not name.strip():
+            raise UsageError(f"--columns must look like id=uid,reference=gt_report; got {part!r}")
+        chosen[role.strip()] = name.strip()
+    return chosen
+
+
+def to_json(value: object) -> str:
+    """JSON for machines: dataclasses as objects, NaN as null."""
+    import json
+
+    return json.dumps(_jsonable(value), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _jsonable(value: object) -> object:
+    import dataclasses
+    import math
+
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    return str(value)
+
+
+def profile_note(results: Results) -> list[str]:
+    """Said once per run: embedded parts give numbers of their own."""
+    embedded = [
+        column for scores in results.values() for column in scores.columns if column.endswith("_embedded")
+    ]
+    if not embedded:
+        return []
+    return [
+        "columns that end in _embedded run on radgauge's own offline reader and are not comparable with "
+        "published numbers (--models published uses the authors' checkpoints)"
+    ]

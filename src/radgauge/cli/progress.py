@@ -1,0 +1,38 @@
+"""Progress bars on stderr, only where a person looks and only when there is something to wait for."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from radgauge.reading import Progress
+
+PATIENCE = 0.5  # seconds before a bar appears
+
+
+def bars() -> Progress | None:
+    """A progress callback, or None where stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    started: dict[str, float] = {}
+
+    def show(what: str, done: int, total: int) -> None:
+        began = started.setdefault(what, time.monotonic())
+        spent = time.monotonic() - began
+        if spent < PATIENCE and done < total:
+            return
+        if done >= total:
+            started.pop(what)
+            if spent >= PATIENCE:
+                sys.stderr.write("\r\x1b[K")
+            return
+        width = 28
+        filled = round(width * done / total)
+        left = spent / done * (total - done)
+        bar = "━" * filled + "╌" * (width - filled)
+        sys.stderr.write(f"\r\x1b[Kreading {what}  {bar}  {done:,}/{total:,}  {left:.0f} s left")
+        sys.stderr.flush()
+
+    return show

@@ -1,0 +1,92 @@
+"""`radgauge score`: judge reports with metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from radgauge.cli import options as o
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("score")(score_cli)
+
+
+def score_cli(
+    reports: o.Reports = None,
+    metric: o.MetricNames = None,
+    references: o.References = None,
+    candidates: o.Candidates = None,
+    candidate_columns: o.CandidateColumns = None,
+    columns: o.Columns = None,
+    section: o.Section = None,
+    encoding: o.Encoding = None,
+    missing: o.Missing = "error",
+    models: o.Models = "embedded",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write a value per case and metric to this .jsonl or .parquet."),
+    ] = None,
+    interval: Annotated[str, typer.Option("--interval", help="'percentile' or 'bca'.")] = "percentile",
+    resamples: o.Resamples = 1000,
+    level: o.Level = 0.95,
+    seed: o.Seed = 0,
+    signatures: Annotated[
+        bool, typer.Option("--signatures", help="Show the settings behind each value.")
+    ] = False,
+    no_cache: o.NoCache = False,
+    as_json: o.AsJson = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Judge reports with metrics: values, intervals, and how many cases could not be judged.
+
+    Examples:
+
+      radgauge score reports.csv
+
+      radgauge score reports.csv -m bleu -m rouge --output scores.jsonl
+
+      radgauge score wide.csv --candidate-columns model_a,model_b
+
+      radgauge score --references truth.csv --candidates model_a.csv --candidates model_b.csv
+    """
+    from radgauge.cli.render import console, not_judged_notes, summary_table
+    from radgauge.scores import score
+    from radgauge.scores_file import check_scores_path, write_scores
+    from radgauge.summary import summarise
+
+    if output is not None:
+        check_scores_path(output)
+    case_file = o.read_case_file(
+        reports,
+        references=references,
+        candidates=candidates,
+        candidate_columns=candidate_columns,
+        columns=columns,
+        section=section,
+        encoding=encoding,
+        missing=missing,
+    )
+    reading = o.open_readings(no_cache=no_cache, quiet=quiet)
+    results = score(case_file.cases, metric or None, reading=reading, models=models)
+    lines = summarise(results, level=level, resamples=resamples, method=interval, seed=seed)
+    about = {"seed": seed, "input": case_file.provenance.to_dict()}
+    if output is not None:
+        write_scores(output, results, about=about)
+    if as_json:
+        typer.echo(o.to_json({"summary": lines, **about}))
+        return
+    out, err = console(), console(stderr=True)
+    out.print(summary_table(lines))
+    if signatures:
+        for scores in results.values():
+            out.print(scores.signature, soft_wrap=True)
+    if quiet:
+        return
+    for note in (*case_file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results)):
+        err.print(f"note: {note}", soft_wrap=True)
+    if output is not None:
+        err.print(f"wrote {output}: {len(results.keys_of_cases)} cases", soft_wrap=True)

@@ -1,0 +1,112 @@
+"""compare: systems against each other on the studies they share, from Scores alone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from radgauge.errors import InputError, UsageError
+from radgauge.scores import Results, Scores
+from radgauge.stats.compare import Comparison, TestName, adjust_comparisons, compare_paired
+from radgauge.stats.corrections import Correction
+from radgauge.stats.resample import IntervalMethod
+
+
+@dataclass(frozen=True, slots=True)
+class SystemComparison:
+    """One output of one judge: `system` against `baseline`, on the studies that both have.
+
+    `result.difference` is system minus baseline; `result.p_adjusted` accounts for everything that one call
+    of `compare` tested.
+    """
+
+    judge: str
+    column: str
+    system: str
+    baseline: str
+    result: Comparison
+    signature: str
+
+
+def compare(
+    results: Results,
+    *,
+    baseline: str | None = None,
+    systems: Sequence[str] | None = None,
+    all_pairs: bool = False,
+    all_columns: bool = False,
+    test: TestName = "permutation",
+    correction: Correction = "holm",
+    permutations: int = 10_000,
+    resamples: int = 2000,
+    level: float = 0.95,
+    method: IntervalMethod = "percentile",
+    seed: int = 0,
+) -> list[SystemComparison]:
+    """Paired tests between systems, for every judge.
+
+    Args:
+        results: What `score` or `read_scores` returned, with two systems or more.
+        baseline: The system that the others are compared with; by default the first one.
+        systems: The systems to compare; by default all.
+        all_pairs: Compare every pair instead of each system with the baseline.
+        all_columns: Test every output; by default the headline of each judge.
+        test: "permutation" or "bootstrap".
+        correction: "holm", "bh" or "none", over all tests of this call.
+        permutations: Rearrangements of the permutation test.
+        resamples: Resamples behind the intervals of the differences.
+        level: Coverage of the intervals.
+        method: "percentile" or "bca".
+        seed: Seed of all resampling.
+    """
+    there = list(dict.fromkeys(system for _, system in results.keys_of_cases))
+    chosen = list(systems) if systems else there
+    for name in [*chosen, *([baseline] if baseline else [])]:
+        if name not in there:
+            raise UsageError(f"there is no system {name!r} in these scores; there are: {', '.join(there)}")
+    if len(chosen) < 2 and not (baseline and chosen != [baseline]):
+        raise InputError(f"comparing needs two systems or more, got {len(there)}: {', '.join(there)}")
+    first = baseline if baseline is not None else chosen[0]
+    pairs = (
+        [(b, a) for a, b in itertools.combinations(chosen, 2)]
+        if all_pairs
+        else [(name, first) for name in chosen if name != first]
+    )
+    found: list[SystemComparison] = []
+    for scores in results.values():
+        for system, other in pairs:
+            a, b = _shared_studies(scores.of_system(system), scores.of_system(other))
+            lines = compare_paired(
+                a.rows,
+                b.rows,
+                rng=np.random.default_rng(seed),
+                corpus_scores=scores.corpus_scores,
+                values_a=a.values,
+                values_b=b.values,
+                higher_is_better=scores.higher_is_better,
+                test=test,
+                permutations=permutations,
+                resamples=resamples,
+                level=level,
+                method=method,
+            )
+            for column, line in zip(scores.columns, lines[: None if all_columns else 1], strict=False):
+                found.append(SystemComparison(scores.judge, column, system, other, line, scores.signature))
+    adjusted = adjust_comparisons([line.result for line in found], method=correction)
+    return [
+        SystemComparison(line.judge, line.column, line.system, line.baseline, result, line.signature)
+        for line, result in zip(found, adjusted, strict=True)
+    ]
+
+
+def _shared_studies(a: Scores, b: Scores) -> tuple[Scores, Scores]:
+    where_b = {study: index for index, (study, _) in enumerate(b.keys)}
+    shared = [(index, where_b[study]) for index, (study, _) in enumerate(a.keys) if study in where_b]
+    if not shared:
+        raise InputError(
+            f"systems {a.keys[0][1]!r} and {b.keys[0][1]!r} share no study id, so they cannot be compared in pairs"
+        )
+    return a.take([i for i, _ in shared]), b.take([j for _, j in shared])

@@ -1,0 +1,112 @@
+"""Summary: one line per system and output: value, interval, how many cases were and were not judged."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from radgauge.metric import sums
+from radgauge.scores import Results, Scores
+from radgauge.stats.resample import IntervalMethod, interval
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a table shows of one output of one judge on one system.
+
+    Attributes:
+        system: Who wrote the candidates.
+        judge: Name of the metric or rater.
+        column: Name of the output.
+        value: Corpus value; NaN if no case could be judged.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        level: Coverage of the interval, 0 to 1.
+        judged: Number of cases behind the value.
+        not_judged: Number of cases that could not be judged.
+        reasons: Why, with counts, most frequent first.
+        higher_is_better: Direction.
+        signature: Settings behind the value.
+    """
+
+    system: str
+    judge: str
+    column: str
+    value: float
+    low: float
+    high: float
+    level: float
+    judged: int
+    not_judged: int
+    reasons: tuple[tuple[str, int], ...]
+    higher_is_better: bool
+    signature: str
+
+
+def summarise(
+    results: Results,
+    *,
+    level: float = 0.95,
+    resamples: int = 1000,
+    method: IntervalMethod = "percentile",
+    seed: int = 0,
+) -> list[Summary]:
+    """Corpus values with bootstrap intervals, per system and output.
+
+    The same seed is used for every system and metric, so that equal data get equal intervals whatever
+    else was scored in the run.
+
+    Args:
+        results: What `score` returned.
+        level: Coverage of the intervals.
+        resamples: Bootstrap resamples; 0 gives no intervals (NaN).
+        method: "percentile" or "bca".
+        seed: Seed of the resampling.
+    """
+    return [
+        line
+        for scores in results.values()
+        for system in scores.systems
+        for line in _lines(scores.of_system(system), system, level, resamples, method, seed)
+    ]
+
+
+def _lines(
+    scores: Scores, system: str, level: float, resamples: int, method: IntervalMethod, seed: int
+) -> list[Summary]:
+    judged = ~np.isnan(scores.values)
+    values = scores.corpus_scores(*sums(scores.rows))
+    bounds = [(math.nan, math.nan)] * len(values)
+    if resamples:
+        found = interval(
+            scores.rows,
+            scores.corpus_scores,
+            rng=np.random.default_rng(seed),
+            method=method,
+            level=level,
+            groups=[study for study, _ in scores.keys],
+            resamples=resamples,
+            judged=judged,
+        )
+        bounds = [(each.low, each.high) for each in found]
+    reasons = tuple(Counter(scores.reasons.values()).most_common())
+    return [
+        Summary(
+            system=system,
+            judge=scores.judge,
+            column=column,
+            value=float(values[i]),
+            low=bounds[i][0],
+            high=bounds[i][1],
+            level=level,
+            judged=int(judged[:, i].sum()),
+            not_judged=int((~judged[:, i]).sum()),
+            reasons=reasons,
+            higher_is_better=scores.higher_is_better,
+            signature=scores.signature,
+        )
+        for i, column in enumerate(scores.columns)
+    ]
