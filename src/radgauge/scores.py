@@ -170,9 +170,7 @@ def score(
     shared = reading if reading is not None else Readings()
     names = [metric.name for metric in judges]
     labels = [metric.name if names.count(metric.name) == 1 else metric.columns[0] for metric in judges]
-    results = {
-        label: _judge(metric, listed, shared, label) for label, metric in zip(labels, judges, strict=True)
-    }
+    results = {label: _judge(metric, listed, shared, label) for label, metric in zip(labels, judges, strict=True)}
     meta_names = dict.fromkeys(name for case in listed for name in case.meta)
     return Results(results, {name: [case.meta.get(name, "") for case in listed] for name in meta_names})
 

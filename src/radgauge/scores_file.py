@@ -153,8 +153,7 @@ def _table(results: Results) -> dict[str, list[Any]]:
 
 def _rows_are_values(scores: Scores) -> bool:
     return scores.rows is scores.values or (
-        scores.rows.shape == scores.values.shape
-        and np.array_equal(scores.rows, scores.values, equal_nan=True)
+        scores.rows.shape == scores.values.shape and np.array_equal(scores.rows, scores.values, equal_nan=True)
     )
 
 

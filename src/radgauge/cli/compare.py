@@ -27,14 +27,10 @@ def compare_cli(
         Path | None,
         typer.Argument(help="A scores file of `radgauge score`, or reports as `score` reads them."),
     ] = None,
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", "-b", help="Compare the others with it.")
-    ] = None,
+    baseline: Annotated[str | None, typer.Option("--baseline", "-b", help="Compare the others with it.")] = None,
     systems: Annotated[str | None, typer.Option("--systems", help="Only these, comma-separated.")] = None,
     all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Every pair of systems.")] = False,
-    all_columns: Annotated[
-        bool, typer.Option("--all-columns", help="Every output, not only headlines.")
-    ] = False,
+    all_columns: Annotated[bool, typer.Option("--all-columns", help="Every output, not only headlines.")] = False,
     test: Annotated[str, typer.Option("--test", help="'permutation' or 'bootstrap'.")] = "permutation",
     correction: Annotated[str, typer.Option("--correction", help="'holm', 'bh' or 'none'.")] = "holm",
     permutations: Annotated[int, typer.Option("--permutations", min=1)] = 10_000,
@@ -125,9 +121,7 @@ def comparison_table(lines: Sequence[SystemComparison]) -> Table:
     for line in lines:
         found = line.result
         p = found.p_adjusted if found.p_adjusted is not None else found.p
-        counts = [
-            round(share * found.n) for share in (found.effect.wins, found.effect.ties, found.effect.losses)
-        ]
+        counts = [round(share * found.n) for share in (found.effect.wins, found.effect.ties, found.effect.losses)]
         table.add_row(
             line.column,
             arrow(found.higher_is_better),

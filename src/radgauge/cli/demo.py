@@ -49,17 +49,13 @@ def demo_cli(
     out.print(summary_table(lines))
     for note in (*not_judged_notes(lines), *o.profile_note(results)):
         out.print(f"note: {note}", soft_wrap=True)
-    out.print(
-        f"\nCould the differences to {systems[0]!r} be chance? Paired permutation tests, Holm corrected:\n"
-    )
+    out.print(f"\nCould the differences to {systems[0]!r} be chance? Paired permutation tests, Holm corrected:\n")
     out.print(comparison_table(compare(results, baseline=systems[0], seed=seed)))
     _worst(out, case_file.cases, results)
     path = folder / "scores.jsonl"
     write_scores(path, results, about={"seed": seed, "input": case_file.provenance.to_dict()})
     out.print(f"\nA value per case and metric: {path}")
-    out.print(
-        "Your turn: radgauge score YOUR.csv   (columns id, reference, candidate; `radgauge score --help`)"
-    )
+    out.print("Your turn: radgauge score YOUR.csv   (columns id, reference, candidate; `radgauge score --help`)")
 
 
 def _worst(out: Console, cases: tuple[Case, ...], results: Results) -> None:

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 Reports = Annotated[
     list[Path] | None,
-    typer.Argument(
-        help="Reports with id, reference and candidate (CSV, JSONL, Parquet, ReXrank or R2Gen JSON)."
-    ),
+    typer.Argument(help="Reports with id, reference and candidate (CSV, JSONL, Parquet, ReXrank or R2Gen JSON)."),
 ]
 References = Annotated[
     Path | None, typer.Option("--references", "-r", help="References in a file of their own, joined on id.")
@@ -47,9 +45,7 @@ Missing = Annotated[
 ]
 MetricNames = Annotated[
     list[str] | None,
-    typer.Option(
-        "--metric", "-m", help="A metric of `radgauge ls`, with settings: bleu:variant=cxr. Repeatable."
-    ),
+    typer.Option("--metric", "-m", help="A metric of `radgauge ls`, with settings: bleu:variant=cxr. Repeatable."),
 ]
 Models = Annotated[
     str, typer.Option("--models", help="'embedded' (offline), 'published', or a folder with checkpoints.")
@@ -86,9 +82,7 @@ def read_case_file(
             "one file of reports at a time; for one file per system use --references R --candidates A ..."
         )
     if not reports and references is None:
-        raise UsageError(
-            "no reports given: name a file, or use --references R --candidates A [--candidates B]"
-        )
+        raise UsageError("no reports given: name a file, or use --references R --candidates A [--candidates B]")
     if references is not None and not candidates:
         raise UsageError("--references needs at least one --candidates file")
     return read_cases(
@@ -156,9 +150,7 @@ def _jsonable(value: object) -> object:
 
 def profile_note(results: Results) -> list[str]:
     """Said once per run: embedded parts give numbers of their own."""
-    embedded = [
-        column for scores in results.values() for column in scores.columns if column.endswith("_embedded")
-    ]
+    embedded = [column for scores in results.values() for column in scores.columns if column.endswith("_embedded")]
     if not embedded:
         return []
     return [

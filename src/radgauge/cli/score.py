@@ -34,9 +34,7 @@ def score_cli(
     resamples: o.Resamples = 1000,
     level: o.Level = 0.95,
     seed: o.Seed = 0,
-    signatures: Annotated[
-        bool, typer.Option("--signatures", help="Show the settings behind each value.")
-    ] = False,
+    signatures: Annotated[bool, typer.Option("--signatures", help="Show the settings behind each value.")] = False,
     no_cache: o.NoCache = False,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,

@@ -61,17 +61,13 @@ def check_graph(concepts: Mapping[str, Concept]) -> list[str]:
                 if target not in concepts:
                     problems.append(f"{where}: {key} names {target!r}, which is no concept")
                 elif key == "location" and concepts[target].kind != "anatomy":
-                    problems.append(
-                        f"{where}: location must be anatomy, {target!r} is {concepts[target].kind}"
-                    )
+                    problems.append(f"{where}: location must be anatomy, {target!r} is {concepts[target].kind}")
                 elif key == "parents" and (concept.kind == "anatomy") != (concepts[target].kind == "anatomy"):
                     problems.append(
                         f"{where}: parents of {concept.kind} cannot be {concepts[target].kind} {target!r}"
                     )
                 elif key == "denies" and not concepts[target].is_finding:
-                    problems.append(
-                        f"{where}: denies must name findings, {target!r} is {concepts[target].kind}"
-                    )
+                    problems.append(f"{where}: denies must name findings, {target!r} is {concepts[target].kind}")
         if concept.denies and concept.is_finding:
             problems.append(f"{where}: denies belongs to normality and anatomy, not to {concept.kind}")
     return problems + _cycles(concepts)
@@ -122,7 +118,5 @@ def check_terms(concepts: Iterable[Concept]) -> list[str]:
         for short in concept.abbreviations:
             other = written.setdefault(short, concept)
             if other is not concept:
-                problems.append(
-                    f"{where}: abbreviation {short!r} already belongs to {other.id!r} ({other.file})"
-                )
+                problems.append(f"{where}: abbreviation {short!r} already belongs to {other.id!r} ({other.file})")
     return problems
