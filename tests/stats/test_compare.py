@@ -94,9 +94,7 @@ def test_large_sample_p_agrees_with_the_paired_t_test() -> None:
     rng = seeded(10)
     a = rng.normal(size=2000)
     b = a + rng.normal(0.02, 0.5, 2000)
-    assert permutation_test(a, b, rng=seeded()).p[0] == pytest.approx(
-        scipy_stats.ttest_rel(a, b).pvalue, abs=0.02
-    )
+    assert permutation_test(a, b, rng=seeded()).p[0] == pytest.approx(scipy_stats.ttest_rel(a, b).pvalue, abs=0.02)
 
 
 def test_p_is_uniform_when_nothing_differs() -> None:
@@ -176,9 +174,7 @@ def test_case_values_may_be_given() -> None:
 def test_any_pairs_compare_without_warnings(pairs: list[tuple[float, float]], method: str) -> None:
     table = np.array(pairs, dtype=float).reshape(-1, 2)
     for test in ("permutation", "bootstrap"):
-        (found,) = compare_paired(
-            table[:, 0], table[:, 1], rng=seeded(), method=method, resamples=40, test=test
-        )
+        (found,) = compare_paired(table[:, 0], table[:, 1], rng=seeded(), method=method, resamples=40, test=test)
         assert found.n == int((~np.isnan(table)).all(axis=1).sum())
         assert math.isnan(found.p) == (found.n == 0)
         assert found.n == 0 or 0 < found.p <= 1
@@ -198,9 +194,7 @@ def test_same_seed_same_numbers() -> None:
     assert compare_paired(a, b, rng=seeded(0)) == compare_paired(a, b, rng=seeded(0))
 
 
-@given(
-    st.lists(st.integers(0, 4), min_size=1, max_size=8), st.lists(st.integers(0, 4), min_size=1, max_size=8)
-)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.lists(st.integers(0, 4), min_size=1, max_size=8))
 def test_cliffs_delta_counts_all_pairs(a: list[int], b: list[int]) -> None:
     signs = [(x > y) - (x < y) for x in a for y in b]
     assert cliffs_delta(a, b) == pytest.approx(sum(signs) / len(signs))

@@ -32,7 +32,7 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def radgauge_cli(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version and leave."
     ),

@@ -1,0 +1,95 @@
+"""Modules import downwards only, and importing radgauge costs nothing."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import radgauge
+
+SOURCE = Path(radgauge.__file__).parent
+
+# Lowest first. A module may import from its own layer and from layers below it.
+LAYERS = [
+    {"errors"},
+    {"text", "stats"},
+    {"cases", "cache", "tables"},
+    {"reading"},
+    {"metric"},
+    {"report_reader"},
+    {"alignment", "models"},
+    {"registry"},
+    {"scores"},
+    {"metrics", "contract", "read_cases", "scores_file", "corpora", "samples"},
+    {"summary", "compare", "judges"},
+    {"training"},
+    {"align", "fit", "oracle"},
+    {"report", "web", "scale"},
+    {"cli"},
+    {"__main__"},
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+
+
+def _subject(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def _imported(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = (
+                [f"radgauge.{alias.name}" for alias in node.names] if node.module == "radgauge" else [node.module]
+            )
+        found |= {name.split(".")[1] for name in names if name.startswith("radgauge.")}
+    return found - {"__version__"}
+
+
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_downwards(path: Path) -> None:
+    subject = _subject(path)
+    assert subject in RANK, f"{subject} has no layer yet: add it to LAYERS"
+    upwards = {name for name in _imported(path) if RANK.get(name, 99) > RANK[subject]}
+    assert not upwards, f"{path.name} imports {sorted(upwards)}, which lie above it"
+
+
+def _run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(SOURCE.parent)},
+    )
+    return done.stdout
+
+
+def test_importing_loads_nothing_heavy_and_prints_nothing() -> None:
+    heavy = "numpy scipy torch transformers pandas polars pyarrow sqlite3 rich"
+    out = _run(f"import sys, radgauge; print(sorted(set('{heavy}'.split()) & set(sys.modules)))")
+    assert out == "[]\n"
+
+
+def test_help_needs_no_numpy() -> None:
+    out = _run("import sys, radgauge.cli; print('numpy' in sys.modules, 'scipy' in sys.modules)")
+    assert out == "False False\n"
+
+
+def test_scoring_with_the_core_needs_no_optional_package() -> None:
+    out = _run(
+        "import sys, radgauge as rg\n"
+        "rg.score([{'id': '1', 'candidate': 'a', 'reference': 'a'}], ['bleu', 'rouge', 'cider'])\n"
+        "print(sorted({'torch', 'transformers', 'pandas', 'polars', 'pyarrow', 'sklearn'} & set(sys.modules)))"
+    )
+    assert out == "[]\n"

@@ -1,0 +1,42 @@
+"""What `import radgauge` offers: changing it is a decision, not an accident."""
+
+from __future__ import annotations
+
+import radgauge
+
+
+def test_public_names() -> None:
+    assert sorted(radgauge.__all__) == sorted(
+        [
+            "__version__",
+            "Case",
+            "read_cases",
+            "write_cases",
+            "Reader",
+            "Readings",
+            "Cache",
+            "Metric",
+            "Explanation",
+            "Note",
+            "load",
+            "metric_names",
+            "Scores",
+            "Results",
+            "score",
+            "read_scores",
+            "write_scores",
+            "summarise",
+            "compare",
+            "RadgaugeError",
+            "InputError",
+            "UsageError",
+            "ModelError",
+            "MissingExtra",
+        ]
+    )
+
+
+def test_every_public_name_exists() -> None:
+    for name in radgauge.__all__:
+        assert getattr(radgauge, name) is not None
+    assert dir(radgauge) == sorted(radgauge.__all__)
