@@ -1,0 +1,140 @@
+"""The command line as a user meets it: real processes, real files, stdout apart from stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+def radgauge(*arguments: object, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "radgauge", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(SOURCE), "COLUMNS": "160", **environment},
+        check=False,
+    )
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    path = tmp_path / "reports.csv"
+    path.write_text(
+        "id,reference,candidate,system\n"
+        "1,No pleural effusion.,No pleural effusion.,good\n"
+        "2,Mild cardiomegaly.,The heart is mildly enlarged.,good\n"
+        "1,No pleural effusion.,Large left pneumothorax.,bad\n"
+        "2,Mild cardiomegaly.,,bad\n"
+    )
+    return path
+
+
+def test_score_shows_values_intervals_direction_and_gaps(reports: Path, tmp_path: Path) -> None:
+    done = radgauge("score", reports, "-m", "bleu", "-m", "rouge", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "rouge_l" in done.stdout
+    assert "↑" in done.stdout
+    assert "1 of 2 not judged (1 empty candidate)" in done.stderr
+
+
+def test_score_as_json(reports: Path, tmp_path: Path) -> None:
+    done = radgauge("score", reports, "-m", "rouge", "--json", folder=tmp_path)
+    answer = json.loads(done.stdout)
+    line = next(x for x in answer["summary"] if x["system"] == "bad" and x["column"] == "rouge_l")
+    assert (line["value"], line["judged"], line["not_judged"]) == (0.0, 1, 1)
+    assert answer["input"]["files"][0]["sha256"]
+
+
+def test_score_writes_a_file_that_compare_reads(reports: Path, tmp_path: Path) -> None:
+    done = radgauge("score", reports, "-m", "rouge", "-o", "scores.jsonl", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "scores.jsonl").read_text().splitlines()) == 5
+    done = radgauge("compare", "scores.jsonl", "--baseline", "bad", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "+1.000" in done.stdout
+
+
+def test_a_wide_file_is_read_by_naming_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text("id,reference,model_a,model_b\n1,clear lungs,clear lungs,big heart\n")
+    done = radgauge("score", "wide.csv", "--candidate-columns", "model_a,model_b", "-m", "rouge", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "model_a" in done.stdout
+    done = radgauge("score", "wide.csv", folder=tmp_path)
+    assert done.returncode == 1
+    assert "--candidate-columns" in done.stderr
+
+
+def test_references_and_candidates_in_files_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "truth.csv").write_text("id,report\n1,clear lungs\n2,big heart\n")
+    (tmp_path / "ours.csv").write_text("id,report\n2,big heart\n1,clear lungs\n")
+    done = radgauge(
+        "score", "--references", "truth.csv", "--candidates", "ours.csv", "-m", "rouge", "--json", folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert {line["value"] for line in json.loads(done.stdout)["summary"]} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["score"], 2, "no reports given"),
+        (["score", "absent.csv"], 1, "absent.csv"),
+        (["score", "reports.csv", "-m", "blue"], 2, "did you mean 'bleu'"),
+        (["score", "reports.csv", "-o", "scores.csv"], 2, "must end in .jsonl or .parquet"),
+        (["score", "reports.csv", "--columns", "nonsense"], 2, "must look like id=uid"),
+        (["compare", "reports.csv", "-m", "rouge", "--baseline", "nobody"], 2, "no system 'nobody'"),
+        (["compare", "reports.csv", "-m", "rouge", "--test", "coin"], 2, "must be one of"),
+    ],
+)
+def test_mistakes_end_with_one_line_and_the_right_code(
+    reports: Path, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    done = radgauge(*arguments, folder=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ls_names_every_metric(tmp_path: Path) -> None:
+    from radgauge.registry import metric_names
+
+    done = radgauge("ls", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in metric_names())
+    listed = json.loads(radgauge("ls", "--json", folder=tmp_path).stdout)
+    assert [line["name"] for line in listed] == list(metric_names())
+
+
+def test_the_cache_can_be_looked_at_and_emptied(tmp_path: Path) -> None:
+    done = radgauge("cache", "info", folder=tmp_path)
+    assert "0 readings" in done.stdout
+    done = radgauge("cache", "clear", folder=tmp_path)
+    assert done.stdout == "removed 0 readings\n"
+
+
+def test_the_demo_tells_its_story(tmp_path: Path) -> None:
+    done = radgauge("demo", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "demo" / "scores.jsonl").is_file()
+    assert "not judged" in done.stdout
+
+
+def test_version(tmp_path: Path) -> None:
+    assert radgauge("--version", folder=tmp_path).stdout == "radgauge 0.1.0\n"
+
+
+def test_help_for_every_verb(tmp_path: Path) -> None:
+    from radgauge.cli import VERBS
+
+    for verb in VERBS:
+        done = radgauge(verb, "--help", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "Usage" in done.stdout
