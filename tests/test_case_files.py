@@ -29,17 +29,13 @@ def pairs(found: CaseFile) -> list[tuple[str, str, str, tuple[str, ...]]]:
 
 
 def test_a_plain_csv(tmp_path: Path) -> None:
-    path = put(
-        tmp_path, "r.csv", "id,reference,candidate,split\n007,Clear.,clear lungs,test\nb,Normal.,x,val\n"
-    )
+    path = put(tmp_path, "r.csv", "id,reference,candidate,split\n007,Clear.,clear lungs,test\nb,Normal.,x,val\n")
     found = read_cases(path)
     assert pairs(found) == [("007", "system", "clear lungs", ("Clear.",)), ("b", "system", "x", ("Normal.",))]
     assert found.cases[0].meta == {"split": "test"}
     source = found.provenance.sources[0]
     assert (source.name, source.format, source.encoding, source.rows) == ("r.csv", "csv", "utf-8", 2)
-    assert found.provenance.columns == {
-        "r.csv": {"id": "id", "reference": "reference", "candidate": "candidate"}
-    }
+    assert found.provenance.columns == {"r.csv": {"id": "id", "reference": "reference", "candidate": "candidate"}}
     assert found.provenance.warnings == ()
     assert json.loads(json.dumps(found.provenance.as_dict()))["cases"] == 2
 

@@ -16,8 +16,8 @@ __version__ = "0.1.0"
 # Public names and the module each lives in; loaded on first use, so that importing costs nothing.
 _PUBLIC = {
     "Case": "cases",
-    "read_cases": "read_cases",
-    "write_cases": "read_cases",
+    "read_cases": "case_files",
+    "write_cases": "case_files",
     "Reader": "reading",
     "Readings": "reading",
     "Cache": "cache",
@@ -44,6 +44,8 @@ __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
     from radgauge.cache import Cache as Cache
+    from radgauge.case_files import read_cases as read_cases
+    from radgauge.case_files import write_cases as write_cases
     from radgauge.cases import Case as Case
     from radgauge.compare import compare as compare
     from radgauge.errors import InputError as InputError
@@ -54,8 +56,6 @@ if TYPE_CHECKING:
     from radgauge.metric import Explanation as Explanation
     from radgauge.metric import Metric as Metric
     from radgauge.metric import Note as Note
-    from radgauge.read_cases import read_cases as read_cases
-    from radgauge.read_cases import write_cases as write_cases
     from radgauge.reading import Reader as Reader
     from radgauge.reading import Readings as Readings
     from radgauge.registry import load as load

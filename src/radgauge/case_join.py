@@ -57,9 +57,7 @@ def _merged(study: Case, case: Case) -> Case:
         case,
         references=study.references,
         images=case.images or study.images,
-        meta=MappingProxyType(
-            {**study.meta, **{k: v for k, v in case.meta.items() if v or k not in study.meta}}
-        ),
+        meta=MappingProxyType({**study.meta, **{k: v for k, v in case.meta.items() if v or k not in study.meta}}),
     )
 
 
@@ -83,8 +81,7 @@ def _check_complete(
     if absent:
         place = reference_side.places[list(studies).index(absent[0])]
         parts.append(
-            f"{len(absent)} of {len(studies)} studies have no candidate in {here}, "
-            f"first: {absent[0]!r} ({place})"
+            f"{len(absent)} of {len(studies)} studies have no candidate in {here}, first: {absent[0]!r} ({place})"
         )
     if extra:
         parts.append(
@@ -103,9 +100,7 @@ def _remedy(absent: Sequence[str], extra: Sequence[str], studies: Mapping[str, C
             "write them alike in both files"
         )
     splits = {studies[study].meta.get("split", "") for study in absent}
-    others = {
-        case.meta.get("split", "") for study, case in studies.items() if study not in set(absent)
-    } - splits
+    others = {case.meta.get("split", "") for study, case in studies.items() if study not in set(absent)} - splits
     if absent and not extra and len(others) == 1 and "" not in others:
         return f"All of them are of split {', '.join(sorted(splits))}: pass --split {others.pop()}"
     return "Complete the files, or keep such studies as cases that cannot be judged: --missing nan"

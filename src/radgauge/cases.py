@@ -125,9 +125,7 @@ def _items(given: object) -> Iterable[Any]:
     )
 
 
-def build_cases(
-    record: Mapping[str, Any], *, roles: Columns, where: str, system: str = "system"
-) -> list[Case]:
+def build_cases(record: Mapping[str, Any], *, roles: Columns, where: str, system: str = "system") -> list[Case]:
     """The cases of one record: one, or one per system in a wide table.
 
     Args:

@@ -216,9 +216,7 @@ class _Finder:
 
     def ambiguous(self, role: str, found: Sequence[str]) -> str:
         choices = " or ".join(f"--columns {role}={column}" for column in found)
-        wide = (
-            f", or --candidate-columns {','.join(found)} for one system each" if role == "candidate" else ""
-        )
+        wide = f", or --candidate-columns {','.join(found)} for one system each" if role == "candidate" else ""
         return f"{self.name}: {len(found)} columns could be the {role}; choose {choices}{wide}"
 
     def several(self, role: str, *, taken: Sequence[str] = ()) -> tuple[str, ...]:
@@ -229,9 +227,7 @@ class _Finder:
         stem = plain(column) if column is not None and plain(column) not in REPORT else None
         stems = (stem,) if stem else (*NAMES[role][0], *NAMES[role][1])
         family = re.compile(rf"(?:{'|'.join(stems)})_?(\d+)")
-        members = [
-            (int(m[1]), c) for c in self.columns if c not in taken and (m := family.fullmatch(plain(c)))
-        ]
+        members = [(int(m[1]), c) for c in self.columns if c not in taken and (m := family.fullmatch(plain(c)))]
         numbered = [c for _, c in sorted(members, key=lambda member: member[0])]
         if stem and column is not None:
             return (column, *numbered)
@@ -249,9 +245,7 @@ class _Finder:
             raise UsageError(f"candidate columns must be named once each, got {', '.join(wanted) or 'none'}")
         return tuple((column,) for column in wanted)
 
-    def references(
-        self, section: str | None, *, taken: Sequence[str]
-    ) -> tuple[tuple[Parts, ...], str | None]:
+    def references(self, section: str | None, *, taken: Sequence[str]) -> tuple[tuple[Parts, ...], str | None]:
         named = self.several("reference", taken=taken)
         if "reference" in self.given or (named and plain(named[0]) not in REPORT):
             return tuple((column,) for column in named), None
@@ -318,7 +312,5 @@ def looks_like_report(name: str, values: Sequence[object]) -> bool:
 
 def looks_like_files(values: Sequence[object]) -> bool:
     """Do these cells name files? Indiana's `image` column describes the study in words."""
-    texts = [
-        str(item) for value in values for item in (value if isinstance(value, list) else [value]) if item
-    ]
+    texts = [str(item) for value in values for item in (value if isinstance(value, list) else [value]) if item]
     return not texts or any(re.search(r"\.\w{2,5}\W*$", text) for text in texts)

@@ -195,7 +195,7 @@ def _write_jsonl(path: Path, header: Mapping[str, Any], table: Mapping[str, list
 
 def _read_jsonl(path: Path) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     records = _lines(path)
-    first = next(records, (0, {}))[1]
+    _, first = next(records, (0, None))
     header = first.get("_header") if isinstance(first, dict) else None
     if not isinstance(header, dict) or "judges" not in header:
         raise InputError(f'{path}: not a scores file: its first line must be {{"_header": {{...}}}}')

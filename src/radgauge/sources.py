@@ -116,9 +116,7 @@ def _encoding(path: Path, start: bytes, given: str | None) -> str:
         zeros = start.count(b"\0")
         if 0.3 < zeros / len(start) < 0.7:  # ASCII written as UTF-16 has a zero in every other byte
             order = "utf-16-le" if start[1:2] == b"\0" else "utf-16-be"
-            raise InputError(
-                f"{path.name} looks like UTF-16 without a byte order mark; pass --encoding {order}"
-            )
+            raise InputError(f"{path.name} looks like UTF-16 without a byte order mark; pass --encoding {order}")
         raise InputError(f"{path.name} is not a text file: it holds NUL bytes")
     return marked or "utf-8"
 

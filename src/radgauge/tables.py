@@ -148,13 +148,9 @@ def _json_lines(path: Path, source: Source) -> Iterator[Record]:
             continue
         values = _parse(line, f"{path.name}, line {number}")
         if not isinstance(values, dict):
-            raise InputError(
-                f"{path.name}, line {number}: every line must be a JSON object, got {_kind(values)}"
-            )
+            raise InputError(f"{path.name}, line {number}: every line must be a JSON object, got {_kind(values)}")
         if "_header" in values:
-            raise InputError(
-                f"{path.name} is a scores file (it starts with a _header), not a table of reports"
-            )
+            raise InputError(f"{path.name} is a scores file (it starts with a _header), not a table of reports")
         yield Record(number, values)
 
 
@@ -211,9 +207,7 @@ def columns_to_records(columns: Mapping[str, Any], *, name: str = "columns") -> 
         None,
     )
     if bare is not None:
-        raise InputError(
-            f"{name}: column {bare!r} must be a list of values, got {type(columns[bare]).__name__}"
-        )
+        raise InputError(f"{name}: column {bare!r} must be a list of values, got {type(columns[bare]).__name__}")
     lengths = {key: len(column) for key, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"{name}: all columns must have the same length, got {lengths}")

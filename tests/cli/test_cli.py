@@ -50,7 +50,7 @@ def test_score_as_json(reports: Path, tmp_path: Path) -> None:
     answer = json.loads(done.stdout)
     line = next(x for x in answer["summary"] if x["system"] == "bad" and x["column"] == "rouge_l")
     assert (line["value"], line["judged"], line["not_judged"]) == (0.0, 1, 1)
-    assert answer["input"]["files"][0]["sha256"]
+    assert answer["input"]["sources"][0]["sha256"]
 
 
 def test_score_writes_a_file_that_compare_reads(reports: Path, tmp_path: Path) -> None:

@@ -26,10 +26,10 @@ def demo_cli(
     seed: o.Seed = 0,
 ) -> None:
     """Judge four bundled systems, one of them careful and three not, and show what the metrics see."""
+    from radgauge.case_files import read_cases
     from radgauge.cli.compare import comparison_table
     from radgauge.cli.render import console, not_judged_notes, summary_table
     from radgauge.compare import compare
-    from radgauge.read_cases import read_cases
     from radgauge.reading import Readings
     from radgauge.samples import sample_reports_path
     from radgauge.scores import score
@@ -53,7 +53,7 @@ def demo_cli(
     out.print(comparison_table(compare(results, baseline=systems[0], seed=seed)))
     _worst(out, case_file.cases, results)
     path = folder / "scores.jsonl"
-    write_scores(path, results, about={"seed": seed, "input": case_file.provenance.to_dict()})
+    write_scores(path, results, about={"seed": seed, "input": case_file.provenance.as_dict()})
     out.print(f"\nA value per case and metric: {path}")
     out.print("Your turn: radgauge score YOUR.csv   (columns id, reference, candidate; `radgauge score --help`)")
 

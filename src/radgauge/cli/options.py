@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from radgauge.read_cases import CaseFile
+    from radgauge.case_files import CaseFile
     from radgauge.reading import Readings
     from radgauge.scores import Results
 
@@ -72,8 +72,8 @@ def read_case_file(
     missing: str,
 ) -> CaseFile:
     """The cases that the shared options describe."""
+    from radgauge.case_files import read_cases
     from radgauge.errors import UsageError
-    from radgauge.read_cases import read_cases
 
     if references is not None and reports:
         raise UsageError("give either one file of reports, or --references with --candidates")
@@ -93,7 +93,7 @@ def read_case_file(
         columns=_pairs(columns),
         section=section,
         encoding=encoding,
-        missing=missing,
+        missing=missing,  # type: ignore[arg-type]  # checked there
     )
 
 

@@ -70,8 +70,14 @@ def score_cli(
     )
     reading = o.open_readings(no_cache=no_cache, quiet=quiet)
     results = score(case_file.cases, metric or None, reading=reading, models=models)
-    lines = summarise(results, level=level, resamples=resamples, method=interval, seed=seed)
-    about = {"seed": seed, "input": case_file.provenance.to_dict()}
+    lines = summarise(
+        results,
+        level=level,
+        resamples=resamples,
+        method=interval,  # type: ignore[arg-type]  # checked there
+        seed=seed,
+    )
+    about = {"seed": seed, "input": case_file.provenance.as_dict()}
     if output is not None:
         write_scores(output, results, about=about)
     if as_json:

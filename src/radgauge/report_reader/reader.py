@@ -183,9 +183,7 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
                     mention.form,
                 )
             )
-        relations += [
-            Relation(source + first, target + first, name) for source, target, name in found.relations
-        ]
+        relations += [Relation(source + first, target + first, name) for source, target, name in found.relations]
         modifiers += [
             Modifier(begin + start, stop + start, role, value, owner + first if owner >= 0 else -1)
             for begin, stop, role, value, owner in found.modifiers

@@ -216,9 +216,7 @@ def _subject_head(items: Sequence[Item], index: int, starts: Sequence[bool], hea
             return heads[position]
         if role == "anatomy" and anatomy < 0:
             anatomy = heads[position]
-        elif role == "semicolon" or (
-            role == "cue" and any(c.asserts == "stop" for c in items[position].cues)
-        ):
+        elif role == "semicolon" or (role == "cue" and any(c.asserts == "stop" for c in items[position].cues)):
             break
     return anatomy
 
@@ -312,9 +310,7 @@ def _finish(
             locations = concept.location
         severity = next((items[i].value for i in draft.words if items[i].role == "severity"), "")
         descriptors = tuple(
-            words[i]
-            for i in sorted(draft.words)
-            if items[i].role in ("quality", "position", "quantity", "amount")
+            words[i] for i in sorted(draft.words) if items[i].role in ("quality", "position", "quantity", "amount")
         )
         attributes = Attributes(
             laterality=side,
@@ -334,9 +330,7 @@ def _finish(
                 relations.append(Relation(position, place[index], "located_at"))
     relations += _suggestions(items, drafts, mentions)
     modifiers = tuple(
-        Modifier(
-            tokens[item.first].start, tokens[item.last - 1].end, item.role, item.value, owner.get(index, -1)
-        )
+        Modifier(tokens[item.first].start, tokens[item.last - 1].end, item.role, item.value, owner.get(index, -1))
         for index, item in enumerate(items)
         if item.role in MODIFIERS and index not in place
     )
@@ -366,9 +360,7 @@ def _side_of_places(
     return "bilateral" if len(sides) > 1 else next(iter(sides), "")
 
 
-def _suggestions(
-    items: Sequence[Item], drafts: Sequence[_Draft], mentions: Sequence[Mention]
-) -> list[Relation]:
+def _suggestions(items: Sequence[Item], drafts: Sequence[_Draft], mentions: Sequence[Mention]) -> list[Relation]:
     """The finding before a linking cue suggests those behind it: "opacity consistent with pneumonia"."""
     relations = []
     findings = [position for position, draft in enumerate(drafts) if mentions[position].kind in FINDINGS]

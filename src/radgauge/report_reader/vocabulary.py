@@ -61,8 +61,7 @@ class Vocabulary:
             {
                 lowered: entry
                 for key, entry in self._abbreviations.items()
-                if len("".join(key)) > 2
-                and (lowered := tuple(word.lower() for word in key)) not in self._terms
+                if len("".join(key)) > 2 and (lowered := tuple(word.lower() for word in key)) not in self._terms
             }
         )
         self.sentences: dict[str, Any] = {}  # readings of sentences, kept by the reader
