@@ -169,7 +169,7 @@ def _settings(metric: Metric) -> dict[str, Any]:
 def _restore(about: Mapping[str, Any]) -> Metric | None:
     if about.get("metric") is None:
         return None
-    settings = {
+    settings: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in (about["settings"] or {}).items()
     }

@@ -79,12 +79,12 @@ def summary_table(lines: Sequence[Summary]) -> Table:
         best = (max if first.higher_is_better else min)(values) if values else math.nan
         row: list[Text | str] = [column, arrow(first.higher_is_better)]
         for system in systems:
-            line = cells.get(system)
-            if line is None:
+            shown = cells.get(system)
+            if shown is None:
                 row.append("")
                 continue
-            text = Text(number(line.value), style="bold" if line.value == best else "")
-            text.append(f" {interval(line.low, line.high)}", style="dim")
+            text = Text(number(shown.value), style="bold" if shown.value == best else "")
+            text.append(f" {interval(shown.low, shown.high)}", style="dim")
             row.append(text)
         table.add_row(*row)
     return table
