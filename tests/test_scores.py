@@ -64,7 +64,7 @@ def test_every_case_has_a_row_and_every_gap_a_reason() -> None:
         ("2", "system"): "empty candidate",
         ("3", "system"): "unreadable",
         ("4", "system"): "empty reference",
-        ("6", "system"): "no reference",
+        ("6", "system"): "empty reference",
     }
 
 
@@ -96,12 +96,12 @@ def test_a_dict_of_columns_is_a_table_too() -> None:
 
 
 def test_a_missing_id_is_named() -> None:
-    with pytest.raises(InputError, match="record 2: every case needs a non-empty id"):
+    with pytest.raises(InputError, match="record 2: id: every case needs a non-empty id"):
         score([{"id": "1", "candidate": "a"}, {"id": "", "candidate": "a"}], [SharedWords()])
 
 
 def test_a_repeated_id_is_named() -> None:
-    with pytest.raises(InputError, match=r"first '1' \(system 'system'\)"):
+    with pytest.raises(InputError, match=r"first '1' of system 'system' \(record 1 and record 2\)"):
         score([{"id": "1", "candidate": "a"}, {"id": "1", "candidate": "b"}], [SharedWords()])
 
 

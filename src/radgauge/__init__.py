@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Case": "cases",
     "read_cases": "case_files",
-    "write_cases": "case_files",
+    "read_report": "report_reader",
     "Reader": "reading",
     "Readings": "reading",
     "Cache": "cache",
@@ -45,7 +45,6 @@ __all__ = ["__version__", *_PUBLIC]
 if TYPE_CHECKING:
     from radgauge.cache import Cache as Cache
     from radgauge.case_files import read_cases as read_cases
-    from radgauge.case_files import write_cases as write_cases
     from radgauge.cases import Case as Case
     from radgauge.compare import compare as compare
     from radgauge.errors import InputError as InputError
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from radgauge.reading import Readings as Readings
     from radgauge.registry import load as load
     from radgauge.registry import metric_names as metric_names
+    from radgauge.report_reader import read_report as read_report
     from radgauge.scores import Results as Results
     from radgauge.scores import Scores as Scores
     from radgauge.scores import score as score

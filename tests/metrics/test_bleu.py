@@ -222,8 +222,7 @@ def test_explanation() -> None:
     ]
     assert shown == [("matched", ["No pleural effusion."]), ("added", ["Heart", "big"]), ("missing", [])]
     assert (
-        explained.notes[0].text
-        == "n-grams of order 1 to 4 found in the reference: 5 of 8, 3 of 7, 2 of 6, 1 of 5"
+        explained.notes[0].text == "n-grams of order 1 to 4 found in the reference: 5 of 8, 3 of 7, 2 of 6, 1 of 5"
     )
 
 

@@ -72,8 +72,7 @@ def test_rouge_score(iu590, mrg_rl, stemmer: bool) -> None:
     metric = Rouge(stemmer=stemmer)
     for cases in (iu590["moerad"][:150], mrg_rl["qwen_dino_rag_logp"][:150]):
         expected = [
-            [part.fmeasure for part in theirs.score(case.references[0], case.candidate).values()]
-            for case in cases
+            [part.fmeasure for part in theirs.score(case.references[0], case.candidate).values()] for case in cases
         ]
         np.testing.assert_allclose(metric.measure(cases, reading=Readings()), expected, rtol=1e-12)
 
@@ -85,8 +84,7 @@ def test_rouge_score_with_several_references(mrg_rl) -> None:
     texts = [case.references[0] for case in listed]
     cases = [Case(case.id, case.candidate, tuple(texts[i : i + 1 + i % 3])) for i, case in enumerate(listed)]
     expected = [
-        [part.fmeasure for part in theirs.score_multi(case.references, case.candidate).values()]
-        for case in cases
+        [part.fmeasure for part in theirs.score_multi(case.references, case.candidate).values()] for case in cases
     ]
     np.testing.assert_allclose(Rouge().measure(cases, reading=Readings()), expected, rtol=1e-12)
 

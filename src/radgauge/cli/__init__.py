@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-VERBS = ("score", "compare", "ls", "cache", "demo")
+VERBS = ("score", "compare", "ls", "cache")
 
 app = typer.Typer(
     name="radgauge",
