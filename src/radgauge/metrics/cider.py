@@ -49,9 +49,7 @@ class Cider(Metric):
     name: ClassVar[str] = "cider"
     higher_is_better: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (0.0, 10.0)
-    summary: ClassVar[str] = (
-        "shared word n-grams, rare ones weigh more (CIDEr-D; depends on the whole test set)"
-    )
+    summary: ClassVar[str] = "shared word n-grams, rare ones weigh more (CIDEr-D; depends on the whole test set)"
     independent: ClassVar[bool] = False
 
     tokenizer: str = "words"
@@ -93,9 +91,7 @@ class Cider(Metric):
         for slot in pairing.references:
             theirs = counted.counts[slot]
             # min(h, r) * r of tf-idf weights: the idf is common to both, so it leaves as its square
-            shared = counted.by_order(
-                counted.counts[candidate].minimum(theirs).multiply(theirs).tocsr(), weights
-            )
+            shared = counted.by_order(counted.counts[candidate].minimum(theirs).multiply(theirs).tocsr(), weights)
             scale = norms[candidate] * norms[slot]
             cosine = np.divide(shared, scale, out=np.zeros_like(shared), where=scale > 0)
             difference = (pairs_of[candidate] - pairs_of[slot]).astype(np.float64)
