@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from radgauge.cli import options as o
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import Console
     from rich.table import Table
 
     from radgauge.compare import SystemComparison
@@ -96,7 +98,7 @@ def compare_cli(
     if as_json:
         typer.echo(o.to_json({"comparisons": lines, "seed": seed, "correction": correction}))
         return
-    console().print(comparison_table(lines))
+    print_comparisons(console(), lines)
     if not quiet:
         err = console(stderr=True)
         tests = "paired permutation tests" if test == "permutation" else "paired bootstrap tests"
@@ -109,34 +111,52 @@ def compare_cli(
             err.print(f"note: {note}", soft_wrap=True)
 
 
-def comparison_table(lines: Sequence[SystemComparison]) -> Table:
-    """One row per judge and pair of systems."""
+def print_comparisons(out: Console, lines: Sequence[SystemComparison]) -> None:
+    """A table per pair of systems; the columns that a narrow terminal has no room for are left out."""
+    from radgauge.cli.render import print_fitting
+
+    for system, baseline in dict.fromkeys((line.system, line.baseline) for line in lines):
+        chosen = [line for line in lines if (line.system, line.baseline) == (system, baseline)]
+        out.print(f"{system} against {baseline}")
+        print_fitting(out, comparison_table(chosen), comparison_table(chosen, short=True))
+        out.print()
+
+
+def comparison_table(lines: Sequence[SystemComparison], *, short: bool = False) -> Table:
+    """One pair of systems, one row per output."""
     from radgauge.cli.render import arrow, interval, number, plain_table
 
-    level = f"{100 * lines[0].result.difference.level:.3g} %" if lines else ""
+    level = f"{100 * lines[0].result.difference.level:.3g} %"
+    headers = ["metric", "", "value", "other", "difference", f"{level} interval", "p"]
     table = plain_table(
-        "metric", "", "system", "against", "value", "other", "difference", f"{level} interval", "p", "d",
-        "better/equal/worse", "n", right=(4, 5, 6, 8, 9, 10, 11),
-    )  # fmt: skip
+        *headers, *([] if short else ["d", "better/equal/worse", "n"]), right=(2, 3, 4, 6, 7, 8, 9)
+    )
     for line in lines:
-        found = line.result
+        found, effect = line.result, line.result.effect
         p = found.p_adjusted if found.p_adjusted is not None else found.p
-        counts = [round(share * found.n) for share in (found.effect.wins, found.effect.ties, found.effect.losses)]
-        table.add_row(
+        counts = [round(share * found.n) for share in (effect.wins, effect.ties, effect.losses)] if found.n else []
+        row = [
             line.column,
             arrow(found.higher_is_better),
-            line.system,
-            line.baseline,
             number(found.value_a),
             number(found.value_b),
-            f"{found.difference.value:+.3f}" if found.difference.value == found.difference.value else "–",
+            signed(found.difference.value),
             interval(found.difference.low, found.difference.high),
             f"{p_value(p)}{'*' if p < 0.05 else ' '}",
-            number(found.effect.d_z, 2),
-            "/".join(map(str, counts)) if found.n else "–",
-            str(found.n),
-        )
+        ]
+        if not short:
+            row += [number(effect.d_z, 2), "/".join(map(str, counts)) or "–", str(found.n)]
+        table.add_row(*row)
     return table
+
+
+def signed(value: float) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.0142), signed(float("nan"))
+    ('+0.014', '–')
+    """
+    return "–" if math.isnan(value) else f"{value:+.3f}"
 
 
 def p_value(p: float) -> str:
@@ -145,6 +165,6 @@ def p_value(p: float) -> str:
     >>> p_value(0.00009999), p_value(0.0312), p_value(float("nan"))
     ('0.0001', '0.031', '–')
     """
-    if p != p:
+    if math.isnan(p):
         return "–"
     return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"

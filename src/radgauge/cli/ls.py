@@ -21,7 +21,7 @@ def ls_cli(as_json: o.AsJson = False) -> None:
     if as_json:
         typer.echo(o.to_json(lines))
         return
-    table = plain_table("metric", "", "range", "needs", "extra", "what it measures")
+    table = plain_table("metric", "", "range", "needs", "extra", "what it measures", fold=(5,))
     for line in lines:
         table.add_row(
             line.name,

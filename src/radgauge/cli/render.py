@@ -15,19 +15,38 @@ if TYPE_CHECKING:
 
 def console(*, stderr: bool = False) -> Console:
     """A console that leaves text alone: no markup or emoji found in reports, no colours in pipes."""
+    import os
+    import sys
+
     from rich.console import Console
 
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
+    stream = sys.stderr if stderr else sys.stdout
+    # A pipe or a file has no width: nothing is gained by folding there.
+    width = None if stream.isatty() or os.environ.get("COLUMNS") else 200
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False, width=width)
 
 
-def plain_table(*headers: str, right: Sequence[int] = ()) -> Table:
-    """The one table style."""
+def print_fitting(out: Console, *tables: Table) -> None:
+    """The first table that fits the width; the last one if none does."""
+    from rich.measure import Measurement
+
+    for table in tables[:-1]:
+        if Measurement.get(out, out.options.update(max_width=10_000), table).maximum <= out.width:
+            out.print(table)
+            return
+    out.print(tables[-1])
+
+
+def plain_table(*headers: str, right: Sequence[int] = (), fold: Sequence[int] = ()) -> Table:
+    """The one table style; only the columns in `fold` may break over lines."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, header in enumerate(headers):
-        table.add_column(header, justify="right" if number in right else "left", overflow="fold")
+        table.add_column(
+            header, justify="right" if number in right else "left", overflow="fold", no_wrap=number not in fold
+        )
     return table
 
 
@@ -53,41 +72,68 @@ def arrow(higher_is_better: bool) -> str:
     return "↑" if higher_is_better else "↓"
 
 
-def summary_table(lines: Sequence[Summary]) -> Table:
-    """One system: a row per output. Several: a column per system, the best value of a row in bold."""
+def print_summary(out: Console, lines: Sequence[Summary]) -> None:
+    """The table of a run: one column per system where that fits, one row per system otherwise."""
+    if len({line.system for line in lines}) == 1:
+        out.print(summary_rows(lines))
+    else:
+        print_fitting(out, summary_columns(lines), summary_rows(lines))
+
+
+def summary_rows(lines: Sequence[Summary]) -> Table:
+    """A row per output and system."""
+    from rich.text import Text
+
+    several = len({line.system for line in lines}) > 1
+    level = f"{100 * lines[0].level:.3g} %" if lines else ""
+    headers = ["metric", "", *(["system"] if several else []), "value", f"{level} interval", "n", "not judged"]
+    first = 3 if several else 2
+    table = plain_table(*headers, right=(first, first + 2, first + 3))
+    best = _best(lines)
+    for column in dict.fromkeys(line.column for line in lines):
+        for number_, line in enumerate(line for line in lines if line.column == column):
+            bold = several and line.value == best[column]
+            table.add_row(
+                column if not number_ else "",
+                arrow(line.higher_is_better) if not number_ else "",
+                *([line.system] if several else []),
+                Text(number(line.value), style="bold" if bold or not several else ""),
+                interval(line.low, line.high),
+                str(line.judged),
+                str(line.not_judged) if line.not_judged else "–",
+            )
+    return table
+
+
+def summary_columns(lines: Sequence[Summary]) -> Table:
+    """A column per system, the best value of each row in bold."""
     from rich.text import Text
 
     systems = list(dict.fromkeys(line.system for line in lines))
-    level = f"{100 * lines[0].level:.3g} %" if lines else ""
-    if len(systems) == 1:
-        table = plain_table("metric", "", "value", f"{level} interval", "n", "not judged", right=(2, 4, 5))
-        for line in lines:
-            table.add_row(
-                line.column,
-                arrow(line.higher_is_better),
-                Text(number(line.value), style="bold"),
-                interval(line.low, line.high),
-                str(line.judged),
-                str(line.not_judged),
-            )
-        return table
     table = plain_table("metric", "", *systems)
+    best = _best(lines)
     for column in dict.fromkeys(line.column for line in lines):
         cells = {line.system: line for line in lines if line.column == column}
-        first = next(iter(cells.values()))
-        values = [line.value for line in cells.values() if not math.isnan(line.value)]
-        best = (max if first.higher_is_better else min)(values) if values else math.nan
-        row: list[Text | str] = [column, arrow(first.higher_is_better)]
+        row: list[Text | str] = [column, arrow(next(iter(cells.values())).higher_is_better)]
         for system in systems:
             shown = cells.get(system)
             if shown is None:
                 row.append("")
                 continue
-            text = Text(number(shown.value), style="bold" if shown.value == best else "")
+            text = Text(number(shown.value), style="bold" if shown.value == best[column] else "")
             text.append(f" {interval(shown.low, shown.high)}", style="dim")
             row.append(text)
         table.add_row(*row)
     return table
+
+
+def _best(lines: Sequence[Summary]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for line in lines:
+        rival = best.get(line.column, math.nan)
+        if math.isnan(rival) or (line.value > rival if line.higher_is_better else line.value < rival):
+            best[line.column] = line.value
+    return best
 
 
 def not_judged_notes(lines: Sequence[Summary]) -> list[str]:

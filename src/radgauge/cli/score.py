@@ -51,7 +51,7 @@ def score_cli(
 
       radgauge score --references truth.csv --candidates model_a.csv --candidates model_b.csv
     """
-    from radgauge.cli.render import console, not_judged_notes, summary_table
+    from radgauge.cli.render import console, not_judged_notes, print_summary
     from radgauge.scores import score
     from radgauge.scores_file import check_scores_path, write_scores
     from radgauge.summary import summarise
@@ -84,7 +84,7 @@ def score_cli(
         typer.echo(o.to_json({"summary": lines, **about}))
         return
     out, err = console(), console(stderr=True)
-    out.print(summary_table(lines))
+    print_summary(out, lines)
     if signatures:
         for scores in results.values():
             out.print(scores.signature, soft_wrap=True)
