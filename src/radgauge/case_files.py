@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from radgauge.case_join import Missing, Side, join, uneven_systems
 from radgauge.case_sections import heading_notes, take_section
@@ -79,8 +79,8 @@ def read_cases(
         columns: Role (id, reference, candidate, system, image) -> column, where names do not speak for
             themselves. In a join it applies to the files that have the column.
         encoding: Of text files; None = byte order mark, else UTF-8.
-        missing: "error", or "nan" to keep a study without candidate (or a candidate without study) as a case
-            that cannot be judged.
+        missing: "error"; "nan" keeps a study without candidate (or a candidate without study) as a case that
+            cannot be judged; "subset" leaves out the studies that no system has reported, and says how many.
         split: Keep only the studies of this split (train, val, test), by the column `split`.
 
     Raises:
@@ -89,8 +89,8 @@ def read_cases(
     """
     if section is not None and section not in SECTIONS:
         raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
-    if missing not in ("error", "nan"):
-        raise UsageError(f"missing must be 'error' or 'nan', got {missing!r}")
+    if missing not in get_args(Missing):
+        raise UsageError(f"missing must be one of {', '.join(get_args(Missing))}, got {missing!r}")
     given = check_roles(columns)
     if path is not None and candidates is not None:
         raise UsageError("give one file, or references and candidates; not both")
@@ -112,6 +112,9 @@ def read_cases(
         candidate_sides = [_read(file, "candidates", options, system=name) for name, file in files.items()]
         sides = [reference_side, *candidate_sides]
         cases, places = join(reference_side, candidate_sides, missing=missing)
+        studies = {case.id for case in reference_side.cases}
+        if left_out := len(studies - {case.id for case in cases}):
+            warnings.append(f"{left_out} of {len(studies)} studies were left out: no system has reported them")
     _check_given(given, sides)
     check_unique(cases, places=places)
     if section is None:
@@ -181,9 +184,13 @@ def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") 
         new = build_cases(record.values, roles=roles, where=place, system=system)
         cases += new
         places += [place] * len(new)
-    if options.section is not None and roles.section is None:
-        cases, notes = take_section(cases, places, options.section, table.source.name)
-        table = replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
+    notes = [f"{table.source.name}: its own column {name!r} is not used" for name in sorted(roles.ignored)]
+    if options.section is not None:
+        cases, more = take_section(
+            cases, options.section, places=places, name=table.source.name, settled=roles.sectioned
+        )
+        notes += more
+    table = replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
     return Side(table, roles, tuple(cases), tuple(places))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -12,7 +13,8 @@ from radgauge.columns import Columns
 from radgauge.errors import InputError
 from radgauge.tables import Table
 
-Missing = Literal["error", "nan"]
+Missing = Literal["error", "nan", "subset"]
+"""What to do with studies that have no candidate: refuse, keep as not judged, or judge the others only."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ def join(
 ) -> tuple[list[Case], list[str]]:
     """Candidates with their references, system by system in the order of the references."""
     check_unique(reference_side.cases, places=reference_side.places)
+    if missing == "subset":
+        reference_side = _reported(reference_side, candidate_sides)
     studies = {case.id: case for case in reference_side.cases}
     cases: list[Case] = []
     places: list[str] = []
@@ -39,7 +43,7 @@ def join(
         for case, place in zip(side.cases, side.places, strict=True):
             by_system.setdefault(case.system, {})[case.id] = (case, place)
         for system, reports in by_system.items():
-            if missing == "error":
+            if missing != "nan":
                 _check_complete(studies, reports, system, side, reference_side)
             for study, place in zip(reference_side.cases, reference_side.places, strict=True):
                 found = reports.get(study.id)
@@ -50,6 +54,17 @@ def join(
                     cases.append(case)
                     places.append(place)
     return cases, places
+
+
+def _reported(reference_side: Side, candidate_sides: Sequence[Side]) -> Side:
+    """The references that any system has reported."""
+    wanted = {case.id for side in candidate_sides for case in side.cases}
+    kept = [i for i, case in enumerate(reference_side.cases) if case.id in wanted]
+    return replace(
+        reference_side,
+        cases=tuple(reference_side.cases[i] for i in kept),
+        places=tuple(reference_side.places[i] for i in kept),
+    )
 
 
 def _merged(study: Case, case: Case) -> Case:
@@ -103,20 +118,23 @@ def _remedy(absent: Sequence[str], extra: Sequence[str], studies: Mapping[str, C
     others = {case.meta.get("split", "") for study, case in studies.items() if study not in set(absent)} - splits
     if absent and not extra and len(others) == 1 and "" not in others:
         return f"All of them are of split {', '.join(sorted(splits))}: pass --split {others.pop()}"
-    return "Complete the files, or keep such studies as cases that cannot be judged: --missing nan"
+    return (
+        "Complete the files, keep such studies as cases that cannot be judged (--missing nan), "
+        "or leave out studies that no system has reported (--missing subset)"
+    )
 
 
 def loose_id(study: str) -> str:
-    """An id without what spreadsheets change: leading zeros, a trailing ".0", case, inner blanks.
+    """An id without what spreadsheets and folders change: zeros in front, ".0", case, blanks, MIMIC's "s".
 
-    >>> loose_id("007.0"), loose_id("CXR 7")
-    ('7', 'cxr7')
+    >>> loose_id("007.0"), loose_id("CXR 7"), loose_id("s50414267")
+    ('7', 'cxr7', '50414267')
     """
     text = "".join(study.lower().split())
     whole, dot, fraction = text.partition(".")
     if dot and whole.isdigit() and set(fraction) <= {"0"}:
         text = whole
-    return text.lstrip("0") or text
+    return re.sub(r"^s(?=\d{8}$)", "", text).lstrip("0") or text
 
 
 def uneven_systems(cases: Sequence[Case]) -> list[str]:

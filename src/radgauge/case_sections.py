@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from radgauge.cases import Case
@@ -10,15 +10,23 @@ from radgauge.text.sections import choose_section, has_headings
 
 
 def take_section(
-    cases: Sequence[Case], places: Sequence[str], section: str, name: str
+    cases: Sequence[Case], section: str, *, places: Sequence[str], name: str, settled: Container[str] = ()
 ) -> tuple[list[Case], list[str]]:
-    """Cases cut down to the chosen section, and notes on texts without headings or without that section."""
+    """Cases cut down to the chosen section, and notes on texts without headings or without that section.
+
+    Args:
+        cases: The cases.
+        section: findings, impression, both or whole.
+        places: Where each case came from.
+        name: The file, for the notes.
+        settled: "reference" or "candidate", if the columns of these already are the section.
+    """
     plain: dict[str, list[int]] = {"references": [], "candidates": []}
     absent: dict[str, list[int]] = {"references": [], "candidates": []}
     seen = {"references": 0, "candidates": 0}
 
     def cut(text: str, kind: str, index: int) -> str:
-        if not text.strip():
+        if not text.strip() or kind[:-1] in settled:
             return text
         seen[kind] += 1
         chosen = choose_section(text, section)

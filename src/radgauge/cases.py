@@ -205,11 +205,27 @@ def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None) 
     one, two = repeats[0]
     where = f" ({places[one]} and {places[two]})" if places is not None else ""
     same = cases[one].candidate == cases[two].candidate and cases[one].references == cases[two].references
+    telling = "" if same else _telling_column(cases)
     raise InputError(
         f"{len(repeats)} of {len(cases)} cases repeat an id: first {cases[one].id!r} of system "
         f"{cases[one].system!r}{where}, with {'the same texts' if same else 'different texts'}; "
-        "every (id, system) must occur once: remove the copies, or name the systems in a `system` column"
+        "every (id, system) must occur once: "
+        + (f"if {telling!r} tells the systems apart, pass --columns system={telling}" if telling else "")
+        + ("" if telling else "remove the copies, or name the systems in a `system` column")
     )
+
+
+def _telling_column(cases: Sequence[Case]) -> str:
+    """A column that would make the keys unique: few, short values."""
+    for name in dict.fromkeys(name for case in cases for name in case.meta):
+        values = [case.meta.get(name, "") for case in cases]
+        if (
+            len({(case.key, value) for case, value in zip(cases, values, strict=True)}) == len(cases)
+            and 2 * len(set(values)) <= len(cases)
+            and max(map(len, values)) < 50
+        ):
+            return name
+    return ""
 
 
 def text_notes(cases: Sequence[Case], *, places: Sequence[str]) -> list[str]:

@@ -12,6 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from radgauge.column_names import (
+    FINDINGS,
+    IMPRESSION,
+    NAMES,
+    REPORT,
+    looks_like_files,
+    looks_like_report,
+    plain,
+)
 from radgauge.errors import InputError, UsageError
 
 Mode = Literal["cases", "references", "candidates"]
@@ -19,41 +28,6 @@ Parts = tuple[str, ...]
 """Columns whose texts together make one report: one column, or findings and impression."""
 
 SECTIONS = ("findings", "impression", "both", "whole")
-
-REPORT = ("report", "reports", "report_text", "full_report", "text")
-FINDINGS = ("findings", "section_findings", "findings_section")
-IMPRESSION = ("impression", "section_impression", "impression_section")
-
-NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "id": (
-        ("id",),
-        ("study_id", "studyid", "study", "uid", "report_id", "reportid", "case_id", "caseid", "sample_id"),
-        ("note_id", "accession", "accession_number", "key", "filename", "file_name"),
-    ),
-    "reference": (
-        ("reference", "references"),
-        (
-            *("ref", "refs", "reference_report", "ground_truth", "groundtruth", "ground_truth_report"),
-            *("gt", "gts", "gt_report", "target", "gold", "gold_report"),
-        ),
-        REPORT,
-    ),
-    "candidate": (
-        ("candidate",),
-        (
-            *("model_prediction", "prediction", "predictions", "pred", "predicted", "predicted_report"),
-            *("hypothesis", "hyp", "hyps", "generated", "generated_report", "generation", "generated_text"),
-            *("candidate_report", "model_output", "output", "response"),
-        ),
-    ),
-    "system": (("system",), ("system_name", "model", "model_name", "generator")),
-    "image": (("image", "images"), ("image_path", "image_paths", "img_path"), ("key_image_path",)),
-}
-CONTEXT = (
-    *("indication", "comparison", "history", "clinical_history", "technique", "context"),
-    *("mesh", "problems", "exam", "examination", "description", "keywords"),
-)
-"""Text columns that are never a candidate."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +40,9 @@ class Columns:
         candidates: One entry per system in a wide table, else at most one.
         system: Who wrote the candidate, in a long table.
         images: Files of the study.
-        section: The section that the chosen columns already are: their texts are not split again.
+        sectioned: "reference" or "candidate", if its columns already are the section asked for.
         wide: The candidates' column names are the names of the systems.
+        ignored: Columns that the other side of a join supplies.
     """
 
     id: str
@@ -75,14 +50,16 @@ class Columns:
     candidates: tuple[Parts, ...] = ()
     system: str | None = None
     images: tuple[str, ...] = ()
-    section: str | None = None
+    sectioned: frozenset[str] = frozenset()
     wide: bool = False
+    ignored: frozenset[str] = frozenset()
 
     @property
     def used(self) -> frozenset[str]:
-        """Every column with a role; all others are meta."""
+        """Every column with a role or set aside; all others are meta."""
         texts = [name for parts in (*self.references, *self.candidates) for name in parts]
-        return frozenset([self.id, *texts, *self.images, *([self.system] if self.system else [])])
+        system = [self.system] if self.system else []
+        return frozenset([self.id, *texts, *self.images, *system, *self.ignored])
 
     def as_dict(self) -> dict[str, str]:
         """Role -> column names, for people and for file headers."""
@@ -152,11 +129,10 @@ def resolve(
             f"{name}: no id column; expected one of {', '.join(sum(NAMES['id'], ()))}, "
             f"got columns {', '.join(columns)}; name it with --columns id=NAME"
         )
-    system = find.one("system")
     images = tuple(c for c in find.several("image") if "image" in find.given or looks_like_files(sample[c]))
     references: tuple[Parts, ...] = ()
     candidates: tuple[Parts, ...] = ()
-    ready: str | None = None
+    ready = False
     if mode != "references":
         if candidate_columns is not None:
             candidates = find.wide(candidate_columns)
@@ -167,7 +143,7 @@ def resolve(
         if not candidates and mode == "candidates":
             candidates, ready = find.reports("candidate", section)
         if not candidates:
-            free = [c for c in columns if c not in (study, system, *images)]
+            free = [c for c in columns if c not in (study, find.one("system"), *images)]
             likely = [c for c in free if looks_like_report(c, sample[c])]
             raise InputError(_no_candidate(name, columns, likely))
     if mode != "candidates":
@@ -179,7 +155,14 @@ def resolve(
                 f"impression, got columns {', '.join(columns)}; name it with --columns reference=NAME"
             )
     wide = candidate_columns is not None or len(candidates) > 1
-    return Columns(study, references, candidates, system, images, ready, wide)
+    if wide and "system" in find.given:
+        raise UsageError("one column per system and a column of systems exclude each other; give one of them")
+    system = None if wide else find.one("system", taken=[c for parts in candidates for c in parts])
+    sectioned = frozenset(["candidate" if mode == "candidates" else "reference"] if ready else [])
+    taken = tuple(column for parts in (*references, *candidates) for column in parts)
+    other = {"candidates": NAMES["reference"][0], "references": sum(NAMES["candidate"], ())}.get(mode, ())
+    ignored = frozenset(find.matches(other, taken=taken))
+    return Columns(study, references, candidates, system, images, sectioned, wide, ignored)
 
 
 @dataclass(frozen=True)
@@ -245,16 +228,16 @@ class _Finder:
             raise UsageError(f"candidate columns must be named once each, got {', '.join(wanted) or 'none'}")
         return tuple((column,) for column in wanted)
 
-    def references(self, section: str | None, *, taken: Sequence[str]) -> tuple[tuple[Parts, ...], str | None]:
+    def references(self, section: str | None, *, taken: Sequence[str]) -> tuple[tuple[Parts, ...], bool]:
         named = self.several("reference", taken=taken)
         if "reference" in self.given or (named and plain(named[0]) not in REPORT):
-            return tuple((column,) for column in named), None
+            return tuple((column,) for column in named), False
         return self.reports("reference", section, taken=taken)
 
     def reports(
         self, role: str, section: str | None, *, taken: Sequence[str] = ()
-    ) -> tuple[tuple[Parts, ...], str | None]:
-        """Reports held as a whole column, as section columns, or both."""
+    ) -> tuple[tuple[Parts, ...], bool]:
+        """Reports as a whole column or as section columns, and whether that settles the section."""
         whole = self.matches(REPORT, taken=taken)
         if len(whole) > 1:
             raise InputError(self.ambiguous(role, whole))
@@ -263,16 +246,16 @@ class _Finder:
             if len(found) > 1 and not (whole and section in (None, "whole")):
                 raise InputError(self.ambiguous(role, found))
         if section == "findings" and findings:
-            return (findings,), "findings"
+            return (findings,), True
         if section == "impression" and impression:
-            return (impression,), "impression"
+            return (impression,), True
         if section in ("both", "whole") and findings and impression and not (whole and section == "whole"):
-            return ((*findings, *impression),), section
+            return ((*findings, *impression),), True
         if whole:
-            return (whole,), None
-        if section in ("findings", "impression") and (findings or impression):
+            return (whole,), False
+        if section in ("findings", "impression", "both") and (findings or impression):
             raise InputError(
-                f"{self.name} has no column for the section {section!r}, only {(findings or impression)[0]!r}"
+                f"{self.name}: --section {section} needs another column than {(findings or impression)[0]!r}"
             )
         if findings and impression:
             raise InputError(
@@ -280,7 +263,7 @@ class _Finder:
                 "--section findings, --section impression or --section both"
             )
         only = findings or impression
-        return ((only,) if only else ()), None
+        return ((only,) if only else ()), bool(only)
 
 
 def _no_candidate(name: str, columns: Sequence[str], likely: Sequence[str]) -> str:
@@ -289,28 +272,3 @@ def _no_candidate(name: str, columns: Sequence[str], likely: Sequence[str]) -> s
     if likely:
         return f"{text}; if each of these is one system, pass --candidate-columns {','.join(likely)}"
     return f"{text}; name it with --columns candidate=NAME, or give the candidates in their own file"
-
-
-def plain(name: str) -> str:
-    """A column name for comparison.
-
-    >>> plain(" Study-ID "), plain("Ground Truth")
-    ('study_id', 'ground_truth')
-    """
-    return re.sub(r"[\s.\-]+", "_", str(name).strip()).lower()
-
-
-def looks_like_report(name: str, values: Sequence[object]) -> bool:
-    """Could this column hold candidates? Its cells are mostly sentences, and its name is no context."""
-    texts = [value for value in values if isinstance(value, str) and value.strip()]
-    key = plain(name)
-    known = {*CONTEXT, *REPORT, *FINDINGS, *IMPRESSION, *sum(NAMES["reference"] + NAMES["image"], ())}
-    if not texts or key in known or re.match(r"(reference|ref|gt|ground_truth)_", key):
-        return False
-    return sum(text.count(" ") >= 3 for text in texts) > len(texts) / 2
-
-
-def looks_like_files(values: Sequence[object]) -> bool:
-    """Do these cells name files? Indiana's `image` column describes the study in words."""
-    texts = [str(item) for value in values for item in (value if isinstance(value, list) else [value]) if item]
-    return not texts or any(re.search(r"\.\w{2,5}\W*$", text) for text in texts)

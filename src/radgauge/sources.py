@@ -51,6 +51,7 @@ class Source:
     sha256: str
     format: str
     encoding: str
+    delimiter: str = ""
     rows: int = 0
     notes: tuple[str, ...] = ()
 
@@ -62,12 +63,7 @@ def inspect_file(path: Path, *, encoding: str | None = None) -> Source:
     if not path.is_file():
         near = _similar_files(path)
         raise InputError(f"{path} does not exist" + (f"; did you mean {near}?" if near else ""))
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    plain = suffixes[:-1] if suffixes and suffixes[-1] == ".gz" else suffixes
-    kind = FORMATS.get(plain[-1]) if plain else None
-    if kind is None:
-        known = ", ".join(FORMATS)
-        raise InputError(f"{path.name}: the name must end in one of {known} (text formats also with .gz)")
+    kind = format_of(path)
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     source = Source(path.name, digest, kind, "binary")
@@ -75,7 +71,33 @@ def inspect_file(path: Path, *, encoding: str | None = None) -> Source:
         return source
     with _bytes(path) as binary:
         start = binary.read(4096)
-    return replace(source, encoding=_encoding(path, start, encoding), notes=_encoding_notes(path, encoding))
+    codec = _encoding(path, start, encoding)
+    header = start.decode(codec, errors="ignore").split("\n", 1)[0]
+    return replace(
+        source,
+        encoding=codec,
+        delimiter={"csv": _delimiter(header), "tsv": "\t"}.get(kind, ""),
+        notes=_encoding_notes(path, encoding),
+    )
+
+
+def _delimiter(header: str) -> str:
+    """Comma, unless the header has none and shows a semicolon or a tab (spreadsheets of many countries)."""
+    return next((sign for sign in (",", ";", "\t") if sign in header), ",")
+
+
+def format_of(path: Path) -> str:
+    """The format a file's name stands for.
+
+    >>> format_of(Path("reports.csv.gz"))
+    'csv'
+    """
+    name = path.name.lower().removesuffix(".gz")
+    kind = FORMATS.get(Path(name).suffix)
+    if kind is None or (kind == "parquet" and path.suffix.lower() == ".gz"):
+        known = ", ".join(FORMATS)
+        raise InputError(f"{path.name}: the name must end in one of {known} (text formats also with .gz)")
+    return kind
 
 
 def _similar_files(path: Path) -> str:

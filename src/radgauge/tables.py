@@ -87,9 +87,8 @@ def _delimited(path: Path, source: Source) -> Iterator[Record]:
     first = next(lines, "")
     if source.format == "csv" and first.lstrip()[:1] in ("{", "["):
         raise InputError(f"{path.name} holds JSON, not CSV; name it .json or .jsonl")
-    delimiter = "\t" if source.format == "tsv" else _delimiter(first)
     # strict: an unclosed quote must not swallow the rest of the file as one cell
-    reader = csv.reader(_chain(first, lines), delimiter=delimiter, strict=True)
+    reader = csv.reader(_chain(first, lines), delimiter=source.delimiter, strict=True)
     header = _header(_next_row(reader, path) or [], path)
     while True:
         line = reader.line_num + 1
@@ -109,13 +108,6 @@ def _delimited(path: Path, source: Source) -> Iterator[Record]:
 def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
     yield first
     yield from rest
-
-
-def _delimiter(header: str) -> str:
-    """Comma, unless the header has none and shows a semicolon or a tab (spreadsheets of many countries)."""
-    if "," in header:
-        return ","
-    return next((sign for sign in (";", "\t") if sign in header), ",")
 
 
 def _next_row(reader: Any, path: Path) -> list[str] | None:

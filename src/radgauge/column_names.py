@@ -1,0 +1,66 @@
+"""The names the field gives its columns, and what cells look like when names do not tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+REPORT = ("report", "reports", "report_text", "full_report", "text")
+FINDINGS = ("findings", "section_findings", "findings_section")
+IMPRESSION = ("impression", "section_impression", "impression_section")
+
+NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "id": (
+        ("id",),
+        ("study_id", "studyid", "study", "uid", "report_id", "reportid", "case_id", "caseid", "sample_id"),
+        ("note_id", "accession", "accession_number", "key", "filename", "file_name"),
+    ),
+    "reference": (
+        ("reference", "references"),
+        (
+            *("ref", "refs", "reference_report", "ground_truth", "groundtruth", "ground_truth_report"),
+            *("gt", "gts", "gt_report", "target", "gold", "gold_report"),
+        ),
+        REPORT,
+    ),
+    "candidate": (
+        ("candidate",),
+        (
+            *("model_prediction", "prediction", "predictions", "pred", "predicted", "predicted_report"),
+            *("hypothesis", "hyp", "hyps", "generated", "generated_report", "generation", "generated_text"),
+            *("candidate_report", "model_output", "output", "response"),
+        ),
+    ),
+    "system": (("system",), ("system_name", "model", "model_name", "generator")),
+    "image": (("image", "images"), ("image_path", "image_paths", "img_path"), ("key_image_path",)),
+}
+CONTEXT = (
+    *("indication", "comparison", "history", "clinical_history", "technique", "context"),
+    *("mesh", "problems", "exam", "examination", "description", "keywords"),
+)
+"""Text columns that are never a candidate."""
+
+
+def plain(name: str) -> str:
+    """A column name for comparison.
+
+    >>> plain(" Study-ID "), plain("Ground Truth")
+    ('study_id', 'ground_truth')
+    """
+    return re.sub(r"[\s.\-]+", "_", str(name).strip()).lower()
+
+
+def looks_like_report(name: str, values: Sequence[object]) -> bool:
+    """Could this column hold candidates? Its cells are mostly sentences, and its name is no context."""
+    texts = [value for value in values if isinstance(value, str) and value.strip()]
+    key = plain(name)
+    known = {*CONTEXT, *REPORT, *FINDINGS, *IMPRESSION, *sum(NAMES["reference"] + NAMES["image"], ())}
+    if not texts or key in known or re.match(r"(reference|ref|gt|ground_truth)_", key):
+        return False
+    return sum(text.count(" ") >= 3 for text in texts) > len(texts) / 2
+
+
+def looks_like_files(values: Sequence[object]) -> bool:
+    """Do these cells name files? Indiana's `image` column describes the study in words."""
+    texts = [str(item) for value in values for item in (value if isinstance(value, list) else [value]) if item]
+    return not texts or any(re.search(r"\.\w{2,5}\W*$", text) for text in texts)
