@@ -16,7 +16,7 @@ SOURCE = Path(radgauge.__file__).parent
 # Lowest first. A module may import from its own layer and from layers below it.
 LAYERS = [
     {"errors"},
-    {"text", "stats"},
+    {"text", "stats", "error_categories"},
     {"cells", "sources", "tables", "columns"},
     {"cases", "case_sections", "case_join", "cache"},
     {"reading"},

@@ -1,0 +1,53 @@
+"""Human judgments: files of the published studies, and a generic table, as Scores per rater."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from radgauge.errors import InputError, UsageError
+from radgauge.judges.generic import read_long_table
+from radgauge.judges.judgments import Judgments, mean_rater
+from radgauge.judges.radevalx import SIGNIFICANT, read_radevalx
+from radgauge.judges.radpref import read_radpref
+from radgauge.judges.rexval import COUNTS, TEXTS, read_rexval
+
+__all__ = ["FORMATS", "Judgments", "mean_rater", "read_judgments"]
+
+FORMATS: dict[str, Callable[[Path], Judgments]] = {
+    "rexval": read_rexval,
+    "radpref": read_radpref,
+    "radevalx": read_radevalx,
+    "table": read_long_table,
+}
+
+
+def read_judgments(path: Path | str, *, format: str | None = None) -> Judgments:
+    """Judgments from a file or folder.
+
+    Args:
+        path: A folder for ReXVal and RadEvalX, a JSON file for RadPref, a table otherwise.
+        format: rexval, radpref, radevalx or table; None = what the path looks like.
+    """
+    place = Path(path)
+    if not place.exists():
+        raise InputError(f"no such file or folder: {place}")
+    chosen = format or _looks_like(place)
+    if chosen not in FORMATS:
+        raise UsageError(f"format must be one of {', '.join(FORMATS)}; got {chosen!r}")
+    if place.is_dir() is (chosen in ("radpref", "table")):
+        kind = "a folder" if place.is_dir() else "a file"
+        raise InputError(f"{place} is {kind}; judgments in the form {chosen!r} come as the other")
+    return FORMATS[chosen](place)
+
+
+def _looks_like(place: Path) -> str:
+    if place.is_dir():
+        if (place / TEXTS).exists() or (place / COUNTS).exists():
+            return "rexval"
+        if (place / SIGNIFICANT).exists():
+            return "radevalx"
+        raise InputError(
+            f"{place} holds neither ReXVal ({TEXTS}) nor RadEvalX ({SIGNIFICANT}); name the file of a table"
+        )
+    return "radpref" if place.suffix == ".json" else "table"

@@ -1,0 +1,121 @@
+"""Judgments: what radiologists said about reports, raters kept apart.
+
+A rater is a judge like any metric: counts of errors (lower is better) and ratings (higher is better) are
+Scores. The mean rater is the mean of those who judged a case; a case that nobody judged has NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from radgauge.cases import Case, Key
+from radgauge.error_categories import BY_NUMBER, CATEGORIES, count_columns
+from radgauge.errors import InputError
+from radgauge.metric import Rows
+from radgauge.scores import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """What a study's raters said.
+
+    Attributes:
+        name: Name of the data set or file.
+        cases: The cases, with texts where the files have them; `system` is the candidate's group.
+        errors: Rater -> error counts (columns of `count_columns()`); lower is better.
+        ratings: Rater -> overall rating; higher is better.
+        notes: Assumptions made in reading, for people.
+    """
+
+    name: str
+    cases: tuple[Case, ...]
+    errors: Mapping[str, Scores] = field(default_factory=dict)
+    ratings: Mapping[str, Scores] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Everyone who counted or rated."""
+        return tuple(dict.fromkeys([*self.errors, *self.ratings]))
+
+    def mean_errors(self) -> Scores:
+        """The mean rater's error counts."""
+        return mean_rater(self.errors, f"{self.name}: mean of {len(self.errors)} raters")
+
+    def mean_ratings(self) -> Scores:
+        """The mean rater's rating."""
+        return mean_rater(self.ratings, f"{self.name}: mean of {len(self.ratings)} raters")
+
+
+def mean_rater(raters: Mapping[str, Scores], signature: str) -> Scores:
+    """Mean over the raters who judged a case, column by column."""
+    if not raters:
+        raise InputError("there is no rater to take a mean of")
+    every = list(raters.values())
+    stack = np.stack([scores.values for scores in every])
+    judged = ~np.isnan(stack)
+    counts = judged.sum(axis=0)
+    values: Rows = np.full(counts.shape, np.nan)
+    np.divide(np.where(judged, stack, 0.0).sum(axis=0), counts, out=values, where=counts > 0)
+    first = every[0]
+    return Scores("mean rater", signature, first.keys, values, values, first.columns, first.higher_is_better)
+
+
+Count = tuple[Key, str, int, bool, float]
+"""(case, rater, category number, significant, how many)"""
+
+
+def error_scores(
+    counts: Iterable[Count],
+    *,
+    keys: tuple[Key, ...],
+    signature: str,
+    judged: Mapping[str, set[Key]] | None = None,
+    categories: Iterable[int] = range(1, 7),
+) -> dict[str, Scores]:
+    """Single counts as one table per rater.
+
+    Args:
+        counts: Every count that was given; what is not mentioned is 0.
+        keys: The cases, in order.
+        signature: Where the counts come from.
+        judged: Rater -> cases that the rater looked at, where that is known; others become NaN.
+        categories: The categories that the raters were asked about; others become NaN.
+    """
+    place = {key: number for number, key in enumerate(keys)}
+    width = len(CATEGORIES)
+    tables: dict[str, Rows] = {rater: np.zeros((len(keys), 2, width)) for rater in judged or {}}
+    for key, rater, category, significant, number in counts:
+        if key not in place:
+            raise InputError(f"{signature}: a count is given for {key}, which is not among the cases")
+        if category not in BY_NUMBER:
+            raise InputError(f"{signature}: error category must be 1 to {width}, got {category} for {key}")
+        if not number >= 0:
+            raise InputError(f"{signature}: a number of errors must be 0 or more, got {number} for {key}")
+        table = tables.setdefault(rater, np.zeros((len(keys), 2, width)))
+        table[place[key], int(significant), category - 1] += number
+    asked = np.array([category.number in set(categories) for category in CATEGORIES])
+    found = {}
+    for rater, table in tables.items():
+        per_category = np.where(asked, table.sum(axis=1), np.nan)
+        significant_ones = np.where(asked, table[:, 1], np.nan)
+        totals = np.stack([table.sum(axis=(1, 2)), table[:, 1].sum(axis=1)], axis=1)
+        values = np.concatenate([totals, per_category, significant_ones], axis=1)
+        if judged is not None:
+            values[[key not in judged[rater] for key in keys]] = np.nan
+        found[rater] = Scores(f"rater {rater}", signature, keys, values, values, count_columns(), False)
+    return found
+
+
+def rating_scores(
+    ratings: Mapping[str, Mapping[Key, float]], *, keys: tuple[Key, ...], signature: str
+) -> dict[str, Scores]:
+    """Rater -> case -> rating as one table per rater; NaN where a rater gave none."""
+    found = {}
+    for rater, given in ratings.items():
+        values = np.array([[given.get(key, np.nan)] for key in keys], dtype=np.float64).reshape(-1, 1)
+        found[rater] = Scores(f"rater {rater}", signature, keys, values, values, ("rating",), True)
+    return found
