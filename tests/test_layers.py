@@ -17,7 +17,7 @@ SOURCE = Path(radgauge.__file__).parent
 LAYERS = [
     {"errors"},
     {"text", "stats", "error_categories"},
-    {"cells", "sources", "tables", "columns"},
+    {"cells", "sources", "tables", "columns", "column_names"},
     {"cases", "case_sections", "case_join", "cache"},
     {"reading"},
     {"metric"},
