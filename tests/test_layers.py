@@ -25,7 +25,7 @@ LAYERS = [
     {"alignment", "models"},
     {"registry"},
     {"scores"},
-    {"metrics", "contract", "case_files", "scores_file", "corpora", "samples"},
+    {"metrics", "contract", "case_files", "case_writing", "scores_file", "corpora", "samples"},
     {"summary", "compare", "judges"},
     {"training"},
     {"align", "fit", "oracle"},
