@@ -379,3 +379,22 @@ def _suggestions(items: Sequence[Item], drafts: Sequence[_Draft], mentions: Sequ
                     break
                 relations.append(Relation(before[-1], target, "suggestive_of"))
     return relations
+
+
+def assertion_of(text: str, start: int, *, end: int, vocabulary: Vocabulary) -> str:
+    """What a sentence asserts about the span [start, end), whether or not the lexicon knows its words."""
+    tokens = tokenize(text)
+    inside = [number for number, token in enumerate(tokens) if token.end > start and token.start < end]
+    if not inside:
+        return "present"
+    items = [
+        item
+        for item in vocabulary.match(tokens, lowered=text.islower())
+        if item.last <= inside[0] or item.first > inside[-1]
+    ]
+    target = Item(inside[0], inside[-1] + 1, "abnormality", "", "noun", ())
+    items.append(target)
+    items.sort(key=lambda item: item.first)
+    words = [" ".join([tokens[t].norm for t in range(item.first, item.last)]) for item in items]
+    status, _ = assert_items(items, words, clause_starts(items, words))
+    return status[items.index(target)]

@@ -1,0 +1,63 @@
+"""The 14 CheXpert conditions of a reading, each positive, negative, uncertain or blank."""
+
+from __future__ import annotations
+
+from radgauge.report_reader.lexicon import Lexicon, load_lexicon
+from radgauge.report_reader.lexicon.concepts import CHEXPERT
+from radgauge.report_reader.reading import ReportReading
+
+_STATE = {"present": "positive", "absent": "negative", "uncertain": "uncertain"}
+_RANK = {"": 0, "negative": 1, "uncertain": 2, "positive": 3}
+_DENIED = frozenset({"Cardiomegaly", "Enlarged Cardiomediastinum"})
+"""Conditions that a statement of normality makes negative, as the CheXpert labeler does for heart size."""
+
+
+def chexpert_labels(reading: ReportReading, *, lexicon: Lexicon | None = None) -> dict[str, str]:
+    """State of each condition in the published order: "positive", "negative", "uncertain" or "" (blank).
+
+    A condition takes its strongest mention: positive before uncertain before negative. "No Finding" is positive
+    when no other condition but Support Devices is positive or uncertain (Irvin et al. 2019), blank otherwise.
+
+    >>> from radgauge.report_reader import read_report
+    >>> labels = chexpert_labels(read_report("No effusion. Possible pneumonia."))
+    >>> labels["Pleural Effusion"], labels["Pneumonia"], labels["Edema"]
+    ('negative', 'uncertain', '')
+    """
+    lexicon = lexicon or load_lexicon()
+    states = dict.fromkeys(CHEXPERT, "")
+    for mention in reading.mentions:
+        concept = lexicon.concepts.get(mention.concept)
+        if concept is None or mention.attributes.context in ("history", "technique"):
+            continue
+        if mention.kind == "normality":
+            denied = _denied(mention.attributes.locations, lexicon)
+            names = denied if mention.assertion == "present" else frozenset[str]()
+            state = "negative"
+        else:
+            names = frozenset({label} if (label := chexpert_of(concept.id, lexicon)) else ())
+            state = _STATE[mention.assertion]
+        for name in names:
+            if _RANK[state] > _RANK[states[name]]:
+                states[name] = state
+    findings = [states[name] for name in CHEXPERT if name not in ("No Finding", "Support Devices")]
+    if reading.mentions and not {"positive", "uncertain"}.intersection(findings):
+        states["No Finding"] = "positive"
+    return states
+
+
+def chexpert_of(concept: str, lexicon: Lexicon) -> str:
+    """The condition a concept belongs to: its own, else that of its nearest ancestor; "" for none."""
+    for each in (concept, *lexicon.ancestors(concept)):
+        known = lexicon.concepts.get(each)
+        if known is not None and known.chexpert:
+            return known.chexpert
+    return ""
+
+
+def _denied(places: tuple[str, ...], lexicon: Lexicon) -> frozenset[str]:
+    found = set()
+    for place in places:
+        concept = lexicon.concepts.get(place)
+        for denied in concept.denies if concept is not None else ():
+            found.add(chexpert_of(denied, lexicon))
+    return _DENIED & found
