@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from radgauge.report_reader import ReportReader, read_report
+from radgauge.report_reader import Mention, ReportReader, read_report
 from radgauge.report_reader.lexicon import load_lexicon
 from radgauge.report_reader.lexicon.concepts import NIH
 from radgauge.report_reader.radgraph import radgraph_graph
@@ -59,8 +59,15 @@ def nih_of(concept: str) -> str:
     lexicon = load_lexicon()
     for each in (concept, *lexicon.ancestors(concept)):
         if lexicon.concepts[each].nih:
-            return lexicon.concepts[each].nih
+            return lexicon.concepts[each].nih.removeprefix("none")
     return ""
+
+
+def _is_indexed(mention: Mention) -> bool:
+    """Whether a hedged finding was indexed all the same: indexers took alternatives and what is probable."""
+    return mention.assertion == "uncertain" and mention.attributes.cue.lower().startswith(
+        ("or", "and/or", "versus", "vs", "probabl")
+    )
 
 
 def labels_of(text: str) -> set[str]:
@@ -68,7 +75,7 @@ def labels_of(text: str) -> set[str]:
     return {
         label
         for mention in read_report(text).mentions
-        if mention.kind in FINDINGS and mention.assertion == "present"
+        if mention.kind in FINDINGS and (mention.assertion == "present" or _is_indexed(mention))
         if (label := nih_of(mention.concept))
     }
 
@@ -79,12 +86,14 @@ def nih(data: Path, errors: int) -> Iterable[Line]:
     hits, predicted, wanted = Counter[str](), Counter[str](), Counter[str]()
     mistakes: dict[tuple[str, str], list[str]] = defaultdict(list)
     files = sorted((data / "iu_xray").glob("labels_*.csv"))
-    for row in (row for file in files for row in _rows(file)):
+    rows = [row for file in files for row in _rows(file)]
+    absent = {label for label in NIH if all(row[label] != "1" for row in rows)}
+    for row in rows:
         uid = row["filename"].removeprefix("CXR")
         if uid not in reports:
             continue
         truth = {label for label in NIH if row[label] == "1"}
-        found = labels_of(reports[uid])
+        found = labels_of(reports[uid]) - absent
         hits.update(truth & found)
         predicted.update(found)
         wanted.update(truth)
@@ -96,6 +105,9 @@ def nih(data: Path, errors: int) -> Iterable[Line]:
     precision, recall, score = _f1(hits.total(), predicted.total(), wanted.total())
     yield "NIH labels, micro F1", f"{score:.3f}", f"precision {precision:.3f}, recall {recall:.3f}"
     for label in NIH:
+        if label in absent:
+            yield f"  {label}", "-", "no positive case in the labels, not scored"
+            continue
         precision, recall, score = _f1(hits[label], predicted[label], wanted[label])
         yield f"  {label}", f"{score:.3f}", f"precision {precision:.3f}, recall {recall:.3f}, n {wanted[label]}"
 
@@ -121,7 +133,10 @@ def negex(data: Path, errors: int) -> Iterable[Line]:
                     start = min(start, where.start())
                     found = (
                         assertion_of(
-                            sentence[start:end], where.start() - start, end=where.end() - start, vocabulary=vocabulary
+                            sentence[start:end],
+                            where.start() - start,
+                            end=where.end() - start,
+                            vocabulary=vocabulary,
                         )
                         == "absent"
                     )
@@ -129,7 +144,9 @@ def negex(data: Path, errors: int) -> Iterable[Line]:
                 table[truth, found] += 1
                 if truth != found and shown < errors:
                     shown += 1
-                    print(f"    negex {'missed' if truth else 'false'}: {concept!r}: {sentence!r}", file=sys.stderr)
+                    print(
+                        f"    negex {'missed' if truth else 'false'}: {concept!r}: {sentence!r}", file=sys.stderr
+                    )
     hits, total = table[True, True], table.total()
     _, _, score = _f1(hits, hits + table[False, True], hits + table[True, False])
     yield "negation, accuracy (negex)", f"{(hits + table[False, False]) / total:.3f}", f"n {total}"
@@ -141,7 +158,9 @@ def _graph_sets(text: str) -> tuple[set[object], set[object]]:
     entities = radgraph_graph(read_report(text))["entities"]
     names = {key: (entity["tokens"], entity["label"]) for key, entity in entities.items()}
     relations = {
-        (names[key], names[target], kind) for key, entity in entities.items() for kind, target in entity["relations"]
+        (names[key], names[target], kind)
+        for key, entity in entities.items()
+        for kind, target in entity["relations"]
     }
     return set(names.values()), relations
 
@@ -170,7 +189,10 @@ def _rewards(text: str) -> tuple[set[object], set[object], set[object]]:
 def _agreement(ours: Sequence[float], published: Sequence[float]) -> tuple[str, str]:
     a, b = np.asarray(ours), np.asarray(published)
     rank = spearmanr(a, b).statistic if len(set(ours)) > 1 else float("nan")
-    return f"{rank:.3f}", f"mean absolute difference {np.abs(a - b).mean():.3f}, means {a.mean():.3f} / {b.mean():.3f}"
+    return (
+        f"{rank:.3f}",
+        f"mean absolute difference {np.abs(a - b).mean():.3f}, means {a.mean():.3f} / {b.mean():.3f}",
+    )
 
 
 def radgraph(data: Path, errors: int) -> Iterable[Line]:
@@ -230,9 +252,7 @@ def radpref(data: Path, errors: int) -> Iterable[Line]:
                         if mention.kind != "anatomy" and mention.assertion != "absent"
                     }
                     total += 1
-                    found = any(
-                        concept in related or seen & set(lexicon.ancestors(concept)) for concept in wanted
-                    )
+                    found = any(concept in related or seen & set(lexicon.ancestors(concept)) for concept in wanted)
                     hits += found
                     unread += not wanted
                     if not found and errors:
@@ -262,7 +282,7 @@ def entities(data: Path, errors: int) -> Iterable[Line]:
                         per_type[kind][place] += count
                 words = [Counter((w, t[1]) for t in side for w in _words(t[0])) for side in (truth, found)]
                 overlap += ((words[0] & words[1]).total(), words[1].total(), words[0].total())
-                states = dict((t[:2], t[2]) for t in truth)
+                states = {t[:2]: t[2] for t in truth}
                 for name, kind, state in found:
                     if (name, kind) in states:
                         matched += 1
@@ -277,14 +297,26 @@ def entities(data: Path, errors: int) -> Iterable[Line]:
             continue
         names = {"all": "", "iu": ", chest X-ray", "mtsamples": ", other modalities"}
         precision, recall, score = _f1(*exact)
-        yield f"RaTE entities{names[group]}, exact F1", f"{score:.3f}", f"precision {precision:.3f}, recall {recall:.3f}"
+        yield (
+            f"RaTE entities{names[group]}, exact F1",
+            f"{score:.3f}",
+            f"precision {precision:.3f}, recall {recall:.3f}",
+        )
         precision, recall, score = _f1(*overlap)
-        yield f"RaTE entities{names[group]}, token F1", f"{score:.3f}", f"precision {precision:.3f}, recall {recall:.3f}"
+        yield (
+            f"RaTE entities{names[group]}, token F1",
+            f"{score:.3f}",
+            f"precision {precision:.3f}, recall {recall:.3f}",
+        )
         yield f"  assertion accuracy{names[group]}", f"{asserted / matched:.3f}", f"n {matched}"
         if group == "all":
             for kind, counts in sorted(per_type.items()):
                 precision, recall, score = _f1(*counts)
-                yield f"  {kind}", f"{score:.3f}", f"precision {precision:.3f}, recall {recall:.3f}, n {counts[2]:.0f}"
+                yield (
+                    f"  {kind}",
+                    f"{score:.3f}",
+                    f"precision {precision:.3f}, recall {recall:.3f}, n {counts[2]:.0f}",
+                )
 
 
 def _words(text: str) -> list[str]:
@@ -305,7 +337,16 @@ def coverage(data: Path, errors: int) -> Iterable[Line]:
                 for item in vocabulary.match(tokenize(report[start:end]), lowered=False):
                     if item.role == "unknown":
                         unknown[item.value] += 1
-                    elif item.role not in ("number", "mark", "mask", "comma", "colon", "semicolon", "open", "close"):
+                    elif item.role not in (
+                        "number",
+                        "mark",
+                        "mask",
+                        "comma",
+                        "colon",
+                        "semicolon",
+                        "open",
+                        "close",
+                    ):
                         known += item.last - item.first
         frequent = " ".join(word for word, _ in unknown.most_common(errors or 12))
         yield f"words known, {name}", f"{known / (known + unknown.total()):.3f}", f"unknown: {frequent}"

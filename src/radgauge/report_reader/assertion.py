@@ -96,8 +96,9 @@ def _mark(
         return True
     if status[target] == "uncertain" and asserts == "absent" and back:
         return True
-    status[target] = asserts
-    decided[target] = index
+    if status[target] != asserts:
+        status[target] = asserts
+        decided[target] = index
     return True
 
 

@@ -1,19 +1,274 @@
+"""A reading as RaTE entities: phrases typed Anatomy, Abnormality, Disease, Non-Abnormality or Non-Disease.
+
+A mention is the term of the lexicon; an entity is the phrase around it. Side, severity and quality words in front
+belong to it; words of change and quantity do not. Anatomy that is a noun phrase of its own is an entity of its
+own; anatomical adjectives stay with the finding they stand before.
+"""
+
 from __future__ import annotations
+
+import re
 from typing import NamedTuple
-from radgauge.report_reader.reading import ReportReading
+
+from radgauge.report_reader.lexicon import Lexicon
+from radgauge.report_reader.reader import vocabulary_for
+from radgauge.report_reader.reading import Mention, ReportReading
+from radgauge.report_reader.vocabulary import Vocabulary
+from radgauge.text.tokens import tokenize
+
+_JOIN = re.compile(r"\s*(?:,|/|,?\s*\b(?:and|or|and/or|as well as)\b)\s*", re.IGNORECASE)
+_OF = re.compile(r"\s+(?:of|between)\s+(?:the\s+|both\s+)?", re.IGNORECASE)
+_KEPT = frozenset({"severity", "quality", "side", "position", "amount"})
+_NOT_ANATOMY = frozenset({"size", "shape", "diameter", "caliber", "calibre", "width", "volume", "volumes", "position"})
+_NORMAL = re.compile(
+    r"(?:within|in|at)?\s*(?:the\s+)?(?:upper |top |high |low |lower )?(?:limits? of )?normal(?: limits?| range)?"
+    r"|within normal limits",
+    re.IGNORECASE,
+)
+
+
 class RateEntity(NamedTuple):
+    """An entity: its words, RaTE type, assertion, and where it stands."""
+
     name: str
-    type: str
-    assertion: str
+    type: str  # Anatomy | Abnormality | Disease | Non-Abnormality | Non-Disease
+    assertion: str  # present | absent | uncertain
     start: int
     end: int
-def rate_entities(reading: ReportReading) -> list[RateEntity]:
-    out=[]
-    for m in reading.mentions:
-        if m.kind=="anatomy": t="Anatomy"
-        elif m.kind=="normality": t="Non-Abnormality"
+
+
+class _Unit(NamedTuple):
+    """A mention, a piece of one, or a describing word, as the view arranges them."""
+
+    start: int
+    end: int
+    role: str  # anatomy | finding | normality | a modifier's role
+    adjective: bool
+    mention: Mention | None
+
+
+def rate_entities(reading: ReportReading, *, lexicon: Lexicon | None = None) -> list[RateEntity]:
+    """Entities of a report in text order.
+
+    >>> from radgauge.report_reader import read_report
+    >>> [entity[:2] for entity in rate_entities(read_report("No large pleural effusion; clear lungs."))]
+    [('large pleural effusion', 'Non-Abnormality'), ('clear', 'Non-Abnormality'), ('lungs', 'Anatomy')]
+    """
+    vocabulary = vocabulary_for(lexicon)
+    units = _units(reading, vocabulary)
+    text = reading.text
+    used = [False] * len(units)
+    spans: list[tuple[int, int, _Unit]] = []
+    for index, unit in enumerate(units):
+        if unit.role == "finding":
+            first = _front_of_finding(text, units, index)
+            for position in range(first, index + 1):
+                used[position] = True
+            spans.append((units[first].start, unit.end, unit))
+        elif unit.role == "normality":
+            used[index] = True
+            spans.append((*_normal_words(text, unit), unit))
+    for index, unit in enumerate(units):
+        if unit.role == "anatomy" and not used[index]:
+            first, last = _anatomy_phrase(text, units, used, index)
+            for position in range(first, last + 1):
+                used[position] = True
+            spans.append((units[first].start, _without_size(text, units[last]), unit))
+    spans.sort(key=lambda span: span[0])
+    return [_entity(text, start, end, unit) for start, end, unit in spans if end > start]
+
+
+def _units(reading: ReportReading, vocabulary: Vocabulary) -> list[_Unit]:
+    units = []
+    for mention in reading.mentions:
+        if mention.kind == "anatomy":
+            units.append(_Unit(mention.start, mention.end, "anatomy", mention.form == "adjective", mention))
+        elif mention.kind == "normality":
+            units.append(_Unit(mention.start, mention.end, "normality", False, mention))
+        elif mention.kind == "abnormality" and " " in mention.text:
+            units += _split(mention, vocabulary)
         else:
-            t="Disease" if m.kind=="disease" else "Abnormality"
-            if m.assertion=="absent": t="Non-"+t
-        out.append(RateEntity(m.text,t,m.assertion,m.start,m.end))
-    return out
+            units.append(_Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention))
+    units += [_Unit(each.start, each.end, each.role, True, None) for each in reading.modifiers]
+    units.sort(key=lambda unit: unit.start)
+    return units
+
+
+def _split(mention: Mention, vocabulary: Vocabulary) -> list[_Unit]:
+    """A finding of several words as observation and anatomy: "enlarged heart", "heart is enlarged"."""
+    tokens = tokenize(mention.text)
+    whole = _Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention)
+    items = vocabulary.match(tokens, lowered=False, longest=len(tokens) - 1)
+    roles = [item.role for item in items]
+    if "anatomy" not in roles:
+        return [whole]
+    last = len(items) - 1
+
+    def piece(first: int, end: int, role: str) -> _Unit:
+        return _Unit(
+            mention.start + tokens[items[first].first].start,
+            mention.start + tokens[items[end].last - 1].end,
+            role,
+            False,
+            mention,
+        )
+
+    nouns = [item.role == "anatomy" and item.form == "noun" for item in items]
+    if nouns[last]:
+        begin = last
+        while begin > 0 and roles[begin - 1] in ("anatomy", "side", "position"):
+            begin -= 1
+        front = begin - 1
+        while front >= 0 and roles[front] in ("preposition", "determiner"):
+            front -= 1
+        if front < 0:
+            return [whole]
+        return [piece(0, front, "finding"), piece(begin, last, "anatomy")]
+    if "verb" in roles and nouns[0]:
+        verb = roles.index("verb")
+        end = verb - 1
+        while end > 0 and roles[end] == "part":
+            end -= 1
+        return [piece(0, end, "anatomy"), piece(verb + 1, last, "finding")]
+    if nouns[0] and items[0].value not in _LEXICALISED and last > 0:
+        end = 0
+        while end < last - 1 and roles[end + 1] == "anatomy":
+            end += 1
+        return [piece(0, end, "anatomy"), piece(end + 1, last, "finding")]
+    return [whole]
+
+
+_LEXICALISED = frozenset({"soft_tissues", "soft_tissue", "intervertebral_disc", "disc", "airspace"})
+"""Anatomy that makes one term with the finding behind it: "soft tissue swelling", "disc desiccation"."""
+
+
+def _front_of_finding(text: str, units: list[_Unit], index: int) -> int:
+    """First unit of the phrase of the finding at `index`."""
+    first = index
+    while first > 0:
+        unit, following = units[first - 1], units[first]
+        gap = text[unit.end : following.start]
+        if unit.end > following.start:
+            break
+        if not gap.strip(" \n-"):
+            if unit.role in _KEPT or (unit.role == "anatomy" and unit.adjective):
+                first -= 1
+                continue
+            if unit.role == "change" and text[unit.start : unit.end].lower() in ("increased", "decreased"):
+                first -= 1
+                continue
+            if unit.role == "anatomy":
+                front = first - 1
+                while front > 0 and _touch(text, units, front) and units[front - 1].role in ("anatomy", "side", "position"):
+                    front -= 1
+                if front > 0 and _touch(text, units, front) and units[front - 1].role in ("quality", "severity"):
+                    first = front - 1
+                    continue
+            break
+        if _JOIN.fullmatch(gap) and first < index:
+            joined = unit.role in ("quality", "severity") and following.role in ("quality", "severity", "anatomy")
+            adjectives = unit.role == "anatomy" and unit.adjective and following.role == "anatomy"
+            if (joined or adjectives) and not _closes_phrase(text, units, first - 1):
+                first -= 1
+                continue
+        break
+    return first
+
+
+def _touch(text: str, units: list[_Unit], index: int) -> bool:
+    """Whether only blanks or a hyphen part the unit at `index` from the one before."""
+    return not text[units[index - 1].end : units[index].start].strip(" \n-")
+
+
+def _closes_phrase(text: str, units: list[_Unit], index: int) -> bool:
+    """Whether the describing word at `index` follows a verb or a preposition, so belongs to what is before it."""
+    while index > 0 and _touch(text, units, index):
+        index -= 1
+    before = re.findall(r"\w+", text[max(0, units[index].start - 24) : units[index].start])
+    return bool(before) and before[-1].lower() in ("is", "are", "in", "of", "the", "appears", "appear", "at")
+
+
+def _anatomy_phrase(text: str, units: list[_Unit], used: list[bool], index: int) -> tuple[int, int]:
+    """First and last unit of the noun phrase of the anatomy at `index`."""
+    last = index
+    while last + 1 < len(units) and not used[last + 1]:
+        unit, gap = units[last + 1], text[units[last].end : units[last + 1].start]
+        if not gap.strip(" \n-") and unit.role in ("anatomy", "part"):
+            last += 1
+        elif _OF.fullmatch(gap) and _leads_to_anatomy(text, units, used, last + 1):
+            last += 1
+            while units[last].role != "anatomy":
+                last += 1
+        elif _JOIN.fullmatch(gap) and units[last].adjective and _shares_head(text, units, used, last + 1):
+            last += 1
+            while units[last].role != "anatomy":
+                last += 1
+        else:
+            break
+    first = index
+    while first > 0 and not used[first - 1]:
+        unit, gap = units[first - 1], text[units[first - 1].end : units[first].start]
+        if unit.role == "part" and _OF.fullmatch(gap):
+            first -= 1
+        elif unit.role in ("side", "position", "anatomy") and not gap.strip(" \n-"):
+            first -= 1
+        elif (
+            unit.role in ("side", "position")
+            and _JOIN.fullmatch(gap)
+            and first > 0
+            and units[first].role in ("side", "position")
+        ):
+            first -= 1
+        else:
+            break
+    return first, last
+
+
+def _leads_to_anatomy(text: str, units: list[_Unit], used: list[bool], index: int) -> bool:
+    """Whether side and position words from `index` on lead to anatomy."""
+    while index < len(units) and not used[index]:
+        if units[index].role == "anatomy":
+            return True
+        if units[index].role not in ("side", "position", "part"):
+            return False
+        gap = text[units[index].end : units[index + 1].start] if index + 1 < len(units) else "x"
+        if gap.strip(" \n-") and not _OF.fullmatch(gap):
+            return False
+        index += 1
+    return False
+
+
+def _shares_head(text: str, units: list[_Unit], used: list[bool], index: int) -> bool:
+    """Whether the coordinated adjective continues: "frontal, parietal and temporal lobes"."""
+    if used[index] or units[index].role != "anatomy":
+        return False
+    return True
+
+
+def _without_size(text: str, unit: _Unit) -> int:
+    """End of an anatomy unit without a word of measurement: "heart" in "heart size"."""
+    words = list(re.finditer(r"\S+", text[unit.start : unit.end]))
+    while words and words[-1][0].lower() in _NOT_ANATOMY:
+        words.pop()
+    return unit.start + words[-1].end() if words else unit.start
+
+
+def _normal_words(text: str, unit: _Unit) -> tuple[int, int]:
+    """The words of normality themselves: "normal" in "normal in size and contour"."""
+    found = _NORMAL.search(text, unit.start, unit.end)
+    if found is None:
+        first = re.compile(r"\S+").match(text, unit.start, unit.end)
+        return (unit.start, first.end()) if first and len(text[unit.start : unit.end].split()) > 3 else (unit.start, unit.end)
+    start = found.start() + len(found[0]) - len(found[0].lstrip())
+    return start, found.end()
+
+
+def _entity(text: str, start: int, end: int, unit: _Unit) -> RateEntity:
+    mention = unit.mention
+    name = text[start:end]
+    if unit.role == "anatomy" or mention is None:
+        return RateEntity(name, "Anatomy", "present", start, end)
+    if unit.role == "normality":
+        return RateEntity(name, "Non-Abnormality", mention.assertion, start, end)
+    kind = "Disease" if mention.kind == "disease" else "Abnormality"
+    return RateEntity(name, f"Non-{kind}" if mention.assertion == "absent" else kind, mention.assertion, start, end)

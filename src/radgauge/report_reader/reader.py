@@ -76,6 +76,11 @@ def _vocabulary_of(lexicon: Lexicon) -> Vocabulary:
     return Vocabulary(lexicon)
 
 
+def vocabulary_for(lexicon: Lexicon | None) -> Vocabulary:
+    """The compiled form of a lexicon; None is the built-in one."""
+    return _vocabulary(()) if lexicon is None else _vocabulary_of(lexicon)
+
+
 def _sections(text: str, spans: Sequence[tuple[int, int]]) -> list[Sentence]:
     """Sentences with their section; the heading itself is no part of the sentence."""
     sentences = []
@@ -148,7 +153,8 @@ def _mention(values: list[Any]) -> Mention:
 
 
 def _attributes(values: list[Any]) -> Attributes:
-    return Attributes(*[tuple(value) if isinstance(value, list) else value for value in values])
+    values = [tuple(value) if isinstance(value, list) else value for value in values]
+    return Attributes(*values)
 
 
 def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) -> ReportReading:

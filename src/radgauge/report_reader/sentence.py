@@ -11,7 +11,7 @@ from typing import NamedTuple
 from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.phrases import look_left, look_right, object_after, subject_before
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
-from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
+from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item, Vocabulary
 from radgauge.text.tokens import Token, tokenize
 
 _UNIT_MM = {"mm": 1.0, "cm": 10.0}
@@ -53,6 +53,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     items = vocabulary.match(tokens, lowered=text.islower())
     items = _adjectives_in_front(items)
     words = [" ".join([tokens[t].norm for t in range(item.first, item.last)]) for item in items]
+    _clear_of(items, words)
     starts = clause_starts(items, words)
     status, decided = assert_items(items, words, starts)
     drafts = _drafts(items, words, starts, vocabulary)
@@ -77,6 +78,13 @@ def _adjectives_in_front(items: list[Item]) -> list[Item]:
         elif item.role not in MODIFIERS and item.role != "anatomy":
             following = ""
     return items
+
+
+def _clear_of(items: list[Item], words: Sequence[str]) -> None:
+    """A word of normality before "of" denies what follows: "grossly clear of consolidation"."""
+    for index, item in enumerate(items[:-1]):
+        if item.role == "normality" and words[index + 1] == "of" and words[index].endswith(("clear", "free")):
+            items[index] = item._replace(role="cue", cues=(Cue("absent", "before", "clause"),))
 
 
 def _drafts(
@@ -120,7 +128,7 @@ def _composed(draft: _Draft, items: Sequence[Item], word: str, vocabulary: Vocab
     """Concept of an organ and a word ("heart", "enlarged"), "" if the lexicon knows none."""
     for anatomy, concept in vocabulary.compositions[word]:
         for place in draft.explicit:
-            if any(vocabulary.lexicon.is_a(items[place].value, each) for each in anatomy):
+            if items[place].value in anatomy:
                 return concept
     return ""
 

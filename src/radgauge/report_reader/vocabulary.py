@@ -125,7 +125,7 @@ class Vocabulary:
                     if words[-1].isupper() and len(words[-1]) > 1:
                         self._abbreviations.setdefault((*words[:-1], words[-1] + "s"), entry)
 
-    def match(self, tokens: Sequence[Token], *, lowered: bool) -> list[Item]:
+    def match(self, tokens: Sequence[Token], *, lowered: bool, longest: int = 1000) -> list[Item]:
         """Cover the tokens with the longest terms, from left to right; what is no term is an item itself."""
         norms = tuple([token[0] for token in tokens])
         words = tuple([token[1] for token in tokens])
@@ -136,7 +136,7 @@ class Vocabulary:
             norm = norms[position]
             best, entry = 0, None
             for size, key, candidate in index.get(norm, ()):
-                if size == 1 or norms[position : position + size] == key:
+                if size <= longest and (size == 1 or norms[position : position + size] == key):
                     best, entry = size, candidate
                     break
             for size, key, candidate in short.get(words[position], ()):

@@ -57,7 +57,7 @@ class Concept:
     location: tuple[str, ...] = ()
     paired: bool = False
     chexpert: str = ""
-    nih: str = ""
+    nih: str = ""  # "none" ends the search among the parents
     tier: str = ""
     lay: str = ""
     denies: tuple[str, ...] = ()
