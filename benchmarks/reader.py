@@ -229,10 +229,8 @@ def radgraph(data: Path, errors: int) -> Iterable[Line]:
     differences = np.abs(np.asarray(found[0]) - np.asarray([items[uid]["rg_e"] for uid in items]))
     for index in np.argsort(-differences)[:errors]:
         uid = list(items)[index]
-        print(
-            f"    template ours {found[0][index]:.3f} published {items[uid]['rg_e']:.3f}: {rows[uid]['reference']}",
-            file=sys.stderr,
-        )
+        values = f"ours {found[0][index]:.3f} published {items[uid]['rg_e']:.3f}"
+        print(f"    template {values}: {rows[uid]['reference']}", file=sys.stderr)
 
 
 def radpref(data: Path, errors: int) -> Iterable[Line]:

@@ -19,12 +19,18 @@ from radgauge.text.tokens import tokenize
 _JOIN = re.compile(r"\s*(?:,|/|,?\s*\b(?:and|or|and/or|as well as)\b)\s*", re.IGNORECASE)
 _OF = re.compile(r"\s+(?:of|between)\s+(?:the\s+|both\s+)?", re.IGNORECASE)
 _KEPT = frozenset({"severity", "quality", "side", "position", "amount"})
-_NOT_ANATOMY = frozenset({"size", "shape", "diameter", "caliber", "calibre", "width", "volume", "volumes", "position"})
+_NOT_ANATOMY = frozenset(
+    {"size", "shape", "diameter", "caliber", "calibre", "width", "volume", "volumes", "position"}
+)
 _NORMAL = re.compile(
-    r"(?:within|in|at)?\s*(?:the\s+)?(?:upper |top |high |low |lower )?(?:limits? of )?normal(?: limits?| range)?"
-    r"|within normal limits",
+    r"(?:within\s+)?(?:upper\s+|top\s+|high\s+|low\s+|lower\s+)?"
+    r"(?:limits?\s+of\s+)?normal(?:\s+limits?|\s+range)?",
     re.IGNORECASE,
 )
+
+
+_DISEASE = re.compile(r"(?<!space )(?<!airspace )\b(?:disease|process)(?:es|s)?$", re.IGNORECASE)
+"""What is denied as a disease or process of an organ counts as a disease, air-space disease apart."""
 
 
 class RateEntity(NamedTuple):
@@ -61,18 +67,20 @@ def rate_entities(reading: ReportReading, *, lexicon: Lexicon | None = None) -> 
     spans: list[tuple[int, int, _Unit]] = []
     for index, unit in enumerate(units):
         if unit.role == "finding":
-            first = _front_of_finding(text, units, index)
+            first = _front_of_finding(text, units, index, vocabulary)
             for position in range(first, index + 1):
                 used[position] = True
             spans.append((units[first].start, unit.end, unit))
         elif unit.role == "normality":
             used[index] = True
-            spans.append((*_normal_words(text, unit), unit))
+            spans += [(*_normal_words(text, part), part) for part in _joined_words(text, unit)]
     for index, unit in enumerate(units):
         if unit.role == "anatomy" and not used[index]:
             first, last = _anatomy_phrase(text, units, used, index)
             for position in range(first, last + 1):
                 used[position] = True
+            while last > index and text[units[last].start : units[last].end].lower() in _NOT_ANATOMY:
+                last -= 1
             spans.append((units[first].start, _without_size(text, units[last]), unit))
     spans.sort(key=lambda span: span[0])
     return [_entity(text, start, end, unit) for start, end, unit in spans if end > start]
@@ -91,7 +99,28 @@ def _units(reading: ReportReading, vocabulary: Vocabulary) -> list[_Unit]:
             units.append(_Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention))
     units += [_Unit(each.start, each.end, each.role, True, None) for each in reading.modifiers]
     units.sort(key=lambda unit: unit.start)
-    return units
+    return _whole_devices(reading.text, units)
+
+
+def _whole_devices(text: str, units: list[_Unit]) -> list[_Unit]:
+    """Devices named by several terms in a row are one ("PICC line catheter"), without a word for the tip."""
+    whole: list[_Unit] = []
+    for unit in units:
+        last = whole[-1] if whole else None
+        if _is_device(unit) and last is not None and _is_device(last) and text[last.end : unit.start] == " ":
+            whole[-1] = last._replace(end=unit.end)
+        else:
+            whole.append(unit)
+    return [
+        unit._replace(end=unit.end - len(tip[0]))
+        if _is_device(unit) and (tip := re.search(r"\s+tips?$", text[unit.start : unit.end], re.IGNORECASE))
+        else unit
+        for unit in whole
+    ]
+
+
+def _is_device(unit: _Unit) -> bool:
+    return unit.mention is not None and unit.mention.kind == "device"
 
 
 def _split(mention: Mention, vocabulary: Vocabulary) -> list[_Unit]:
@@ -142,7 +171,7 @@ _LEXICALISED = frozenset({"soft_tissues", "soft_tissue", "intervertebral_disc", 
 """Anatomy that makes one term with the finding behind it: "soft tissue swelling", "disc desiccation"."""
 
 
-def _front_of_finding(text: str, units: list[_Unit], index: int) -> int:
+def _front_of_finding(text: str, units: list[_Unit], index: int, vocabulary: Vocabulary) -> int:
     """First unit of the phrase of the finding at `index`."""
     first = index
     while first > 0:
@@ -159,13 +188,22 @@ def _front_of_finding(text: str, units: list[_Unit], index: int) -> int:
                 continue
             if unit.role == "anatomy":
                 front = first - 1
-                while front > 0 and _touch(text, units, front) and units[front - 1].role in ("anatomy", "side", "position"):
+                while (
+                    front > 0
+                    and _touch(text, units, front)
+                    and units[front - 1].role in ("anatomy", "side", "position")
+                ):
                     front -= 1
                 if front > 0 and _touch(text, units, front) and units[front - 1].role in ("quality", "severity"):
                     first = front - 1
                     continue
             break
-        if _JOIN.fullmatch(gap) and first < index:
+        if _JOIN.fullmatch(gap) and first == index:
+            starts_with_adjective = _starts_with_anatomy(text, following, vocabulary)
+            if unit.role == "anatomy" and unit.adjective and starts_with_adjective:
+                first -= 1
+                continue
+        elif _JOIN.fullmatch(gap):
             joined = unit.role in ("quality", "severity") and following.role in ("quality", "severity", "anatomy")
             adjectives = unit.role == "anatomy" and unit.adjective and following.role == "anatomy"
             if (joined or adjectives) and not _closes_phrase(text, units, first - 1):
@@ -173,6 +211,15 @@ def _front_of_finding(text: str, units: list[_Unit], index: int) -> int:
                 continue
         break
     return first
+
+
+def _starts_with_anatomy(text: str, unit: _Unit, vocabulary: Vocabulary) -> bool:
+    """Whether a finding of several words starts with an anatomical adjective: "pleural disease"."""
+    tokens = tokenize(text[unit.start : unit.end])
+    if len(tokens) < 2:
+        return False
+    first = vocabulary.match(tokens, lowered=False, longest=1)[0]
+    return first.role == "anatomy" and first.form == "adjective"
 
 
 def _touch(text: str, units: list[_Unit], index: int) -> bool:
@@ -195,11 +242,11 @@ def _anatomy_phrase(text: str, units: list[_Unit], used: list[bool], index: int)
         unit, gap = units[last + 1], text[units[last].end : units[last + 1].start]
         if not gap.strip(" \n-") and unit.role in ("anatomy", "part"):
             last += 1
-        elif _OF.fullmatch(gap) and _leads_to_anatomy(text, units, used, last + 1):
-            last += 1
-            while units[last].role != "anatomy":
-                last += 1
-        elif _JOIN.fullmatch(gap) and units[last].adjective and _shares_head(text, units, used, last + 1):
+        elif (_OF.fullmatch(gap) and _leads_to_anatomy(text, units, used, last + 1)) or (
+            _JOIN.fullmatch(gap)
+            and units[last].adjective
+            and unit.role == "anatomy"  # "parietal and temporal lobes"
+        ):
             last += 1
             while units[last].role != "anatomy":
                 last += 1
@@ -208,15 +255,10 @@ def _anatomy_phrase(text: str, units: list[_Unit], used: list[bool], index: int)
     first = index
     while first > 0 and not used[first - 1]:
         unit, gap = units[first - 1], text[units[first - 1].end : units[first].start]
-        if unit.role == "part" and _OF.fullmatch(gap):
-            first -= 1
-        elif unit.role in ("side", "position", "anatomy") and not gap.strip(" \n-"):
-            first -= 1
-        elif (
-            unit.role in ("side", "position")
-            and _JOIN.fullmatch(gap)
-            and first > 0
-            and units[first].role in ("side", "position")
+        if (
+            (unit.role == "part" and _OF.fullmatch(gap))
+            or (unit.role in ("side", "position", "anatomy") and not gap.strip(" \n-"))
+            or (unit.role == "position" and _JOIN.fullmatch(gap) and units[first].role in ("position", "anatomy"))
         ):
             first -= 1
         else:
@@ -238,13 +280,6 @@ def _leads_to_anatomy(text: str, units: list[_Unit], used: list[bool], index: in
     return False
 
 
-def _shares_head(text: str, units: list[_Unit], used: list[bool], index: int) -> bool:
-    """Whether the coordinated adjective continues: "frontal, parietal and temporal lobes"."""
-    if used[index] or units[index].role != "anatomy":
-        return False
-    return True
-
-
 def _without_size(text: str, unit: _Unit) -> int:
     """End of an anatomy unit without a word of measurement: "heart" in "heart size"."""
     words = list(re.finditer(r"\S+", text[unit.start : unit.end]))
@@ -253,12 +288,24 @@ def _without_size(text: str, unit: _Unit) -> int:
     return unit.start + words[-1].end() if words else unit.start
 
 
+def _joined_words(text: str, unit: _Unit) -> list[_Unit]:
+    """Two words of normality joined by "and" are two: "clear and expanded"."""
+    join = re.search(r"\s+and\s+", text[unit.start : unit.end])
+    if join is None or _NORMAL.search(text, unit.start, unit.end):
+        return [unit]
+    return [unit._replace(end=unit.start + join.start()), unit._replace(start=unit.start + join.end())]
+
+
 def _normal_words(text: str, unit: _Unit) -> tuple[int, int]:
     """The words of normality themselves: "normal" in "normal in size and contour"."""
     found = _NORMAL.search(text, unit.start, unit.end)
     if found is None:
         first = re.compile(r"\S+").match(text, unit.start, unit.end)
-        return (unit.start, first.end()) if first and len(text[unit.start : unit.end].split()) > 3 else (unit.start, unit.end)
+        return (
+            (unit.start, first.end())
+            if first and len(text[unit.start : unit.end].split()) > 3
+            else (unit.start, unit.end)
+        )
     start = found.start() + len(found[0]) - len(found[0].lstrip())
     return start, found.end()
 
@@ -270,5 +317,8 @@ def _entity(text: str, start: int, end: int, unit: _Unit) -> RateEntity:
         return RateEntity(name, "Anatomy", "present", start, end)
     if unit.role == "normality":
         return RateEntity(name, "Non-Abnormality", mention.assertion, start, end)
-    kind = "Disease" if mention.kind == "disease" else "Abnormality"
-    return RateEntity(name, f"Non-{kind}" if mention.assertion == "absent" else kind, mention.assertion, start, end)
+    general = _DISEASE.search(name) is not None and mention.assertion == "absent"
+    kind = "Disease" if mention.kind == "disease" or general else "Abnormality"
+    return RateEntity(
+        name, f"Non-{kind}" if mention.assertion == "absent" else kind, mention.assertion, start, end
+    )

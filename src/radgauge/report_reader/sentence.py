@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from radgauge.report_reader.assertion import assert_items, clause_starts
+from radgauge.report_reader.levels import join_levels
 from radgauge.report_reader.phrases import look_left, look_right, object_after, subject_before
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item, Vocabulary
 from radgauge.text.tokens import Token, tokenize
 
+_ADJECTIVE_ENDINGS = ("al", "ar", "ic", "ous", "ary", "oid", "ive")
+_ALSO_QUALITIES = frozenset({"symmetric", "homogeneous", "midline"})
 _UNIT_MM = {"mm": 1.0, "cm": 10.0}
 
 
@@ -50,7 +53,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     tokens = tokenize(text)
     if not tokens:
         return EMPTY
-    items = vocabulary.match(tokens, lowered=text.islower())
+    items = join_levels(vocabulary.match(tokens, lowered=text.islower()), tokens)
     items = _adjectives_in_front(items)
     words = [" ".join([tokens[t].norm for t in range(item.first, item.last)]) for item in items]
     _clear_of(items, words)
@@ -66,16 +69,26 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
 
 
 def _adjectives_in_front(items: list[Item]) -> list[Item]:
-    """Finding adjectives in front of a finding are qualities of it: "calcified granuloma"."""
+    """Adjectives in front of a finding are qualities of it: "calcified granuloma", "symmetric scarring".
+
+    So are words that no lexicon knows but that look like adjectives: "ulnar neuropathy".
+    """
     following = ""
     for index in range(len(items) - 1, -1, -1):
         item = items[index]
-        if item.role in FINDINGS:
-            if item.form == "adjective" and following:
+        role = item.role
+        if role in FINDINGS:
+            if item.form == "adjective" and following == "finding":
                 items[index] = item._replace(role="quality")
             else:
-                following = "finding"
-        elif item.role not in MODIFIERS and item.role != "anatomy":
+                following = "finding" if item.form == "noun" else ""
+        elif role == "normality" and following == "finding" and item.value in _ALSO_QUALITIES:
+            items[index] = item._replace(role="quality")
+        elif role == "unknown" and following and item.value.endswith(_ADJECTIVE_ENDINGS) and len(item.value) > 4:
+            items[index] = item._replace(role="position" if following == "anatomy" else "quality")
+        elif role == "anatomy":
+            following = following or "anatomy"
+        elif role not in MODIFIERS:
             following = ""
     return items
 

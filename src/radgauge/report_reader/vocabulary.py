@@ -160,7 +160,7 @@ def _role_of_token(norm: str) -> str:
     if norm in _PUNCTUATION:
         return _PUNCTUATION[norm]
     if norm[0].isdigit():
-        return "number"
+        return "position" if norm[-1].isalpha() else "number"
     return "unknown" if norm[0].isalpha() else "mark"
 
 

@@ -17,7 +17,7 @@ NUMBER = "#"  # every number, so that patterns can name one
 
 TOKEN = re.compile(
     r"\[\*\*.{0,200}?\*\*\]|_{2,}|\b[Xx]{4,}\b"  # de-identified
-    r"|\d+(?:[.,]\d+)*"
+    r"|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*"
     r"|[^\W\d_]+(?:'[^\W\d_]{1,2}\b)?"
     r"|[^\s-]|-(?!\w)|(?<!\w)-",
     re.UNICODE,
