@@ -19,6 +19,8 @@ GROUP = "radgauge.metrics"
 METRICS: dict[str, str] = {
     "bleu": "radgauge.metrics.bleu:Bleu",
     "rouge": "radgauge.metrics.rouge:Rouge",
+    "meteor": "radgauge.metrics.meteor:Meteor",
+    "cider": "radgauge.metrics.cider:Cider",
 }
 
 DEFAULTS: tuple[str, ...] = ("bleu", "rouge")

@@ -1,0 +1,74 @@
+"""Every registered metric, ours and those of installed packages, keeps the contract."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from radgauge.cases import Case
+from radgauge.contract import CHECKS, REPORTS, Bench
+from radgauge.errors import MissingExtra, ModelError
+from radgauge.metric import Metric
+from radgauge.registry import load, metric_names
+
+VARIANTS = (
+    *("bleu:variant=cxr", "bleu:smoothing=coco", "bleu:empty=zero", "bleu:tokenizer=13a,lowercase=no"),
+    *("rouge:variant=coco", "rouge:stemmer=yes", "rouge:empty=zero", "cider:empty=zero"),
+)
+SPECS = (*metric_names(), *VARIANTS)
+
+
+@functools.cache
+def bench_of(spec: str) -> Bench | str:
+    """The metric ready for checks, or why it cannot run here."""
+    metric = load(spec)
+    if "image" in metric.needs:
+        return "needs images; checked by its own tests"
+    bench = Bench(metric)
+    try:
+        bench.score(bench.cases(REPORTS[:2]))
+    except (MissingExtra, ModelError) as error:
+        return str(error)
+    return bench
+
+
+def bench_or_skip(spec: str) -> Bench:
+    bench = bench_of(spec)
+    if isinstance(bench, str):
+        pytest.skip(f"{spec}: {bench}")
+    return bench
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS.keys())
+@pytest.mark.parametrize("spec", SPECS)
+def test_contract(spec: str, check) -> None:
+    check(bench_or_skip(spec))
+
+
+texts = st.text(max_size=30) | st.lists(
+    st.sampled_from(["no", "effusion", "left", ".", "XXXX", "", "\n", "2.5", "Heart", "胸"]), max_size=12
+).map(" ".join)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(pairs=st.lists(st.tuples(texts, st.lists(texts, max_size=3)), max_size=6))
+def test_rows_in_are_rows_out(spec: str, pairs: list[tuple[str, list[str]]]) -> None:
+    bench = bench_or_skip(spec)
+    cases = [Case(str(i), candidate, tuple(references)) for i, (candidate, references) in enumerate(pairs)]
+    scores = bench.score(cases)
+    assert scores.values.shape == (len(cases), len(bench.metric.columns))
+    assert scores.keys == tuple(case.key for case in cases)
+    assert not np.isinf(scores.values).any()
+    assert set(scores.reasons) == {
+        key for key, value in zip(scores.keys, scores.headline, strict=True) if np.isnan(value)
+    }
+
+
+def test_different_settings_have_different_signatures() -> None:
+    metrics: list[Metric] = [load(spec) for spec in SPECS]
+    assert len({metric.signature() for metric in metrics}) == len(metrics)
