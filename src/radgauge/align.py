@@ -1,0 +1,335 @@
+"""align: metrics against radiologists. How well does a judge agree with people, and is another one better?
+
+Everything is turned so that larger means better before it is compared: a positive correlation always means
+agreement, whatever the direction of the metric and of the judgment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.error_categories import BY_KEY, BY_NUMBER
+from radgauge.errors import InputError, UsageError
+from radgauge.judges import Judgments
+from radgauge.scores import Results, Scores
+from radgauge.stats import (
+    Agreement,
+    Correlation,
+    LeaveOneOut,
+    Preference,
+    Ranking,
+    correlation_table,
+    icc,
+    krippendorff_alpha,
+    leave_one_rater_out,
+    preference_accuracy,
+    rank_judges,
+)
+from radgauge.stats.corrections import Correction
+from radgauge.stats.correlate import CorrelationMethod, Kind
+from radgauge.stats.preference import TieRule
+
+Scope = Literal["pooled", "group", "study"]
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignLine:
+    """How one output of one judge agrees with one target.
+
+    Attributes:
+        judge: Name of the metric.
+        column: Its output.
+        target: What radiologists said: total, significant, a category, or rating.
+        rater: "mean", or one rater's name.
+        correlation: Positive = agreement.
+        not_judged: Cases that the metric, or the raters, could not judge.
+    """
+
+    judge: str
+    column: str
+    target: str
+    rater: str
+    correlation: Correlation
+    not_judged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """How well radiologists agree among themselves on one target: no metric can be asked for more."""
+
+    target: str
+    agreements: tuple[Agreement, ...]
+    leave_one_out: LeaveOneOut
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alignment:
+    """What `align` found.
+
+    Attributes:
+        lines: One per output, target and rater asked for.
+        ceilings: One per target, where there is more than one rater.
+        preferences: Column -> how often the judge prefers the report that the mean rater prefers.
+        ranking: Judges by agreement with the first target, in clusters of what cannot be told apart.
+        cases: How many cases were used.
+        notes: What a reader of the numbers should know.
+    """
+
+    lines: tuple[AlignLine, ...]
+    ceilings: tuple[Ceiling, ...]
+    preferences: Mapping[str, Preference]
+    ranking: Ranking | None
+    cases: int
+    notes: tuple[str, ...]
+
+
+def align(
+    results: Results,
+    judgments: Judgments,
+    *,
+    targets: Sequence[str] | None = None,
+    kind: Kind = "kendall_b",
+    scope: Scope = "pooled",
+    per_rater: bool = False,
+    all_columns: bool = False,
+    more_errors_than: float | None = None,
+    method: CorrelationMethod = "percentile",
+    level: float = 0.95,
+    resamples: int = 1000,
+    ties: TieRule = "half",
+    correction: Correction = "holm",
+    seed: int = 0,
+) -> Alignment:
+    """Correlate every judge with what radiologists said.
+
+    Args:
+        results: Scores of metrics on the judged cases; joined with the judgments by (id, system).
+        judgments: What `read_judgments` returned.
+        targets: total, significant, rating, a category (omission, or 2), a category's significant errors
+            (omission_significant); None = whatever the judgments have of total, significant and rating.
+        kind: kendall_b, kendall_c, spearman or pearson.
+        scope: "pooled" over all cases; "group" = mean over the candidate groups (ReXVal's four oracles);
+            "study" = mean over studies.
+        per_rater: Also against every single rater (supplementary table 1 of Yu et al.).
+        all_columns: Every output, not only headlines.
+        more_errors_than: Only the cases whose mean rater counted more errors than this (the noisy subset of
+            Calamida et al. section 7).
+        method: percentile or bca with studies as the unit; "yu2022" = the paper's own interval, which is the
+            interval of a mean of resampled values and so much too narrow.
+        level: Coverage of the intervals.
+        resamples: Bootstrap resamples.
+        ties: How preference accuracy treats ties.
+        correction: Over all pairs of judges in the ranking.
+        seed: Seed of all resampling.
+    """
+    wanted = [_target_name(name) for name in targets] if targets else _default_targets(judgments)
+    joined, notes = _join(results, judgments)
+    keep = _noisy(judgments, joined, more_errors_than)
+    studies = [joined.keys[i][0] for i in keep]
+    groups = [joined.keys[i][1] for i in keep]
+    within = {"pooled": None, "group": groups, "study": studies}[scope]
+    outputs = [
+        (name, column, _oriented(scores, column)[joined.places[name]][keep])
+        for name, scores in results.items()
+        for column in (scores.columns if all_columns else scores.columns[:1])
+    ]
+    table = np.stack([values for _, _, values in outputs], axis=1)
+    lines: list[AlignLine] = []
+    ceilings: list[Ceiling] = []
+    for target in wanted:
+        raters = _raters(judgments, target)
+        by_rater = np.stack([values[joined.human][keep] for values in raters.values()], axis=1)
+        mean = _mean_of_known(by_rater)
+        goals = {"mean": mean, **(dict(zip(raters, by_rater.T, strict=True)) if per_rater else {})}
+        found = correlation_table(
+            table,
+            np.stack(list(goals.values()), axis=1),
+            rng=np.random.default_rng(seed),
+            kind=kind,
+            studies=studies,
+            within=within,
+            method=method,
+            level=level,
+            resamples=resamples,
+        )
+        for (name, column, values), row in zip(outputs, found, strict=True):
+            for (rater, goal), correlation in zip(goals.items(), row, strict=True):
+                unknown = int((np.isnan(values) | np.isnan(goal)).sum())
+                lines.append(AlignLine(name, column, target, rater, correlation, unknown))
+        if len(raters) > 1:
+            ceilings.append(_ceiling(target, by_rater, kind, studies, within, level, resamples, seed))
+    first = _mean_of_known(
+        np.stack([v[joined.human][keep] for v in _raters(judgments, wanted[0]).values()], axis=1)
+    )
+    names = [column for _, column, _ in outputs]
+    return Alignment(
+        lines=tuple(lines),
+        ceilings=tuple(ceilings),
+        preferences=_preferences(names, table, first, studies, ties, level, resamples, seed),
+        ranking=_rank(names, table, first, kind, studies, within, correction, level, resamples, seed),
+        cases=len(keep),
+        notes=(*judgments.notes, *notes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    keys: tuple[tuple[str, str], ...]
+    places: Mapping[str, NDArray[np.intp]]
+    human: NDArray[np.intp]
+
+
+def _join(results: Results, judgments: Judgments) -> tuple[_Joined, list[str]]:
+    """The cases that both sides have, by key, in the order of the judgments."""
+    human = {case.key: place for place, case in enumerate(judgments.cases)}
+    judged = set(results.keys_of_cases)
+    shared = tuple(key for key in human if key in judged)
+    if not shared:
+        first = results.keys_of_cases[0] if results.keys_of_cases else "none"
+        raise InputError(
+            f"scores and judgments share no (id, system): scores have {first}, judgments {next(iter(human), 'none')}; "
+            "score the judged reports with the same ids and the candidate group as system"
+        )
+    places = {
+        name: np.array([where[key] for key in shared], dtype=np.intp)
+        for name, scores in results.items()
+        for where in [{key: place for place, key in enumerate(scores.keys)}]
+    }
+    notes = []
+    if len(shared) < len(human):
+        notes.append(f"{len(human) - len(shared)} of {len(human)} judged cases have no scores and are left out")
+    return _Joined(shared, places, np.array([human[key] for key in shared], dtype=np.intp)), notes
+
+
+def _noisy(judgments: Judgments, joined: _Joined, more_errors_than: float | None) -> NDArray[np.intp]:
+    if more_errors_than is None:
+        return np.arange(len(joined.keys))
+    totals = judgments.mean_errors().column("errors_total")[joined.human]
+    keep = np.flatnonzero(totals > more_errors_than)
+    if len(keep) < 3:
+        raise InputError(f"only {len(keep)} cases have more than {more_errors_than:g} errors; correlations need 3")
+    return keep
+
+
+def _default_targets(judgments: Judgments) -> list[str]:
+    found = (["rating"] if judgments.ratings else []) + (["total", "significant"] if judgments.errors else [])
+    if not found:
+        raise InputError(f"{judgments.name}: there is neither a rating nor an error count")
+    return found
+
+
+def _target_name(name: str) -> str:
+    if name.isdecimal() and int(name) in BY_NUMBER:
+        return BY_NUMBER[int(name)].key
+    plain = name.removesuffix("_significant")
+    if name in ("total", "significant", "rating") or plain in BY_KEY:
+        return name
+    raise UsageError(
+        f"there is no target {name!r}; targets are total, significant, rating, a category 1 to 8 or "
+        f"{', '.join(BY_KEY)}, each also with _significant"
+    )
+
+
+def _raters(judgments: Judgments, target: str) -> dict[str, Array]:
+    source = judgments.ratings if target == "rating" else judgments.errors
+    if not source:
+        what = "ratings" if target == "rating" else "error counts"
+        raise InputError(f"{judgments.name} has no {what}, so {target!r} cannot be a target")
+    column = "rating" if target == "rating" else f"errors_{target}"
+    return {rater: _oriented(scores, column) for rater, scores in source.items()}
+
+
+def _oriented(scores: Scores, column: str) -> Array:
+    values = scores.column(column)
+    return values if scores.higher_is_better else -values
+
+
+def _mean_of_known(by_rater: Array) -> Array:
+    known = ~np.isnan(by_rater)
+    counts = known.sum(axis=1)
+    mean: Array = np.full(len(by_rater), np.nan)
+    np.divide(np.where(known, by_rater, 0.0).sum(axis=1), counts, out=mean, where=counts > 0)
+    return mean
+
+
+def _ceiling(
+    target: str,
+    by_rater: Array,
+    kind: Kind,
+    studies: Sequence[str],
+    within: Sequence[str] | None,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> Ceiling:
+    rng = np.random.default_rng(seed)
+    agreements = (
+        icc(by_rater, level=level),
+        icc(by_rater, average=True, level=level),
+        krippendorff_alpha(by_rater, rng=rng, studies=studies, level=level, resamples=resamples),
+    )
+    left_out = leave_one_rater_out(
+        by_rater, rng=rng, kind=kind, studies=studies, within=within, level=level, resamples=resamples
+    )
+    return Ceiling(target, agreements, left_out)
+
+
+def _preferences(
+    names: Sequence[str],
+    table: Array,
+    goal: Array,
+    studies: Sequence[str],
+    ties: TieRule,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> dict[str, Preference]:
+    if len(set(studies)) == len(studies):
+        return {}  # one candidate per study: there is nothing to prefer
+    return {
+        name: preference_accuracy(
+            values,
+            goal,
+            studies=studies,
+            rng=np.random.default_rng(seed),
+            ties=ties,
+            level=level,
+            resamples=resamples,
+        )
+        for name, values in zip(names, table.T, strict=True)
+    }
+
+
+def _rank(
+    names: Sequence[str],
+    table: Array,
+    goal: Array,
+    kind: Kind,
+    studies: Sequence[str],
+    within: Sequence[str] | None,
+    correction: Correction,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> Ranking | None:
+    if len(names) < 2:
+        return None
+    ranking = rank_judges(
+        table,
+        goal,
+        names=names,
+        rng=np.random.default_rng(seed),
+        kind=kind,
+        studies=studies,
+        within=within,
+        correction=correction,
+        level=level,
+        resamples=resamples,
+    )
+    return replace(ranking)
