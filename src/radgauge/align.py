@@ -7,23 +7,25 @@ agreement, whatever the direction of the metric and of the judgment.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.error_categories import BY_KEY, BY_NUMBER
+from radgauge.error_categories import BY_KEY, BY_NUMBER, CATEGORIES
 from radgauge.errors import InputError, UsageError
 from radgauge.judges import Judgments
 from radgauge.scores import Results, Scores
 from radgauge.stats import (
     Agreement,
     Correlation,
+    FailureMode,
     LeaveOneOut,
     Preference,
     Ranking,
     correlation_table,
+    find_failure_modes,
     icc,
     krippendorff_alpha,
     leave_one_rater_out,
@@ -178,6 +180,36 @@ def align(
     )
 
 
+def group_failure_modes(judgments: Judgments, *, significant: bool = False) -> tuple[FailureMode, ...]:
+    """Which candidate group makes more errors of a category than another: supplementary tables 2 and 3 of Yu et al.
+
+    Args:
+        judgments: Error counts of two candidate groups or more, every study with every group.
+        significant: Only clinically significant errors.
+    """
+    groups = list(dict.fromkeys(case.system for case in judgments.cases))
+    studies = list(dict.fromkeys(case.id for case in judgments.cases))
+    if len(groups) < 2 or not judgments.errors:
+        raise InputError(f"{judgments.name}: failure modes need error counts of two candidate groups or more")
+    place = {case.key: number for number, case in enumerate(judgments.cases)}
+    absent = [(study, group) for study in studies for group in groups if (study, group) not in place]
+    if absent:
+        raise InputError(f"{judgments.name}: every study needs a candidate of every group; {absent[0]} is missing")
+    order = [place[study, group] for study in studies for group in groups]
+    suffix = "_significant" if significant else ""
+    mean = judgments.mean_errors()
+    asked = [c.key for c in CATEGORIES if not np.isnan(mean.column(f"errors_{c.key}")).all()]
+    counts = np.stack(
+        [
+            np.stack([rater.column(f"errors_{key}{suffix}")[order] for key in asked], axis=-1)
+            for rater in judgments.errors.values()
+        ],
+        axis=1,
+    )
+    shape = (len(studies), len(groups), len(judgments.errors), len(asked))
+    return find_failure_modes(counts.reshape(shape), groups=groups, categories=asked, total=True)
+
+
 @dataclass(frozen=True, slots=True)
 class _Joined:
     keys: tuple[tuple[str, str], ...]
@@ -191,9 +223,9 @@ def _join(results: Results, judgments: Judgments) -> tuple[_Joined, list[str]]:
     judged = set(results.keys_of_cases)
     shared = tuple(key for key in human if key in judged)
     if not shared:
-        first = results.keys_of_cases[0] if results.keys_of_cases else "none"
+        ours, theirs = next(iter(results.keys_of_cases), None), next(iter(human), None)
         raise InputError(
-            f"scores and judgments share no (id, system): scores have {first}, judgments {next(iter(human), 'none')}; "
+            f"scores and judgments share no (id, system): scores have {ours}, judgments {theirs}; "
             "score the judged reports with the same ids and the candidate group as system"
         )
     places = {
@@ -320,7 +352,7 @@ def _rank(
 ) -> Ranking | None:
     if len(names) < 2:
         return None
-    ranking = rank_judges(
+    return rank_judges(
         table,
         goal,
         names=names,
@@ -332,4 +364,3 @@ def _rank(
         level=level,
         resamples=resamples,
     )
-    return replace(ranking)

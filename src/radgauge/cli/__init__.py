@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-VERBS = ("score", "compare", "ls", "cache")
+VERBS = ("score", "compare", "align", "ls", "cache")
 
 app = typer.Typer(
     name="radgauge",

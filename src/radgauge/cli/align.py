@@ -1,0 +1,190 @@
+"""`radgauge align`: do the metrics agree with radiologists?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from radgauge.cli import options as o
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from radgauge.align import Alignment
+    from radgauge.stats import FailureMode
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("align")(align_cli)
+
+
+def align_cli(
+    scores: Annotated[
+        Path | None,
+        typer.Argument(help="A scores file of the judged reports; without it they are scored now."),
+    ] = None,
+    judgments: Annotated[
+        Path | None,
+        typer.Option("--judgments", "-j", help="ReXVal or RadEvalX folder, RadPref JSON, or a long table."),
+    ] = None,
+    format: Annotated[str | None, typer.Option("--format", help="rexval, radpref, radevalx or table.")] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target", "-t", help="total, significant, rating, or a category (omission, 2). Repeatable."
+        ),
+    ] = None,
+    kind: Annotated[str, typer.Option("--kind", help="kendall_b, kendall_c, spearman or pearson.")] = "kendall_b",
+    scope: Annotated[
+        str, typer.Option("--scope", help="pooled, group (mean over candidate groups) or study.")
+    ] = "pooled",
+    per_rater: Annotated[bool, typer.Option("--per-rater", help="Also against every rater alone.")] = False,
+    all_columns: Annotated[bool, typer.Option("--all-columns", help="Every output, not only headlines.")] = False,
+    more_errors_than: Annotated[
+        float | None,
+        typer.Option("--more-errors-than", help="Only cases with more errors than this (mean rater)."),
+    ] = None,
+    failure_modes: Annotated[
+        bool, typer.Option("--failure-modes", help="Which group makes more errors of a category than another?")
+    ] = False,
+    interval: Annotated[
+        str, typer.Option("--interval", help="percentile, bca, or yu2022 (the paper's own, far too narrow).")
+    ] = "percentile",
+    ties: Annotated[
+        str, typer.Option("--ties", help="Ties in preferences: half, wrong, skip or threshold.")
+    ] = "half",
+    correction: Annotated[str, typer.Option("--correction", help="'holm', 'bh' or 'none'.")] = "holm",
+    metric: o.MetricNames = None,
+    models: o.Models = "embedded",
+    resamples: o.Resamples = 1000,
+    level: o.Level = 0.95,
+    seed: o.Seed = 0,
+    no_cache: o.NoCache = False,
+    as_json: o.AsJson = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Correlate metrics with radiologists: intervals, ceiling, preferences, which metric is better.
+
+    Examples:
+
+      radgauge align --judgments radpref.json
+
+      radgauge align scores.jsonl --judgments rexval-dataset/ --scope group --target significant
+    """
+    from radgauge.align import align, group_failure_modes
+    from radgauge.cli.render import console
+    from radgauge.errors import UsageError
+    from radgauge.judges import read_judgments
+    from radgauge.scores import score
+    from radgauge.scores_file import read_scores
+
+    if judgments is None:
+        raise UsageError("no judgments given: use --judgments with a ReXVal or RadEvalX folder, or a file")
+    judged = read_judgments(judgments, format=format)
+    if scores is not None:
+        results, _ = read_scores(scores)
+    else:
+        reading = o.open_readings(no_cache=no_cache, quiet=quiet)
+        results = score(judged.cases, metric or None, reading=reading, models=models)
+    found = align(
+        results,
+        judged,
+        targets=target or None,
+        kind=kind,  # type: ignore[arg-type]  # names are checked there
+        scope=scope,  # type: ignore[arg-type]
+        per_rater=per_rater,
+        all_columns=all_columns,
+        more_errors_than=more_errors_than,
+        method=interval,  # type: ignore[arg-type]
+        level=level,
+        resamples=max(resamples, 1),
+        ties=ties,  # type: ignore[arg-type]
+        correction=correction,  # type: ignore[arg-type]
+        seed=seed,
+    )
+    modes = group_failure_modes(judged) if failure_modes else ()
+    if as_json:
+        typer.echo(o.to_json({"alignment": found, "failure_modes": list(modes), "seed": seed}))
+        return
+    out = console()
+    print_alignment(out, found, kind)
+    if modes:
+        print_failure_modes(out, modes)
+    if not quiet:
+        err = console(stderr=True)
+        unit = "studies" if interval != "yu2022" else "single cases (as in the paper; too narrow)"
+        notes = [f"{found.cases} cases; positive = agreement; intervals resample {unit}"]
+        for note in (*notes, *found.notes, *o.profile_note(results)):
+            err.print(f"note: {note}", soft_wrap=True)
+
+
+def print_alignment(out: Console, found: Alignment, kind: str) -> None:
+    """Correlations by target, the radiologists' own agreement below them; then preferences and ranking."""
+    from radgauge.cli.render import interval, number, plain_table
+
+    for target in dict.fromkeys(line.target for line in found.lines):
+        for rater in dict.fromkeys(line.rater for line in found.lines if line.target == target):
+            lines = [line for line in found.lines if (line.target, line.rater) == (target, rater)]
+            lines.sort(key=lambda line: -line.correlation.interval.value)
+            who = "the mean rater" if rater == "mean" else f"rater {rater}"
+            table = plain_table(f"{target} of {who}", kind, "interval", "n", "preferred", right=(1, 3, 4))
+            for line in lines:
+                value = line.correlation.interval
+                liked = found.preferences.get(line.column) if target == found.lines[0].target else None
+                table.add_row(
+                    line.column,
+                    number(value.value),
+                    interval(value.low, value.high),
+                    str(value.n),
+                    f"{100 * liked.interval.value:.0f} %" if liked is not None and rater == "mean" else "",
+                )
+            for ceiling in found.ceilings:
+                if ceiling.target == target and rater == "mean":
+                    mean = ceiling.leave_one_out.mean
+                    table.add_section()
+                    table.add_row(
+                        "one radiologist against the others",
+                        number(mean.value),
+                        interval(mean.low, mean.high),
+                        str(mean.n),
+                        "",
+                    )
+            out.print(table)
+            out.print()
+    for ceiling in found.ceilings:
+        shares = ", ".join(
+            f"{each.name} {number(each.interval.value)} {interval(each.interval.low, each.interval.high)}"
+            for each in ceiling.agreements
+        )
+        out.print(f"radiologists among themselves on {ceiling.target}: {shares}", soft_wrap=True)
+    if found.ranking is not None:
+        out.print(f"\nranking on {found.lines[0].target}; one cluster = cannot be told apart:")
+        table = plain_table("cluster", "metric", kind, right=(0, 2))
+        for ranked in found.ranking.judges:
+            table.add_row(str(ranked.cluster), ranked.name, number(ranked.correlation.interval.value))
+        out.print(table)
+
+
+def print_failure_modes(out: Console, modes: tuple[FailureMode, ...]) -> None:
+    """The pairs that differ, by either test."""
+    from radgauge.cli.compare import p_value
+    from radgauge.cli.render import number, plain_table
+
+    headers = ("category", "more errors", "than", "mean", "mean", "p (t test)", "p (paired)")
+    table = plain_table(*headers, right=(3, 4, 5, 6))
+    for mode in modes:
+        if mode.two_sample.significant or mode.paired.significant:
+            table.add_row(
+                mode.category,
+                mode.first,
+                mode.second,
+                number(mode.mean_first),
+                number(mode.mean_second),
+                p_value(mode.two_sample.p) + ("*" if mode.two_sample.significant else " "),
+                p_value(mode.paired.p) + ("*" if mode.paired.significant else " "),
+            )
+    out.print("\nfailure modes (Benjamini-Hochberg, 1 %; the paired test by study is the better one):")
+    out.print(table if table.row_count else "none")
