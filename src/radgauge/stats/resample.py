@@ -147,10 +147,13 @@ def bootstrap(
     sums = np.hstack([totals, counts])
     if not len(sums):
         return np.full((resamples, corpus_scores(totals.sum(0), counts.sum(0)).shape[-1]), np.nan)
-    drawn = np.vstack(
-        [w @ sums for w in draw_weights(len(sums), resamples=resamples, rng=rng, chunk_bytes=chunk_bytes)]
-    )
-    return corpus_scores(drawn[:, :columns], drawn[:, columns:])
+    # Wide tables need smaller blocks: what comes out of the product is as wide as the table.
+    room = chunk_bytes * len(sums) // max(len(sums), 2 * columns)
+    scores = []
+    for weights in draw_weights(len(sums), resamples=resamples, rng=rng, chunk_bytes=room):
+        drawn = weights @ sums
+        scores.append(corpus_scores(drawn[:, :columns], drawn[:, columns:]))
+    return np.vstack(scores)
 
 
 def jackknife(totals: Rows, counts: Rows, corpus_scores: CorpusScores) -> Rows:
