@@ -1,25 +1,73 @@
 """Statistics on score tables: pure functions on arrays, independent of the rest of the package."""
 
+from radgauge.stats.agreement import (
+    Agreement,
+    LeaveOneOut,
+    cohen_kappa,
+    krippendorff_alpha,
+    leave_one_rater_out,
+)
+from radgauge.stats.coefficients import association
 from radgauge.stats.compare import Comparison, adjust_comparisons, compare_paired
 from radgauge.stats.corrections import adjust, bh_critical_values
-from radgauge.stats.effects import Effect, cliffs_delta, effects
+from radgauge.stats.correlate import Correlation, GroupValue, correlation, correlation_table
+from radgauge.stats.dependent import DependentTest, compare_correlations, meng_interval, zou_interval
+from radgauge.stats.effect_sizes import Effect, cliffs_delta, effects
+from radgauge.stats.failure_modes import FailureMode, OneSided, find_failure_modes, mean_errors
+from radgauge.stats.intraclass import icc
 from radgauge.stats.paired import PairedTest, bootstrap_test, permutation_test
+from radgauge.stats.preference import Preference, preference_accuracy
+from radgauge.stats.ranking import (
+    CorrelationDifference,
+    Ranked,
+    Ranking,
+    correlation_difference,
+    rank_judges,
+    significance_clusters,
+)
 from radgauge.stats.resample import Interval, bootstrap, interval, mean_scores
 
 __all__ = [
+    "Agreement",
     "Comparison",
+    "Correlation",
+    "CorrelationDifference",
+    "DependentTest",
     "Effect",
+    "FailureMode",
+    "GroupValue",
     "Interval",
+    "LeaveOneOut",
+    "OneSided",
     "PairedTest",
+    "Preference",
+    "Ranked",
+    "Ranking",
     "adjust",
     "adjust_comparisons",
+    "association",
     "bh_critical_values",
     "bootstrap",
     "bootstrap_test",
     "cliffs_delta",
+    "cohen_kappa",
+    "compare_correlations",
     "compare_paired",
+    "correlation",
+    "correlation_difference",
+    "correlation_table",
     "effects",
+    "find_failure_modes",
+    "icc",
     "interval",
+    "krippendorff_alpha",
+    "leave_one_rater_out",
+    "mean_errors",
     "mean_scores",
+    "meng_interval",
     "permutation_test",
+    "preference_accuracy",
+    "rank_judges",
+    "significance_clusters",
+    "zou_interval",
 ]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from radgauge.errors import InputError
 from radgauge.stats.corrections import Correction, adjust
-from radgauge.stats.effects import Effect, effects
+from radgauge.stats.effect_sizes import Effect, effects
 from radgauge.stats.paired import Alternative, bootstrap_difference, pair, permutation_test
 from radgauge.stats.resample import (
     CorpusScores,

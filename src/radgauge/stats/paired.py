@@ -40,7 +40,7 @@ from radgauge.stats.resample import (
 Alternative = Literal["two-sided", "greater", "less"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PairedTest:
     """Differences a minus b and p values, one per output; `exact` if every rearrangement was seen."""
 
