@@ -9,7 +9,7 @@ __version__
 Case read_cases read_report
 Reader Readings Cache
 Metric Explanation Note load metric_names
-Scores Results score read_scores write_scores summarise compare
+Scores Results score read_scores write_scores summarise compare align read_judgments
 RadgaugeError InputError UsageError ModelError MissingExtra
 """
 

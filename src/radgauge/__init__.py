@@ -33,6 +33,8 @@ _PUBLIC = {
     "write_scores": "scores_file",
     "summarise": "summary",
     "compare": "compare",
+    "align": "align",
+    "read_judgments": "judges",
     "RadgaugeError": "errors",
     "InputError": "errors",
     "UsageError": "errors",
@@ -43,6 +45,7 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
+    from radgauge.align import align as align
     from radgauge.cache import Cache as Cache
     from radgauge.case_files import read_cases as read_cases
     from radgauge.cases import Case as Case
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from radgauge.errors import ModelError as ModelError
     from radgauge.errors import RadgaugeError as RadgaugeError
     from radgauge.errors import UsageError as UsageError
+    from radgauge.judges import read_judgments as read_judgments
     from radgauge.metric import Explanation as Explanation
     from radgauge.metric import Metric as Metric
     from radgauge.metric import Note as Note

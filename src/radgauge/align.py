@@ -32,8 +32,9 @@ from radgauge.stats import (
     preference_accuracy,
     rank_judges,
 )
+from radgauge.stats.coefficients import Kind
 from radgauge.stats.corrections import Correction
-from radgauge.stats.correlate import CorrelationMethod, Kind
+from radgauge.stats.correlate import CorrelationMethod
 from radgauge.stats.preference import TieRule
 
 Scope = Literal["pooled", "group", "study"]
@@ -181,7 +182,7 @@ def align(
 
 
 def group_failure_modes(judgments: Judgments, *, significant: bool = False) -> tuple[FailureMode, ...]:
-    """Which candidate group makes more errors of a category than another: supplementary tables 2 and 3 of Yu et al.
+    """Which candidate group makes more errors than another, by category (supplementary tables 2, 3 of Yu et al.).
 
     Args:
         judgments: Error counts of two candidate groups or more, every study with every group.

@@ -30,9 +30,7 @@ KRIPPENDORFF = np.array(
 ).T
 
 grades = st.one_of(st.integers(0, 4), st.just(NAN))
-tables = st.integers(0, 8).flatmap(
-    lambda n: st.lists(st.tuples(grades, grades, grades), min_size=n, max_size=n)
-)
+tables = st.integers(0, 8).flatmap(lambda n: st.lists(st.tuples(grades, grades, grades), min_size=n, max_size=n))
 
 
 def seeded(seed: int = 0) -> np.random.Generator:
@@ -146,9 +144,7 @@ def test_equal_raters_agree_fully_and_constant_ratings_say_nothing() -> None:
         assert math.isnan(cohen_kappa(constant[:, 0], constant[:, 1], rng=seeded()).value)
 
 
-@pytest.mark.parametrize(
-    "rows", [[(0, 0, 3), (0, 0, 4), (0, 3, 0)], [(0, 1), (1, 0)], [(0, 5), (0, 5), (0, 5)]]
-)
+@pytest.mark.parametrize("rows", [[(0, 0, 3), (0, 0, 4), (0, 3, 0)], [(0, 1), (1, 0)], [(0, 5), (0, 5), (0, 5)]])
 def test_hopeless_ratings_give_no_warning(rows: list[tuple[int, ...]]) -> None:
     for average in (False, True):
         found = icc(rows, average=average)

@@ -235,9 +235,7 @@ def test_anything_correlates_without_warnings(
 ) -> None:
     x, y, study = np.array(rows, dtype=float).reshape(-1, 3).T
     within = study if inside else None
-    found = correlation(
-        x, y, rng=seeded(), kind=kind, method=method, studies=study, within=within, resamples=30
-    )
+    found = correlation(x, y, rng=seeded(), kind=kind, method=method, studies=study, within=within, resamples=30)
     assert found.interval.n + found.interval.missing == len(rows)
     assert math.isnan(found.value) or -1 <= found.value <= 1
     if not math.isnan(found.interval.low):

@@ -56,9 +56,7 @@ def test_published_statistics(
         ("meng1992", (0.3, 0.4, 0.5, 100), 0.2843, 4),
     ],
 )
-def test_published_p_values(
-    method: str, args: tuple[float, float, float, int], p: float, digits: int
-) -> None:
+def test_published_p_values(method: str, args: tuple[float, float, float, int], p: float, digits: int) -> None:
     r_jk, r_jh, r_kh, n = args
     found = compare_correlations(r_jk, r_jh, r_kh=r_kh, n=n, method=method)  # type: ignore[arg-type]
     assert round(found.p, digits) == p

@@ -68,9 +68,7 @@ def test_published_procedure_equals_scipy(direction: str, alternative: str) -> N
 
 def test_the_planted_failure_is_found() -> None:
     found = find_failure_modes(rexval_like(), groups=GROUPS, categories=CATEGORIES)
-    planted = next(
-        f for f in found if (f.category, f.first, f.second) == ("false finding", "BLEU", "RadGraph")
-    )
+    planted = next(f for f in found if (f.category, f.first, f.second) == ("false finding", "BLEU", "RadGraph"))
     assert planted.two_sample.significant
     assert planted.paired.significant
     assert not any(f.paired.significant for f in found if f.category == "omission")
@@ -152,9 +150,7 @@ def test_missing_raters_are_left_out() -> None:
             "groups must name axis 1 of counts: got 1 names for 4",
         ),
         (
-            lambda: find_failure_modes(
-                rexval_like(), groups=GROUPS, categories=CATEGORIES, paired="permutation"
-            ),
+            lambda: find_failure_modes(rexval_like(), groups=GROUPS, categories=CATEGORIES, paired="permutation"),
             UsageError,
             "paired='permutation' needs rng",
         ),

@@ -21,9 +21,7 @@ def test_difference_is_drawn_in_pairs() -> None:
     target = rng.integers(0, 6, 60).astype(float)
     first, second = target + rng.normal(size=60), target + rng.normal(scale=3, size=60)
     studies = np.repeat(np.arange(20), 3)
-    found = correlation_difference(
-        first, second, target=target, studies=studies, rng=seeded(2), resamples=200
-    )
+    found = correlation_difference(first, second, target=target, studies=studies, rng=seeded(2), resamples=200)
     apart = []
     for chosen in seeded(2).integers(0, 20, size=(200, 20)):
         cases = np.concatenate([np.flatnonzero(studies == s) for s in chosen])
@@ -65,9 +63,7 @@ def test_one_sided_alternatives() -> None:
     target = rng.normal(size=100)
     good, bad = target + 0.3 * rng.normal(size=100), rng.normal(size=100)
     p = {
-        side: correlation_difference(
-            good, bad, target=target, rng=seeded(), alternative=side, resamples=500
-        ).p
+        side: correlation_difference(good, bad, target=target, rng=seeded(), alternative=side, resamples=500).p
         for side in ("greater", "less", "two-sided")
     }
     assert p["greater"] == p["two-sided"] == 1 / 501
@@ -83,9 +79,7 @@ def test_ranking_orders_clusters_and_counts_the_lost() -> None:
     judges = np.column_stack([judges, judges[:, 1] + 1e-3 * rng.normal(size=200)])
     judges[:5, 0] = np.nan
     studies = np.repeat(np.arange(50), 4)
-    found = rank_judges(
-        judges, target, names=["noise", "fair", "best", "twin"], studies=studies, rng=seeded()
-    )
+    found = rank_judges(judges, target, names=["noise", "fair", "best", "twin"], studies=studies, rng=seeded())
     assert found.judges[0].name == "best"
     assert {r.name for r in found.judges[1:3]} == {"fair", "twin"}
     assert [r.cluster for r in found.judges] == [1, 2, 2, 3]
@@ -151,9 +145,7 @@ def test_a_judge_without_spread_is_ranked_last_without_a_test() -> None:
             "target must have one value per case",
         ),
         (
-            lambda: correlation_difference(
-                [1.0] * 3, [1.0] * 3, target=[1.0] * 3, studies=["a"], rng=seeded()
-            ),
+            lambda: correlation_difference([1.0] * 3, [1.0] * 3, target=[1.0] * 3, studies=["a"], rng=seeded()),
             InputError,
             "labels must name every case: got 1 for 3 cases",
         ),

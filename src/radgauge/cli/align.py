@@ -33,9 +33,7 @@ def align_cli(
     format: Annotated[str | None, typer.Option("--format", help="rexval, radpref, radevalx or table.")] = None,
     target: Annotated[
         list[str] | None,
-        typer.Option(
-            "--target", "-t", help="total, significant, rating, or a category (omission, 2). Repeatable."
-        ),
+        typer.Option("--target", "-t", help="total, significant, rating or a category (omission, 2). Repeatable."),
     ] = None,
     kind: Annotated[str, typer.Option("--kind", help="kendall_b, kendall_c, spearman or pearson.")] = "kendall_b",
     scope: Annotated[
@@ -45,7 +43,7 @@ def align_cli(
     all_columns: Annotated[bool, typer.Option("--all-columns", help="Every output, not only headlines.")] = False,
     more_errors_than: Annotated[
         float | None,
-        typer.Option("--more-errors-than", help="Only cases with more errors than this (mean rater)."),
+        typer.Option("--more-errors-than", help="Only cases with more errors than this."),
     ] = None,
     failure_modes: Annotated[
         bool, typer.Option("--failure-modes", help="Which group makes more errors of a category than another?")

@@ -118,9 +118,7 @@ def cohen_kappa(
     grade that nobody gave still counts as a step.
     """
     check_choice("weights", weights, ("none", "linear", "quadratic"))
-    table = rating_table(
-        np.stack([np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)], 1)
-    )
+    table = rating_table(np.stack([np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)], 1))
     known = ~np.isnan(table).any(axis=1)
     categories, position = np.unique(table[known], return_inverse=True)
     number = len(categories)
@@ -138,9 +136,7 @@ def cohen_kappa(
         return _one_less(size * (joint * cost).sum((-1, -2)), (expected * cost).sum((-1, -2)))
 
     name = "Cohen kappa" if weights == "none" else f"Cohen kappa ({weights})"
-    return Agreement(
-        name, drawn_interval(statistics, scores, "percentile", level, studies, resamples, rng), 2
-    )
+    return Agreement(name, drawn_interval(statistics, scores, "percentile", level, studies, resamples, rng), 2)
 
 
 def leave_one_rater_out(
@@ -161,9 +157,7 @@ def leave_one_rater_out(
     table = rating_table(ratings)
     raters = table.shape[1]
     pairs = [(table[:, j], _mean_of_known(np.delete(table, j, axis=1))) for j in range(raters)]
-    replicates = pair_replicates(
-        pairs, rng=rng, kind=kind, studies=studies, within=within, resamples=resamples
-    )
+    replicates = pair_replicates(pairs, rng=rng, kind=kind, studies=studies, within=within, resamples=resamples)
     single = summarise(pairs, replicates, kind=kind, studies=studies, within=within, level=level)
     values = np.array([c.value for c in single])
     low, high = percentile_bounds(replicates.mean(1, keepdims=True), level=level)[:, 0]
@@ -200,9 +194,7 @@ def drawn_interval(
 ) -> Interval:
     """The interval of a coefficient that is a function of sums over items."""
     if rng is None:
-        raise InputError(
-            f"method {method!r} draws studies: pass rng, for example numpy.random.default_rng(0)"
-        )
+        raise InputError(f"method {method!r} draws studies: pass rng, for example numpy.random.default_rng(0)")
     (found,) = interval(
         statistics, scores, rng=rng, method=method, level=level, groups=studies, resamples=resamples
     )

@@ -44,9 +44,7 @@ def complete_pairs(x: ArrayLike, y: ArrayLike) -> tuple[Rows, Rows]:
     """The pairs in which both values are known."""
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.ndim != 1 or first.shape != second.shape:
-        raise InputError(
-            f"x and y must be two equally long lists, got shapes {first.shape} and {second.shape}"
-        )
+        raise InputError(f"x and y must be two equally long lists, got shapes {first.shape} and {second.shape}")
     known = ~(np.isnan(first) | np.isnan(second))
     return first[known], second[known]
 

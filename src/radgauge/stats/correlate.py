@@ -125,12 +125,8 @@ def correlation_table(
     if len(x) != len(y):
         raise InputError(f"judges and targets must hold the same cases, got {len(x)} and {len(y)} rows")
     pairs = [(x[:, i], y[:, j]) for i in range(x.shape[1]) for j in range(y.shape[1])]
-    replicates = pair_replicates(
-        pairs, rng=rng, kind=kind, studies=studies, within=within, resamples=resamples
-    )
-    found = summarise(
-        pairs, replicates, kind=kind, studies=studies, within=within, method=method, level=level
-    )
+    replicates = pair_replicates(pairs, rng=rng, kind=kind, studies=studies, within=within, resamples=resamples)
+    found = summarise(pairs, replicates, kind=kind, studies=studies, within=within, method=method, level=level)
     wide = y.shape[1]
     return tuple(found[start : start + wide] for start in range(0, len(found), wide))
 
@@ -166,8 +162,7 @@ def summarise(
         if strata is not None:
             sizes = np.bincount(strata[0][known], minlength=strata[1])
             groups = tuple(
-                GroupValue(label, float(v), int(size))
-                for label, v, size in zip(labels, parts, sizes, strict=True)
+                GroupValue(label, float(v), int(size)) for label, v, size in zip(labels, parts, sizes, strict=True)
             )
         if len(np.unique(index[known])) < 2:
             low = high = np.nan  # one study says nothing about spread

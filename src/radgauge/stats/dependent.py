@@ -80,9 +80,7 @@ def compare_correlations(
     return DependentTest(method, statistic, df, p, alternative)
 
 
-def zou_interval(
-    r_jk: float, r_jh: float, *, r_kh: float, n: int, level: float = 0.95
-) -> tuple[float, float]:
+def zou_interval(r_jk: float, r_jh: float, *, r_kh: float, n: int, level: float = 0.95) -> tuple[float, float]:
     """Interval of r_jk - r_jh (Zou 2007, p. 409).
 
     >>> [round(bound, 3) for bound in zou_interval(0.396, 0.179, r_kh=0.088, n=66)]
@@ -100,9 +98,7 @@ def zou_interval(
     return a - b - math.sqrt(max(below, 0.0)), a - b + math.sqrt(max(above, 0.0))
 
 
-def meng_interval(
-    r_jk: float, r_jh: float, *, r_kh: float, n: int, level: float = 0.95
-) -> tuple[float, float]:
+def meng_interval(r_jk: float, r_jh: float, *, r_kh: float, n: int, level: float = 0.95) -> tuple[float, float]:
     """Interval of atanh(r_jk) - atanh(r_jh), Fisher's z (Meng, Rosenthal and Rubin 1992, formula 4).
 
     >>> [round(bound, 3) for bound in meng_interval(0.63, -0.03, r_kh=-0.19, n=15)]

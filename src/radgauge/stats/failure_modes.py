@@ -120,9 +120,7 @@ def find_failure_modes(
         ]
         for (i, j), one, other in zip(pairs, _judge(pooled, fdr), _judge(matched, fdr), strict=True):
             found.append(
-                FailureMode(
-                    category, groups[i], groups[j], float(means[i, c]), float(means[j, c]), one, other
-                )
+                FailureMode(category, groups[i], groups[j], float(means[i, c]), float(means[j, c]), one, other)
             )
     return tuple(found)
 

@@ -91,9 +91,7 @@ def _icc(rows: Rows, columns: Rows, rest: Rows, n: Rows, raters: int, average: b
     return found
 
 
-def _icc_bounds(
-    rows: Rows, columns: Rows, rest: Rows, n: int, raters: int, level: float
-) -> tuple[float, float]:
+def _icc_bounds(rows: Rows, columns: Rows, rest: Rows, n: int, raters: int, level: float) -> tuple[float, float]:
     """Bounds of ICC(2,1), McGraw and Wong (1996), table 7."""
     if n < 2 or not rows + columns + rest > 0:
         return float("nan"), float("nan")

@@ -64,9 +64,7 @@ def preference_accuracy(
     check_choice("ties", ties, TIE_RULES)
     x, y = np.asarray(judge, dtype=np.float64), np.asarray(target, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape:
-        raise InputError(
-            f"judge and target must be two equally long lists, got shapes {x.shape} and {y.shape}"
-        )
+        raise InputError(f"judge and target must be two equally long lists, got shapes {x.shape} and {y.shape}")
     index, _ = unit_index(studies, len(x))
     first, second = pairs_within(index)
     apart_x, apart_y = x[first] - x[second], y[first] - y[second]

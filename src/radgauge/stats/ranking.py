@@ -194,9 +194,7 @@ def _complete(
 ) -> tuple[Rows, Rows, Labels | None, Labels | None, int]:
     goal = np.asarray(target, dtype=np.float64)
     if goal.shape != (len(judges),):
-        raise InputError(
-            f"target must have one value per case: got shape {goal.shape} for {len(judges)} cases"
-        )
+        raise InputError(f"target must have one value per case: got shape {goal.shape} for {len(judges)} cases")
     known = ~(np.isnan(judges).any(axis=1) | np.isnan(goal))
     kept = int(known.sum())
     if kept < 3:
@@ -232,9 +230,7 @@ def _correlations(
     check_choice("kind", kind, KINDS)
     check_level(level)
     pairs = [(judges[:, j], target) for j in range(judges.shape[1])]
-    replicates = pair_replicates(
-        pairs, rng=rng, kind=kind, studies=studies, within=within, resamples=resamples
-    )
+    replicates = pair_replicates(pairs, rng=rng, kind=kind, studies=studies, within=within, resamples=resamples)
     return summarise(pairs, replicates, kind=kind, studies=studies, within=within, level=level), replicates
 
 
@@ -244,7 +240,5 @@ def _p_values(apart: Rows, observed: Rows, alternative: Alternative = "two-sided
     centre = np.where(defined, apart, 0.0).sum(0) / np.maximum(number, 1)
     # Without the margin, judges that are copies of each other would differ by rounding.
     with np.errstate(invalid="ignore"):
-        hits = (at_least(apart - centre, observed, np.full_like(observed, SAME), alternative) & defined).sum(
-            0
-        )
+        hits = (at_least(apart - centre, observed, np.full_like(observed, SAME), alternative) & defined).sum(0)
     return np.where(np.isnan(observed) | (number == 0), np.nan, (hits + 1) / (number + 1))
