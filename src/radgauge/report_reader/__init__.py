@@ -1,5 +1,9 @@
 """The embedded report reader: what a radiology report says, from a lexicon and rules, offline."""
 
+from radgauge.report_reader.labels import chexpert_labels
+from radgauge.report_reader.lexicon import Lexicon, LexiconError, load_lexicon
+from radgauge.report_reader.radgraph import radgraph_graph
+from radgauge.report_reader.rate import RateEntity, rate_entities
 from radgauge.report_reader.reader import ReportReader, read_report
 from radgauge.report_reader.reading import (
     Attributes,
@@ -12,11 +16,18 @@ from radgauge.report_reader.reading import (
 
 __all__ = [
     "Attributes",
+    "Lexicon",
+    "LexiconError",
     "Mention",
     "Modifier",
+    "RateEntity",
     "Relation",
     "ReportReader",
     "ReportReading",
     "Sentence",
+    "chexpert_labels",
+    "load_lexicon",
+    "radgraph_graph",
+    "rate_entities",
     "read_report",
 ]

@@ -19,20 +19,22 @@ def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
     one negation is not ("no effusion, pneumothorax or consolidation is seen").
     """
     starts = [False] * len(items)
-    has_verb = False
+    has_verb = says_something = False
     for index, item in enumerate(items):
         role = item.role
+        if role in ("verb", "normality", "cue") or role in FINDINGS:
+            says_something = True
         if role == "semicolon":
-            has_verb = False
+            has_verb = says_something = False
             if index + 1 < len(items):
                 starts[index + 1] = True
         elif role == "verb":
             has_verb = True
         elif role in ("comma", "conjunction") and words[index] not in ("or", "nor"):
             subject = _subject_kind(items, words, index + 1)
-            if subject and (has_verb or subject == "anatomy"):
+            if says_something and subject and (has_verb or subject == "anatomy"):
                 starts[index] = True
-                has_verb = False
+                has_verb = says_something = False
     return starts
 
 

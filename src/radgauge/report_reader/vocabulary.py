@@ -125,6 +125,10 @@ class Vocabulary:
                     if words[-1].isupper() and len(words[-1]) > 1:
                         self._abbreviations.setdefault((*words[:-1], words[-1] + "s"), entry)
 
+    def word(self, norm: str) -> Entry | None:
+        """What a single word stands for."""
+        return self._terms.get((norm,))
+
     def match(self, tokens: Sequence[Token], *, lowered: bool, longest: int = 1000) -> list[Item]:
         """Cover the tokens with the longest terms, from left to right; what is no term is an item itself."""
         norms = tuple([token[0] for token in tokens])
