@@ -6,7 +6,7 @@ import radgauge
 
 NAMES = """
 __version__
-Case read_cases read_report
+Case read_cases write_cases read_report
 Reader Readings Cache
 Metric Explanation Note load metric_names
 Scores Results score read_scores write_scores summarise compare align read_judgments

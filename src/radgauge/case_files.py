@@ -94,7 +94,7 @@ def read_cases(
     given = check_roles(columns)
     if path is not None and candidates is not None:
         raise UsageError("give one file, or references and candidates; not both")
-    files = _named_files(candidates if candidates is not None else ([path] if references and path else []))
+    files = _systems(candidates if candidates is not None else ([path] if references and path else []))
     options = _Options(given, candidate_columns, section, encoding, split)
     warnings: list[str] = []
     if references is None:
@@ -142,14 +142,24 @@ class _Options:
     split: str | None
 
 
-def _named_files(files: Sequence[Path | str] | Mapping[str, Path | str]) -> dict[str, Path]:
+def _systems(files: Sequence[Path | str] | Mapping[str, Path | str]) -> dict[str, Path]:
     if isinstance(files, Mapping):
         return {system: Path(file) for system, file in files.items()}
     if isinstance(files, str | Path):
         raise UsageError("candidates must be a list of files, or a mapping from system to file")
+    return system_files(files)
+
+
+def system_files(files: Sequence[Path | str | tuple[str, Path]]) -> dict[str, Path]:
+    """System -> file: the name given with the file, else the file's own without its endings.
+
+    >>> list(system_files([Path("runs/ours.jsonl.gz"), ("theirs", Path("out.csv"))]))
+    ['ours', 'theirs']
+    """
     named: dict[str, Path] = {}
-    for file in map(Path, files):
-        system = file.name.removesuffix(".gz").rsplit(".", 1)[0]
+    for item in files:
+        file = item[1] if isinstance(item, tuple) else Path(item)
+        system = item[0] if isinstance(item, tuple) else file.name.removesuffix(".gz").rsplit(".", 1)[0]
         if system in named:
             raise UsageError(
                 f"two files of candidates would both be the system {system!r}: {named[system]} and {file}; "

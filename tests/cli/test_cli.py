@@ -132,3 +132,18 @@ def test_help_for_every_verb(tmp_path: Path) -> None:
         done = radgauge(verb, "--help", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "Usage" in done.stdout
+
+
+def test_candidates_by_position_by_name_and_of_one_split(tmp_path: Path) -> None:
+    annotation = {"train": [{"id": "0", "report": "x"}], "test": [{"id": "1", "report": "clear lungs"}]}
+    (tmp_path / "annotation.json").write_text(json.dumps(annotation))
+    (tmp_path / "out.csv").write_text("id,report\n1,clear lungs\n")
+    common = ("-m", "rouge", "--json", "--references", "annotation.json")
+    done = radgauge("score", "out.csv", *common, "--split", "test", "-c", "ours=out.csv", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["input"]["systems"] == ["ours", "out"]
+    done = radgauge("score", "out.csv", *common, folder=tmp_path)
+    assert done.returncode == 1
+    assert "pass --split test" in " ".join(done.stderr.split())
+    done = radgauge("score", "out.csv", *common, "--missing", "subset", folder=tmp_path)
+    assert json.loads(done.stdout)["input"]["cases"] == 1

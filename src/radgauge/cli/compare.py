@@ -44,6 +44,7 @@ def compare_cli(
     section: o.Section = None,
     encoding: o.Encoding = None,
     missing: o.Missing = "error",
+    split: o.Split = None,
     models: o.Models = "embedded",
     interval: Annotated[str, typer.Option("--interval", help="'percentile' or 'bca'.")] = "percentile",
     resamples: o.Resamples = 2000,
@@ -78,6 +79,7 @@ def compare_cli(
             section=section,
             encoding=encoding,
             missing=missing,
+            split=split,
         )
         reading = o.open_readings(no_cache=no_cache, quiet=quiet)
         results = score(case_file.cases, metric or None, reading=reading, models=models)

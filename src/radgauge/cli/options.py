@@ -14,14 +14,19 @@ if TYPE_CHECKING:
 
 Reports = Annotated[
     list[Path] | None,
-    typer.Argument(help="Reports with id, reference and candidate (CSV, JSONL, Parquet, ReXrank or R2Gen JSON)."),
+    typer.Argument(
+        help="Reports with id, reference and candidate (CSV, TSV, JSONL, JSON, Parquet; .gz); "
+        "with --references, files of candidates."
+    ),
 ]
 References = Annotated[
     Path | None, typer.Option("--references", "-r", help="References in a file of their own, joined on id.")
 ]
 Candidates = Annotated[
     list[Path] | None,
-    typer.Option("--candidates", "-c", help="One system's candidates; its name is the file's. Repeatable."),
+    typer.Option(
+        "--candidates", "-c", help="A file of candidates, named after its system; or SYSTEM=FILE. Repeatable."
+    ),
 ]
 CandidateColumns = Annotated[
     str | None,
@@ -41,7 +46,14 @@ Encoding = Annotated[
 ]
 Missing = Annotated[
     str,
-    typer.Option("--missing", help="Studies without a candidate: 'error', or 'nan' to keep them unjudged."),
+    typer.Option(
+        "--missing",
+        help="Studies without a candidate: 'error'; 'nan' keeps them unjudged; "
+        "'subset' leaves out those that no system has reported.",
+    ),
+]
+Split = Annotated[
+    str | None, typer.Option("--split", help="Only this split of the references: train, val or test.")
 ]
 MetricNames = Annotated[
     list[str] | None,
@@ -70,13 +82,15 @@ def read_case_file(
     section: str | None,
     encoding: str | None,
     missing: str,
+    split: str | None,
 ) -> CaseFile:
     """The cases that the shared options describe."""
     from radgauge.case_files import read_cases
+    from radgauge.columns import parse_columns
     from radgauge.errors import UsageError
 
-    if references is not None and reports:
-        raise UsageError("give either one file of reports, or --references with --candidates")
+    if references is not None:  # then files without an option are candidates too
+        candidates, reports = [*(candidates or []), *(reports or [])], None
     if len(reports or []) > 1:
         raise UsageError(
             "one file of reports at a time; for one file per system use --references R --candidates A ..."
@@ -88,12 +102,13 @@ def read_case_file(
     return read_cases(
         reports[0] if reports else None,
         references=references,
-        candidates=candidates,
+        candidates=_systems(candidates),
         candidate_columns=_comma(candidate_columns),
-        columns=_pairs(columns),
+        columns=parse_columns(columns) if columns else None,
         section=section,
         encoding=encoding,
         missing=missing,  # type: ignore[arg-type]  # checked there
+        split=split,
     )
 
 
@@ -110,18 +125,14 @@ def _comma(text: str | None) -> list[str] | None:
     return [part.strip() for part in text.split(",") if part.strip()] if text else None
 
 
-def _pairs(text: str | None) -> dict[str, str] | None:
-    from radgauge.errors import UsageError
+def _systems(files: list[Path] | None) -> dict[str, Path] | None:
+    """System -> file, from FILE and SYSTEM=FILE."""
+    from radgauge.case_files import system_files
 
-    if not text:
+    if files is None:
         return None
-    chosen = {}
-    for part in text.split(","):
-        role, equals, name = part.partition("=")
-        if not equals or not role.strip() or not name.strip():
-            raise UsageError(f"--columns must look like id=uid,reference=gt_report; got {part!r}")
-        chosen[role.strip()] = name.strip()
-    return chosen
+    named = [str(file).partition("=") if not file.exists() else ("", "", str(file)) for file in files]
+    return system_files([(name, Path(file)) if sign else Path(name or file) for name, sign, file in named])
 
 
 def to_json(value: object) -> str:

@@ -25,6 +25,7 @@ def score_cli(
     section: o.Section = None,
     encoding: o.Encoding = None,
     missing: o.Missing = "error",
+    split: o.Split = None,
     models: o.Models = "embedded",
     output: Annotated[
         Path | None,
@@ -67,6 +68,7 @@ def score_cli(
         section=section,
         encoding=encoding,
         missing=missing,
+        split=split,
     )
     reading = o.open_readings(no_cache=no_cache, quiet=quiet)
     results = score(case_file.cases, metric or None, reading=reading, models=models)
