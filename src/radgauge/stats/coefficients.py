@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radgauge.errors import InputError
+from radgauge.stats.products import product
 from radgauge.stats.resample import Rows, check_choice
 
 Kind = Literal["kendall_b", "kendall_c", "spearman", "pearson"]
@@ -146,7 +147,7 @@ def _pearson(x: Rows, y: Rows, weights: Rows) -> Rows:
     size = np.maximum(weights.sum(1), 1)
     x, y = (v - v.mean() for v in (x, y))
     x, y = (v / max(np.abs(v).max(), np.finfo(float).tiny) for v in (x, y))
-    sum_x, sum_y, sum_xx, sum_yy, sum_xy = (weights @ np.stack([x, y, x * x, y * y, x * y], 1)).T
+    sum_x, sum_y, sum_xx, sum_yy, sum_xy = product(weights, np.stack([x, y, x * x, y * y, x * y], 1)).T
     spread_x, spread_y = sum_xx - sum_x**2 / size, sum_yy - sum_y**2 / size
     for spread in (spread_x, spread_y):
         spread[spread <= FLAT * size] = 0.0
@@ -165,7 +166,7 @@ def _concordant_less_discordant(x: NDArray[np.intp], y: NDArray[np.intp], weight
     for start in range(0, len(x), rows):
         part = slice(start, start + rows)
         signs = np.sign(small_x[:, None] - small_x[part]) * np.sign(small_y[:, None] - small_y[part])
-        balance += np.einsum("bi,bi->b", single @ signs.astype(np.float32), weights[:, part])
+        balance += np.einsum("bi,bi->b", product(single, signs.astype(np.float32)), weights[:, part])
     return balance / 2
 
 

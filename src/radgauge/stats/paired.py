@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radgauge.errors import InputError
+from radgauge.stats.products import product
 from radgauge.stats.resample import (
     CHUNK_BYTES,
     SAME,
@@ -81,7 +82,7 @@ def permutation_test(
     hits = np.zeros(len(observed))
     with np.errstate(invalid="ignore"):  # an output that nobody judged compares as NaN and ends as NaN
         for swaps in blocks:
-            moved = swaps @ change
+            moved = product(swaps, change)
             found = corpus_scores(sum_a + moved, judged) - corpus_scores(sum_b - moved, judged)
             hits += at_least(found, observed, margin, alternative).sum(0)
     number = 2 ** len(change) if exact else permutations
@@ -144,7 +145,7 @@ def bootstrap_difference(
         nothing = np.full_like(observed, np.nan)
         return PairedTest(observed, nothing, False, resamples), np.vstack([nothing, nothing])
     sums = np.hstack([totals_a, totals_b, counts])
-    drawn = np.vstack([w @ sums for w in draw_weights(len(sums), resamples=resamples, rng=rng)])
+    drawn = np.vstack([product(w, sums) for w in draw_weights(len(sums), resamples=resamples, rng=rng)])
     drawn_a, drawn_b, drawn_counts = np.hsplit(drawn, 3)
     replicates = corpus_scores(drawn_a, drawn_counts) - corpus_scores(drawn_b, drawn_counts)
     if method == "bca":

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from radgauge.errors import InputError, UsageError
+from radgauge.stats.products import product
 
 Rows = NDArray[np.float64]
 CorpusScores = Callable[[Rows, Rows], Rows]
@@ -151,7 +152,7 @@ def bootstrap(
     room = chunk_bytes * len(sums) // max(len(sums), 2 * columns)
     scores = []
     for weights in draw_weights(len(sums), resamples=resamples, rng=rng, chunk_bytes=room):
-        drawn = weights @ sums
+        drawn = product(weights, sums)
         scores.append(corpus_scores(drawn[:, :columns], drawn[:, columns:]))
     return np.vstack(scores)
 
