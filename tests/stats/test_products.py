@@ -8,9 +8,7 @@ import pytest
 from radgauge.stats.products import product
 
 
-@pytest.mark.parametrize(
-    "shape", [(0, 3, 2), (5, 0, 2), (5, 3, 0), (1, 1, 1), (70, 5000, 1), (33, 40_000, 7)]
-)
+@pytest.mark.parametrize("shape", [(0, 3, 2), (5, 0, 2), (5, 3, 0), (1, 1, 1), (70, 5000, 1), (33, 40_000, 7)])
 def test_thin_tables(shape: tuple[int, int, int]) -> None:
     rng = np.random.default_rng(0)
     weights, table = rng.random(shape[:2]), rng.random(shape[1:])
