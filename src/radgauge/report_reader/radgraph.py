@@ -125,15 +125,16 @@ def _add_mention(graph: _Graph, mention: Mention, vocabulary: Vocabulary) -> lis
     label = _LABEL[mention.assertion]
     anatomy: list[int] = []
     observed: list[int] = []
-    for word in tokenize(mention.text):
-        entry = vocabulary.word(word.norm)
+    words = tokenize(mention.text)
+    for norm, start in zip(words.norms, words.starts, strict=True):
+        entry = vocabulary.word(norm)
         role = entry.role if entry is not None else ""
         is_place = (
             mention.kind == "anatomy"
             or role in ("anatomy", "side", "position")
             or (mention.kind == "normality" and role == "part")  # "size" in "normal in size"
         )
-        number = graph.add(mention.start + word.start, _ANATOMY if is_place else label)
+        number = graph.add(mention.start + start, _ANATOMY if is_place else label)
         if number >= 0:
             (anatomy if is_place else observed).append(number)
     if mention.kind == "anatomy":
@@ -168,8 +169,8 @@ def _add_modifier(graph: _Graph, modifier: Modifier, reading: ReportReading, hea
     mention = reading.mentions[modifier.mention] if modifier.mention >= 0 else None
     place = modifier.role in ("side", "position", "part")
     label = _ANATOMY if place else _LABEL[mention.assertion] if mention and mention.kind != "anatomy" else "OBS-DP"
-    for word in tokenize(reading.text[modifier.start : modifier.end]):
-        number = graph.add(modifier.start + word.start, label)
+    for start in tokenize(reading.text[modifier.start : modifier.end]).starts:
+        number = graph.add(modifier.start + start, label)
         if number < 0 or mention is None:
             continue
         for head in heads[modifier.mention]:

@@ -127,7 +127,7 @@ def _split(mention: Mention, vocabulary: Vocabulary) -> list[_Unit]:
     """A finding of several words as observation and anatomy: "enlarged heart", "heart is enlarged"."""
     tokens = tokenize(mention.text)
     whole = _Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention)
-    items = vocabulary.match(tokens, lowered=False, longest=len(tokens) - 1)
+    items = vocabulary.match(tokens, lowered=False, longest=len(tokens.norms) - 1)
     roles = [item.role for item in items]
     if "anatomy" not in roles:
         return [whole]
@@ -135,8 +135,8 @@ def _split(mention: Mention, vocabulary: Vocabulary) -> list[_Unit]:
 
     def piece(first: int, end: int, role: str) -> _Unit:
         return _Unit(
-            mention.start + tokens[items[first].first].start,
-            mention.start + tokens[items[end].last - 1].end,
+            mention.start + tokens.starts[items[first].first],
+            mention.start + tokens.ends[items[end].last - 1],
             role,
             False,
             mention,
@@ -216,7 +216,7 @@ def _front_of_finding(text: str, units: list[_Unit], index: int, vocabulary: Voc
 def _starts_with_anatomy(text: str, unit: _Unit, vocabulary: Vocabulary) -> bool:
     """Whether a finding of several words starts with an anatomical adjective: "pleural disease"."""
     tokens = tokenize(text[unit.start : unit.end])
-    if len(tokens) < 2:
+    if len(tokens.norms) < 2:
         return False
     first = vocabulary.match(tokens, lowered=False, longest=1)[0]
     return first.role == "anatomy" and first.form == "adjective"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from radgauge.report_reader.lexicon import Lexicon
-from radgauge.text.tokens import MASK, Token, phrase_key, tokenize
+from radgauge.text.tokens import MASK, Tokens, phrase_key, tokenize
 
 MODIFIERS = frozenset({"severity", "change", "side", "quality", "position", "quantity", "part", "amount"})
 FINDINGS = frozenset({"abnormality", "disease", "device"})
@@ -55,9 +55,9 @@ class Vocabulary:
         self._add_descriptors(lexicon.tables.get("descriptors", {}))
         self._add_cues(lexicon.tables.get("cues", {}))
         self._add_concepts()
-        self._index = _by_first_word(self._terms)
-        self._short = _by_first_word(self._abbreviations)
-        self._short_lowered = _by_first_word(
+        self._trie = _trie(self._terms)
+        self._short = _trie(self._abbreviations)
+        self._short_lowered = _trie(
             {
                 lowered: entry
                 for key, entry in self._abbreviations.items()
@@ -119,7 +119,7 @@ class Vocabulary:
                         self._terms[key] = Entry(concept.kind, concept.id, "adjective")
             for short in concept.abbreviations:
                 entry = Entry(concept.kind, concept.id)
-                words = tuple(token.text for token in tokenize(short))
+                words = tokenize(short).texts
                 if words:
                     self._abbreviations.setdefault(words, entry)
                     if words[-1].isupper() and len(words[-1]) > 1:
@@ -129,31 +129,45 @@ class Vocabulary:
         """What a single word stands for."""
         return self._terms.get((norm,))
 
-    def match(self, tokens: Sequence[Token], *, lowered: bool, longest: int = 1000) -> list[Item]:
+    def match(self, tokens: Tokens, *, lowered: bool, longest: int = 1000) -> list[Item]:
         """Cover the tokens with the longest terms, from left to right; what is no term is an item itself."""
-        norms = tuple([token[0] for token in tokens])
-        words = tuple([token[1] for token in tokens])
-        index, short = self._index, (self._short_lowered if lowered else self._short)
+        norms, words = tokens.norms, tokens.texts
+        trie, short = self._trie, (self._short_lowered if lowered else self._short)
+        new = tuple.__new__
         items = []
-        position, count = 0, len(tokens)
+        position, count = 0, len(norms)
         while position < count:
             norm = norms[position]
-            best, entry = 0, None
-            for size, key, candidate in index.get(norm, ()):
-                if size <= longest and (size == 1 or norms[position : position + size] == key):
-                    best, entry = size, candidate
-                    break
-            for size, key, candidate in short.get(words[position], ()):
-                if size < best:
-                    break
-                if words[position : position + size] == key:
-                    best, entry = size, candidate
-                    break
+            best, entry = position, None
+            node = trie.get(norm)
+            if node is not None:
+                end = position + 1
+                limit = min(count, position + longest)
+                while True:
+                    found = node.get("")
+                    if found is not None:
+                        best, entry = end, found
+                    if end >= limit:
+                        break
+                    node = node.get(norms[end])
+                    if node is None:
+                        break
+                    end += 1
+            word = words[position]
+            if word in short:
+                node = short[word]
+                end = position + 1
+                while node is not None:
+                    found = node.get("")
+                    if found is not None and end >= best:
+                        best, entry = end, found
+                    node = node.get(words[end]) if end < count else None
+                    end += 1
             if entry is not None:
-                items.append(Item(position, position + best, *entry))
-                position += best
+                items.append(new(Item, (position, best, *entry)))
+                position = best
             else:
-                items.append(Item(position, position + 1, _role_of_token(norm), norm, "noun", ()))
+                items.append(new(Item, (position, position + 1, _role_of_token(norm), norm, "noun", ())))
                 position += 1
         return items
 
@@ -181,14 +195,18 @@ def _variants(term: str) -> list[tuple[str, ...]]:
     return [key for key in keys if key]
 
 
-Indexed = tuple[int, tuple[str, ...], Entry]
+Trie = dict[str, Any]
+"""Word -> following words; the entry of a term that ends here is under ""."""
 
 
-def _by_first_word(terms: Mapping[tuple[str, ...], Entry]) -> dict[str, tuple[Indexed, ...]]:
-    index: dict[str, list[Indexed]] = defaultdict(list)
+def _trie(terms: Mapping[tuple[str, ...], Entry]) -> Trie:
+    root: Trie = {}
     for key, entry in terms.items():
-        index[key[0]].append((len(key), key, entry))
-    return {first: tuple(sorted(found, key=lambda each: -each[0])) for first, found in index.items()}
+        node = root
+        for word in key:
+            node = node.setdefault(word, {})
+        node[""] = entry
+    return root
 
 
 def _compositions(lexicon: Lexicon) -> dict[str, tuple[tuple[frozenset[str], str], ...]]:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from radgauge.text.words import normal_form
 
 MASK = "\x00"  # what a de-identified word is called: equal to nothing a lexicon can hold
-NUMBER = "#"  # every number, so that patterns can name one
 
 TOKEN = re.compile(
     r"\[\*\*.{0,200}?\*\*\]|_{2,}|\b[Xx]{4,}\b"  # de-identified
@@ -24,34 +23,49 @@ TOKEN = re.compile(
 )
 """Masks, numbers, words, and every other character by itself; a hyphen inside a word is no token."""
 
-
-class Token(NamedTuple):
-    """One token: what it is called in the lexicon, how it is written, where it stands."""
-
-    norm: str
-    text: str
-    start: int
-    end: int
+_KNOWN: dict[str, str] = {}
+_KEPT = 1 << 16
 
 
-def tokenize(text: str) -> list[Token]:
+class Tokens(NamedTuple):
+    """Tokens as parallel tuples: the form the lexicon knows, the form in the text, where each starts and ends."""
+
+    norms: tuple[str, ...]
+    texts: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+def _norm(word: str) -> str:
+    first = word[0]
+    if first.isalpha():
+        masked = first in "Xx" and len(word) >= 4 and not word.strip("Xx")
+        norm = MASK if masked else normal_form(word)
+    else:
+        norm = MASK if first == "_" or word.startswith("[**") else word
+    if len(_KNOWN) >= _KEPT:
+        _KNOWN.clear()
+    _KNOWN[word] = norm
+    return norm
+
+
+def tokenize(text: str) -> Tokens:
     """Tokens of a text, in order.
 
-    >>> [token.norm for token in tokenize("Bi-basilar opacities, 2.5 cm. XXXX")]
-    ['bi', 'basilar', 'opacity', ',', '2.5', 'cm', '.', '\\x00']
+    >>> tokenize("Bi-basilar opacities, 2.5 cm. XXXX").norms
+    ('bi', 'basilar', 'opacity', ',', '2.5', 'cm', '.', '\\x00')
     """
-    tokens = []
+    texts = []
+    starts = []
+    ends = []
     for match in TOKEN.finditer(text):
-        word = match[0]
-        first = word[0]
-        if first.isalpha():
-            norm = MASK if first in "Xx" and len(word) >= 4 and not word.strip("Xx") else normal_form(word)
-        elif first == "_" or word.startswith("[**"):
-            norm = MASK
-        else:
-            norm = word
-        tokens.append(Token(norm, word, match.start(), match.end()))
-    return tokens
+        texts.append(match[0])
+        start, end = match.span()
+        starts.append(start)
+        ends.append(end)
+    known = _KNOWN
+    norms = tuple([known[word] if word in known else _norm(word) for word in texts])
+    return Tokens(norms, tuple(texts), tuple(starts), tuple(ends))
 
 
 def phrase_key(phrase: str) -> tuple[str, ...]:
@@ -60,4 +74,4 @@ def phrase_key(phrase: str) -> tuple[str, ...]:
     >>> phrase_key("Ground-glass opacities")
     ('ground', 'glass', 'opacity')
     """
-    return tuple(token.norm for token in tokenize(phrase))
+    return tokenize(phrase).norms

@@ -6,8 +6,6 @@ that a term and its plural get the same form, not that the form is a word.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 _BRITISH = (
     ("aem", "em"),  # haemorrhage, ischaemia, anaemia
     ("oede", "ede"),
@@ -55,7 +53,6 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
-@lru_cache(maxsize=1 << 16)
 def normal_form(word: str) -> str:
     """Lower-cased, American, singular form of one word.
 

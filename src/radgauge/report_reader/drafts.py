@@ -1,0 +1,87 @@
+"""Mentions in the making: which items are mentions, where they are, what they are composed of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from radgauge.report_reader.phrases import look_left, look_right, object_after, subject_before
+from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
+
+
+class Draft:
+    """A mention in the making: item index, concept, and what is found out about it."""
+
+    __slots__ = ("change", "concept", "explicit", "history", "item", "side", "sizes", "words")
+
+    def __init__(self, item: int, concept: str) -> None:
+        self.item = item
+        self.concept = concept
+        self.words: list[int] = []
+        self.explicit: list[int] = []
+        self.sizes: list[float] = []
+        self.change = ""
+        self.side = ""
+        self.history = False
+
+
+def drafts_of(
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], vocabulary: Vocabulary
+) -> list[Draft]:
+    """One draft per anatomy, finding and word of normality, with its places and describing words."""
+    drafts = []
+    for index, item in enumerate(items):
+        role = item.role
+        if role == "anatomy":
+            draft = Draft(index, item.value)
+            draft.words, _, _ = look_left(items, index)
+        elif role in FINDINGS or role == "normality":
+            draft = Draft(index, item.value)
+            draft.words, before, draft.history = look_left(items, index)
+            after_words, after = look_right(items, index)
+            draft.words += after_words
+            if role == "normality" or item.form == "adjective":
+                objects = object_after(items, index)
+                draft.explicit = objects or subject_before(items, index, starts) or after
+            else:
+                draft.explicit = before + after or subject_before(items, index, starts)
+            if words[index] in vocabulary.compositions:
+                draft.concept = _composed(draft, items, words[index], vocabulary) or draft.concept
+        elif words[index] in vocabulary.compositions:
+            draft = Draft(index, "")
+            draft.explicit = object_after(items, index) or subject_before(items, index, starts)
+            concept = _composed(draft, items, words[index], vocabulary)
+            if not concept or (index + 1 < len(items) and items[index + 1].role in FINDINGS):
+                continue
+            draft.concept = concept
+            draft.words, _, draft.history = look_left(items, index)
+        else:
+            continue
+        drafts.append(draft)
+    _share_places(items, drafts)
+    return drafts
+
+
+def _composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> str:
+    """Concept of an organ and a word ("heart", "enlarged"), "" if the lexicon knows none."""
+    for anatomy, concept in vocabulary.compositions[word]:
+        for place in draft.explicit:
+            if items[place].value in anatomy:
+                return concept
+    return ""
+
+
+def _share_places(items: Sequence[Item], drafts: Sequence[Draft]) -> None:
+    """Findings joined by "and", "or" or commas share the place named behind the last of them."""
+    by_item = {draft.item: draft for draft in drafts if items[draft.item].role in FINDINGS}
+    order = sorted(by_item)
+    for left, right in zip(reversed(order[:-1]), reversed(order[1:]), strict=True):
+        first, second = by_item[left], by_item[right]
+        if first.explicit or not second.explicit or min(second.explicit) < right:
+            continue
+        between = [items[index].role for index in range(left + 1, right)]
+        joined = any(role in ("conjunction", "comma", "slash") for role in between)
+        if joined and all(
+            role in MODIFIERS or role in ("conjunction", "comma", "slash", "determiner", "mask")
+            for role in between
+        ):
+            first.explicit = list(second.explicit)

@@ -1,0 +1,106 @@
+"""Items whose role depends on their neighbours: adjectives, "clear of", vertebral levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item
+from radgauge.text.tokens import Tokens
+
+_ADJECTIVE_ENDINGS = ("al", "ar", "ic", "ous", "ary", "oid", "ive")
+_ALSO_QUALITIES = frozenset({"symmetric", "homogeneous", "midline"})
+
+
+def adjectives_in_front(items: list[Item]) -> None:
+    """Adjectives in front of a finding are qualities of it: "calcified granuloma", "symmetric scarring".
+
+    So are words that no lexicon knows but that look like adjectives: "ulnar neuropathy".
+    """
+    following = ""
+    for index in range(len(items) - 1, -1, -1):
+        item = items[index]
+        role = item.role
+        if role in FINDINGS:
+            if item.form == "adjective" and following == "finding":
+                items[index] = item._replace(role="quality")
+            else:
+                following = "finding" if item.form == "noun" else ""
+        elif role == "normality" and following == "finding" and item.value in _ALSO_QUALITIES:
+            items[index] = item._replace(role="quality")
+        elif role == "unknown" and following and item.value.endswith(_ADJECTIVE_ENDINGS) and len(item.value) > 4:
+            items[index] = item._replace(role="position" if following == "anatomy" else "quality")
+        elif role == "anatomy":
+            following = following or "anatomy"
+        elif role not in MODIFIERS:
+            following = ""
+
+
+def clear_of(items: list[Item], words: Sequence[str]) -> None:
+    """A word of normality before "of" denies what follows: "grossly clear of consolidation"."""
+    for index, item in enumerate(items[:-1]):
+        if item.role == "normality" and words[index + 1] == "of" and words[index].endswith(("clear", "free")):
+            items[index] = item._replace(role="cue", cues=(Cue("absent", "before", "clause"),))
+
+
+_CONCEPTS = {
+    "C": ("cervical_vertebra", 7),
+    "T": ("thoracic_vertebra", 12),
+    "D": ("thoracic_vertebra", 12),
+    "L": ("lumbar_vertebra", 5),
+    "S": ("sacrum", 5),
+}
+_SEQUENCES = frozenset(
+    {
+        "weighted",
+        "signal",
+        "hyperintense",
+        "hypointense",
+        "hyperintensity",
+        "image",
+        "imaging",
+        "sequence",
+        "flair",
+    }
+)
+
+
+def join_levels(items: list[Item], tokens: Tokens) -> list[Item]:
+    """Join letter and number of vertebral levels, and the second level of a range, into one item."""
+    joined: list[Item] = []
+    index = 0
+    while index < len(items):
+        end = _level(items, tokens, index)
+        if not end:
+            joined.append(items[index])
+            index += 1
+            continue
+        concept = _CONCEPTS[tokens.texts[items[index].first]][0]
+        following = end
+        if following < len(items) and items[following].role in ("slash", "mark"):
+            following += 1
+        if following < len(items):
+            if more := _level(items, tokens, following):
+                end = more
+            elif (
+                items[following].role == "number"
+                and tokens.starts[items[following].first] <= tokens.ends[items[end - 1].last - 1] + 1
+            ):
+                end = following + 1
+        joined.append(Item(items[index].first, items[end - 1].last, "anatomy", concept, "noun", ()))
+        index = end
+    return joined
+
+
+def _level(items: Sequence[Item], tokens: Tokens, index: int) -> int:
+    """Index behind the level that starts at `index`, 0 if none does."""
+    if index + 1 >= len(items) or items[index + 1].role != "number" or items[index].last - items[index].first > 1:
+        return 0
+    first, second = items[index].first, items[index + 1].first
+    letter, number = tokens.texts[first], tokens.texts[second]
+    if letter not in _CONCEPTS or tokens.starts[second] != tokens.ends[first] or not number.isdigit():
+        return 0
+    if not 1 <= int(number[:3]) <= _CONCEPTS[letter][1]:
+        return 0
+    if letter == "T" and index + 2 < len(items) and tokens.norms[items[index + 2].first] in _SEQUENCES:
+        return 0
+    return index + 2
