@@ -72,7 +72,7 @@ def read_cases(
 
     Args:
         path: One file with references and candidates; with `references`, a file of candidates.
-        references: File of references, joined on the study id.
+        references: File of references, joined on the study id; also a folder of MIMIC-CXR or Open-i reports.
         candidates: Files of candidates, or system -> file; the system is named after the file otherwise.
         candidate_columns: Columns that hold one system's candidates each (a wide file).
         section: findings, impression, both or whole. None keeps texts whole and warns if they have headings.
@@ -171,7 +171,8 @@ def system_files(files: Sequence[Path | str | tuple[str, Path]]) -> dict[str, Pa
 
 def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") -> Side:
     """One file: its columns understood, its rows as cases, the section chosen."""
-    table = read_table(path, encoding=options.encoding)
+    table = _corpus(path) if mode == "references" and options.encoding is None else None
+    table = table or read_table(path, encoding=options.encoding)
     sample = {name: [record.values.get(name) for record in table.records[:SAMPLE]] for name in table.columns}
     here = {role: names for role, names in options.given.items() if set(names) <= set(table.columns)}
     given = options.given if mode == "cases" else here
@@ -202,6 +203,13 @@ def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") 
         notes += more
     table = replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
     return Side(table, roles, tuple(cases), tuple(places))
+
+
+def _corpus(path: Path) -> Table | None:
+    """A published corpus whose files are not one row per study."""
+    from radgauge.corpora.recognise import corpus_table  # corpora stand above cases; asked for only when needed
+
+    return corpus_table(path) if path.exists() else None
 
 
 def _check_given(given: Given, sides: Sequence[Side]) -> None:
