@@ -329,3 +329,36 @@ def test_rexrank_results_use_the_section_columns(tmp_path: Path) -> None:
     both = read_cases(path, section="both").cases[0]
     assert (both.candidate, both.references) == ("Lungs clear.\nNo disease.", ("Clear.",))
     assert read_cases(path).cases[0].references == ("Findings: Clear. Impression: Normal.",)
+
+
+# --- images, names, permissions ---------------------------------------------------------------------------
+
+
+def test_images_are_found_in_their_folder(tmp_path: Path) -> None:
+    path = put(tmp_path, "r.csv", "id,candidate,reference,image_path\n1,a,b,1.png\n2,a,b,2.png\n")
+    folder = tmp_path / "images"
+    folder.mkdir()
+    put(folder, "1.png", "")
+    found = read_cases(path, images=folder)
+    assert found.cases[0].images == (folder / "1.png",)
+    assert found.provenance.warnings == ("1 of 2 images are not in images; first: 2.png (id '2')",)
+    with pytest.raises(InputError, match="is not a folder of images"):
+        read_cases(path, images=path)
+
+
+def test_files_of_the_same_name_are_both_recorded(tmp_path: Path) -> None:
+    path = put(tmp_path, "r.csv", "id,reference,candidate\n1,a,b\n")
+    found = read_cases(path, references=path)
+    assert set(found.provenance.columns) == {"r.csv", "r.csv (2)"}
+    assert len(found.provenance.sources) == 2
+
+
+def test_a_file_that_must_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, "r.csv", "id,candidate\n1,a\n")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(InputError, match=r"r.csv cannot be read: Permission denied"):
+        read_cases(path)

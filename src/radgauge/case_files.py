@@ -67,6 +67,7 @@ def read_cases(
     encoding: str | None = None,
     missing: Missing = "error",
     split: str | None = None,
+    images: Path | str | None = None,
 ) -> CaseFile:
     """Read cases. Every row becomes a case (in a wide file one per system), joined by id, never by position.
 
@@ -82,6 +83,7 @@ def read_cases(
         missing: "error"; "nan" keeps a study without candidate (or a candidate without study) as a case that
             cannot be judged; "subset" leaves out the studies that no system has reported, and says how many.
         split: Keep only the studies of this split (train, val, test), by the column `split`.
+        images: Folder that image paths are relative to; images that are not there are noted.
 
     Raises:
         InputError: The data cannot be used as it is; the message names the first offender and the remedy.
@@ -120,9 +122,12 @@ def read_cases(
     if section is None:
         warnings += heading_notes(cases)
     warnings += text_notes(cases, places=places)
+    if images is not None:
+        cases, notes = _with_images(cases, Path(images))
+        warnings += notes
     provenance = Provenance(
         sources=tuple(side.table.source for side in sides),
-        columns={side.table.source.name: side.roles.as_dict() for side in sides},
+        columns=_columns_by_file(sides),
         section=section,
         split=split,
         studies=len({case.id for case in cases}),
@@ -203,6 +208,31 @@ def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") 
         notes += more
     table = replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
     return Side(table, roles, tuple(cases), tuple(places))
+
+
+def _columns_by_file(sides: Sequence[Side]) -> dict[str, Mapping[str, str]]:
+    """What each file's columns are; files of the same name are numbered."""
+    found: dict[str, Mapping[str, str]] = {}
+    for side in sides:
+        name = side.table.source.name
+        again = sum(key == name or key.startswith(f"{name} (") for key in found)
+        found[f"{name} ({again + 1})" if again else name] = side.roles.as_dict()
+    return found
+
+
+def _with_images(cases: Sequence[Case], folder: Path) -> tuple[list[Case], list[str]]:
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder of images")
+    placed = [replace(case, images=tuple(folder / image for image in case.images)) for case in cases]
+    absent = [(case, image) for case in placed for image in case.images if not image.is_file()]
+    notes = []
+    if absent:
+        total = sum(len(case.images) for case in placed)
+        case, image = absent[0]
+        notes.append(
+            f"{len(absent)} of {total} images are not in {folder.name}; first: {image.name} (id {case.id!r})"
+        )
+    return placed, notes
 
 
 def _corpus(path: Path) -> Table | None:

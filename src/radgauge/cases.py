@@ -135,16 +135,16 @@ def build_cases(record: Mapping[str, Any], *, roles: Columns, where: str, system
         system: The system's name if the record does not say.
     """
     study = study_id(record.get(roles.id), where=f"{where}: {roles.id}")
-    references = tuple(
-        text for parts in roles.references for text in _texts(record, parts, where=f"{where} (id {study!r})")
-    )
+    place = f"{where} (id {study!r})"
+    references = tuple(text for parts in roles.references for text in _texts(record, parts, where=place))
     images = tuple(Path(name) for column in roles.images for name in _listed(record.get(column)))
-    meta = {str(name): cell(value) for name, value in record.items() if name not in roles.used}
+    used = roles.used
+    meta = {str(name): cell(value) for name, value in record.items() if name not in used}
     named = cell(record.get(roles.system)).strip() if roles.system else ""
     return [
         Case(
             id=study,
-            candidate="\n".join(_texts(record, parts, where=f"{where} (id {study!r})", one=True)),
+            candidate="\n".join(_texts(record, parts, where=place, one=True)),
             references=references,
             system=parts[0] if roles.wide else named or system,
             images=images,

@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from radgauge.column_names import (
@@ -54,7 +55,7 @@ class Columns:
     wide: bool = False
     ignored: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def used(self) -> frozenset[str]:
         """Every column with a role or set aside; all others are meta."""
         texts = [name for parts in (*self.references, *self.candidates) for name in parts]

@@ -64,8 +64,11 @@ def inspect_file(path: Path, *, encoding: str | None = None) -> Source:
         near = _similar_files(path)
         raise InputError(f"{path} does not exist" + (f"; did you mean {near}?" if near else ""))
     kind = format_of(path)
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
     source = Source(path.name, digest, kind, "binary")
     if kind == "parquet":
         return source

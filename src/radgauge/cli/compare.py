@@ -45,6 +45,7 @@ def compare_cli(
     encoding: o.Encoding = None,
     missing: o.Missing = "error",
     split: o.Split = None,
+    images: o.Images = None,
     models: o.Models = "embedded",
     interval: Annotated[str, typer.Option("--interval", help="'percentile' or 'bca'.")] = "percentile",
     resamples: o.Resamples = 2000,
@@ -80,6 +81,7 @@ def compare_cli(
             encoding=encoding,
             missing=missing,
             split=split,
+            images=images,
         )
         reading = o.open_readings(no_cache=no_cache, quiet=quiet)
         results = score(case_file.cases, metric or None, reading=reading, models=models)

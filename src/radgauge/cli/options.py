@@ -55,6 +55,9 @@ Missing = Annotated[
 Split = Annotated[
     str | None, typer.Option("--split", help="Only this split of the references: train, val or test.")
 ]
+Images = Annotated[
+    Path | None, typer.Option("--images", help="Folder that the image paths of the input are relative to.")
+]
 MetricNames = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", help="A metric of `radgauge ls`, with settings: bleu:variant=cxr. Repeatable."),
@@ -83,6 +86,7 @@ def read_case_file(
     encoding: str | None,
     missing: str,
     split: str | None,
+    images: Path | None,
 ) -> CaseFile:
     """The cases that the shared options describe."""
     from radgauge.case_files import read_cases
@@ -109,6 +113,7 @@ def read_case_file(
         encoding=encoding,
         missing=missing,  # type: ignore[arg-type]  # checked there
         split=split,
+        images=images,
     )
 
 

@@ -26,6 +26,7 @@ def score_cli(
     encoding: o.Encoding = None,
     missing: o.Missing = "error",
     split: o.Split = None,
+    images: o.Images = None,
     models: o.Models = "embedded",
     output: Annotated[
         Path | None,
@@ -69,6 +70,7 @@ def score_cli(
         encoding=encoding,
         missing=missing,
         split=split,
+        images=images,
     )
     reading = o.open_readings(no_cache=no_cache, quiet=quiet)
     results = score(case_file.cases, metric or None, reading=reading, models=models)
