@@ -1,0 +1,67 @@
+"""Texts that differ in one attribute, with the interval in which their cosine should lie."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from tasks import swapped
+
+# Frames for training; the evaluation in tasks.py has frames of its own.
+_FRAMES = {
+    "side": (
+        "left {}",
+        "right {}",
+        "{} on the right",
+        "left sided {}",
+        "{} of the left lung",
+        "right lower {}",
+    ),
+    "level": ("upper {}", "lower {}", "anterior {}", "lateral {}", "superior {}", "{} of the upper lobe"),
+    "severity": ("mild {}", "severe {}", "small {}", "large {}", "minimal {}", "{} is marked"),
+    "change": ("increased {}", "decreased {}", "{} has improved", "new {}", "worsened {}", "resolved {}"),
+}
+_INTERVALS = {"side": (0.5, 0.62), "level": (0.5, 0.66), "severity": (0.55, 0.74), "change": (0.5, 0.7)}
+_WORD_INTERVAL = (0.25, 0.5)
+_NEGATIONS = ("no {}", "no evidence of {}", "without {}", "there is no {}")
+_NEGATED = (0.55, 0.78)
+_OPPOSITES = (
+    "left right|upper lower|superior inferior|anterior posterior|medial lateral|mild severe|small large|"
+    "minimal marked|increased decreased|improved worsened|new resolved|bilateral unilateral|acute chronic|"
+    "benign malignant|normal abnormal|proximal distal|high low|presence absence"
+)
+OPPOSITES = tuple(tuple(pair.split()) for pair in _OPPOSITES.split("|"))
+
+Contrast = tuple[str, str, float, float]
+
+
+def draw_contrasts(terms: Sequence[str], count: int, drawn: random.Random) -> list[Contrast]:
+    """Pairs of texts and their intervals: opposite attributes, opposite words, negations."""
+    made: list[Contrast] = []
+    kinds = list(_FRAMES)
+    while len(made) < count:
+        roll = drawn.random()
+        term = drawn.choice(terms)
+        if roll < 0.7:
+            kind = drawn.choice(("side", *kinds))
+            text = drawn.choice(_FRAMES[kind]).format(term)
+            other = swapped(text, kind)
+            if swapped(term, kind) == term and other != text:
+                made.append((text, other, *_INTERVALS[kind]))
+        elif roll < 0.8:
+            first, second = drawn.choice(OPPOSITES)
+            made.append((first, second, *_WORD_INTERVAL))
+        else:
+            made.append((drawn.choice(_NEGATIONS).format(term), term, *_NEGATED))
+    return made
+
+
+def with_attribute(first: str, second: str, drawn: random.Random) -> tuple[str, str, str] | None:
+    """Two names of one thing in one frame, and the first with the opposite attribute; None if not apt."""
+    kind = drawn.choice(list(_FRAMES))
+    frame = drawn.choice(_FRAMES[kind])
+    if any(swapped(text, kind) != text for text in (first, second)):
+        return None
+    text = frame.format(first)
+    other = swapped(text, kind)
+    return (text, frame.format(second), other) if other != text else None
