@@ -28,9 +28,7 @@ TEXTS = [
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(UsageError, match="pooling must be one of auto, cls, mean, pooler, got 'max'"):
         TransformerEncoder("x/y", pooling="max")
-    with pytest.raises(
-        UsageError, match="max_length must be 3 or more and batch_size 1 or more, got 2 and 256"
-    ):
+    with pytest.raises(UsageError, match="max_length must be 3 or more and batch_size 1 or more, got 2 and 256"):
         TransformerEncoder("x/y", max_length=2)
 
 
@@ -53,9 +51,7 @@ def test_revisions_are_split_off() -> None:
 
 @pytest.mark.parametrize("model", ["nothing", "./nothing/here", "/no/such/folder", "a/b/c"])
 def test_what_is_no_model_is_refused(model: str) -> None:
-    with pytest.raises(
-        ModelError, match=r"model must be a folder or a hub id such as owner/name@revision, got "
-    ):
+    with pytest.raises(ModelError, match=r"model must be a folder or a hub id such as owner/name@revision, got "):
         checkpoint_folder(model)
 
 
@@ -155,9 +151,7 @@ def test_signature_follows_the_weights(checkpoint: Path, tmp_path: Path) -> None
     assert TransformerEncoder(str(copy)).signature.endswith("|pool:mean|max:30")
 
 
-def sentence_transformers_folder(
-    checkpoint: Path, folder: Path, pooling: dict[str, bool], dense: bool
-) -> Path:
+def sentence_transformers_folder(checkpoint: Path, folder: Path, pooling: dict[str, bool], dense: bool) -> Path:
     """The checkpoint with the files that sentence-transformers adds."""
     import shutil
 

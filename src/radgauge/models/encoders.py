@@ -168,9 +168,7 @@ def _load(model: str, device: str) -> _Network:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         transformer = transformers.AutoModel.from_pretrained(folder, local_files_only=True, weights_only=True)
     except (OSError, ValueError, KeyError, pickle.UnpicklingError) as error:  # the last: not only numbers
-        raise ModelError(
-            f"{model!r} must hold a transformers encoder with its tokenizer, got: {error}"
-        ) from error
+        raise ModelError(f"{model!r} must hold a transformers encoder with its tokenizer, got: {error}") from error
     return _Network(tokenizer, transformer.eval().to(device), _dense_layers(folder, device), device)
 
 
@@ -183,9 +181,7 @@ def _modules(folder: Path) -> list[tuple[str, dict[str, Any], Path]]:
     for entry in json.loads(listing.read_text()):
         config = folder / entry["path"] / "config.json"
         kind = entry["type"].rpartition(".")[2]
-        found.append(
-            (kind, json.loads(config.read_text()) if config.exists() else {}, folder / entry["path"])
-        )
+        found.append((kind, json.loads(config.read_text()) if config.exists() else {}, folder / entry["path"]))
     return found
 
 
