@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from radgauge.error_categories import BY_KEY, BY_NUMBER, CATEGORIES
 from radgauge.errors import InputError, UsageError
 from radgauge.judges import Judgments
-from radgauge.scores import Results, Scores
+from radgauge.scores import Results
 from radgauge.stats import (
     Agreement,
     Correlation,
@@ -138,7 +138,7 @@ def align(
     groups = [joined.keys[i][1] for i in keep]
     within = {"pooled": None, "group": groups, "study": studies}[scope]
     outputs = [
-        (name, column, _oriented(scores, column)[joined.places[name]][keep])
+        (name, column, scores.oriented(column)[joined.places[name]][keep])
         for name, scores in results.items()
         for column in (scores.columns if all_columns else scores.columns[:1])
     ]
@@ -275,12 +275,7 @@ def _raters(judgments: Judgments, target: str) -> dict[str, Array]:
         what = "ratings" if target == "rating" else "error counts"
         raise InputError(f"{judgments.name} has no {what}, so {target!r} cannot be a target")
     column = "rating" if target == "rating" else f"errors_{target}"
-    return {rater: _oriented(scores, column) for rater, scores in source.items()}
-
-
-def _oriented(scores: Scores, column: str) -> Array:
-    values = scores.column(column)
-    return values if scores.higher_is_better else -values
+    return {rater: scores.oriented(column) for rater, scores in source.items()}
 
 
 def _mean_of_known(by_rater: Array) -> Array:

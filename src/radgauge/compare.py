@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from radgauge.errors import InputError, UsageError
 from radgauge.scores import Results, Scores
 from radgauge.stats.compare import Comparison, TestName, adjust_comparisons, compare_paired
 from radgauge.stats.corrections import Correction
+from radgauge.stats.effect_sizes import effects
 from radgauge.stats.resample import IntervalMethod
 
 
@@ -93,7 +94,12 @@ def compare(
                 level=level,
                 method=method,
             )
-            for column, line in zip(scores.columns, lines[: None if all_columns else 1], strict=False):
+            for number in range(len(lines) if all_columns else 1):
+                line, up = lines[number], scores.directions[number]
+                if up is not scores.higher_is_better:
+                    effect = effects(a.values[:, number], b.values[:, number], higher_is_better=up)
+                    line = replace(line, effect=effect, higher_is_better=up)
+                column = scores.columns[number]
                 found.append(SystemComparison(scores.judge, column, system, other, line, scores.signature))
     adjusted = adjust_comparisons([line.result for line in found], method=correction)
     return [

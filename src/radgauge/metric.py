@@ -59,7 +59,7 @@ class Metric(ABC):
 
     Class attributes:
         name: Registry name.
-        higher_is_better: Direction of every column.
+        higher_is_better: Direction of the headline, and of every column unless `directions` says otherwise.
         needs: What a case must have besides a candidate: any of "reference", "image".
         range: Smallest and largest possible value of the headline column, for people.
         extra: The pip extra it needs, "" for none.
@@ -80,6 +80,11 @@ class Metric(ABC):
     def columns(self) -> tuple[str, ...]:
         """Names of the outputs, the headline first."""
         return (self.name,)
+
+    @property
+    def directions(self) -> tuple[bool, ...]:
+        """For each column whether higher is better; the first is `higher_is_better`."""
+        return (self.higher_is_better,) * len(self.columns)
 
     @property
     def judges_empty(self) -> bool:

@@ -27,9 +27,10 @@ class Scores:
         rows: Sufficient statistics, (n, k); NaN = could not be judged.
         values: Values per case, (n, m), one column per output.
         columns: Names of the outputs, the headline first.
-        higher_is_better: Direction of every column.
+        higher_is_better: Direction of the headline.
         reasons: Why a case could not be judged.
         metric: The metric, if the judge is one: it knows how rows become a corpus value.
+        directions: For each column whether higher is better; by default all go the headline's way.
     """
 
     judge: str
@@ -41,6 +42,7 @@ class Scores:
     higher_is_better: bool
     reasons: Mapping[Key, str] = field(default_factory=dict)
     metric: Metric | None = None
+    directions: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         if not len(self.keys) == len(self.rows) == len(self.values):
@@ -50,6 +52,8 @@ class Scores:
             )
         if len(set(self.keys)) != len(self.keys):
             raise RadgaugeError(f"{self.judge}: the (id, system) keys must be unique")
+        if not self.directions:
+            object.__setattr__(self, "directions", (self.higher_is_better,) * len(self.columns))
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -69,6 +73,11 @@ class Scores:
         if name not in self.columns:
             raise UsageError(f"{self.judge} has no column {name!r}; it has: {', '.join(self.columns)}")
         return self.values[:, self.columns.index(name)]
+
+    def oriented(self, name: str) -> NDArray[np.float64]:
+        """One output, turned so that larger is better."""
+        values = self.column(name)
+        return values if self.directions[self.columns.index(name)] else -values
 
     def take(self, index: NDArray[Any] | Sequence[int]) -> Scores:
         """The cases at these positions (or under this mask)."""
@@ -228,6 +237,7 @@ def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str)
         higher_is_better=metric.higher_is_better,
         reasons=reasons,
         metric=metric,
+        directions=metric.directions,
     )
 
 

@@ -93,6 +93,7 @@ def read_scores(path: Path) -> tuple[Results, dict[str, Any]]:
             higher_is_better=about["higher_is_better"],
             reasons={(study, system): why for study, system, why in about.get("not_judged", [])},
             metric=metric,
+            directions=tuple(about.get("directions", ())),
         )
     taken = {"id", "system"} | {c for about in header["judges"].values() for c in about["columns"]}
     meta = {
@@ -120,6 +121,7 @@ def _header(results: Results, about: Mapping[str, Any]) -> dict[str, Any]:
             "columns": list(scores.columns),
             "signature": scores.signature,
             "higher_is_better": scores.higher_is_better,
+            "directions": list(scores.directions),
             "metric": None if metric is None else metric.name,
             "settings": None if metric is None else _settings(metric),
             "rows": 0 if _rows_are_values(scores) else scores.rows.shape[1],

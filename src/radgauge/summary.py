@@ -105,7 +105,7 @@ def _lines(
             judged=int(judged[:, i].sum()),
             not_judged=int((~judged[:, i]).sum()),
             reasons=reasons,
-            higher_is_better=scores.higher_is_better,
+            higher_is_better=scores.directions[i],
             signature=scores.signature,
         )
         for i, column in enumerate(scores.columns)
