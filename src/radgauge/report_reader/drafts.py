@@ -62,12 +62,18 @@ def drafts_of(
 
 
 def _composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> str:
-    """Concept of an organ and a word ("heart", "enlarged"), "" if the lexicon knows none."""
-    for anatomy, concept in vocabulary.compositions[word]:
-        for place in draft.explicit:
+    """Concept of an organ and a word ("heart", "enlarged"), "" if the lexicon knows none.
+
+    A finding said of several organs ("degenerative changes of the spine and shoulders") keeps its own,
+    wider concept when the organs would make different findings of it.
+    """
+    found = set()
+    for place in draft.explicit:
+        for anatomy, concept in vocabulary.compositions[word]:
             if items[place].value in anatomy:
-                return concept
-    return ""
+                found.add(concept)
+                break
+    return found.pop() if len(found) == 1 else ""
 
 
 def _share_places(items: Sequence[Item], drafts: Sequence[Draft]) -> None:
