@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Case": "cases",
     "read_cases": "case_files",
-    "write_cases": "case_writing",
+    "write_cases": "case_files",
     "read_report": "report_reader",
     "Reader": "reading",
     "Readings": "reading",
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from radgauge.align import align as align
     from radgauge.cache import Cache as Cache
     from radgauge.case_files import read_cases as read_cases
-    from radgauge.case_writing import write_cases as write_cases
+    from radgauge.case_files.write import write_cases as write_cases
     from radgauge.cases import Case as Case
     from radgauge.compare import compare as compare
     from radgauge.errors import InputError as InputError

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from radgauge.cells import as_text, cell, study_id
-from radgauge.columns import Columns, Parts, check_roles, resolve
 from radgauge.errors import InputError
 from radgauge.tables import columns_to_records
+from radgauge.tables.cells import as_text, cell, study_id
+from radgauge.tables.columns import Columns, Parts, check_roles, resolve
 
 Key = tuple[str, str]
 """(study id, system)"""

@@ -90,8 +90,8 @@ def read_case_file(
 ) -> CaseFile:
     """The cases that the shared options describe."""
     from radgauge.case_files import read_cases
-    from radgauge.columns import parse_columns
     from radgauge.errors import UsageError
+    from radgauge.tables.columns import parse_columns
 
     if references is not None:  # then files without an option are candidates too
         candidates, reports = [*(candidates or []), *(reports or [])], None

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from radgauge.cells import study_id
 from radgauge.corpora.studies import Study, check_studies, section_texts
 from radgauge.errors import InputError
 from radgauge.tables import read_table
+from radgauge.tables.cells import study_id
 from radgauge.text.mimic_sections import mimic_sections
 
 REPORT_FILE = re.compile(r"s(\d+)\.txt")

@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 
-from radgauge.cells import cell, study_id
 from radgauge.corpora.studies import Study, check_studies, section_texts
 from radgauge.errors import InputError
 from radgauge.tables import read_table
+from radgauge.tables.cells import cell, study_id
 
 SECTIONS = ("comparison", "indication", "findings", "impression")
 

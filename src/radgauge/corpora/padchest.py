@@ -9,10 +9,10 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from radgauge.cells import as_text, cell, study_id
 from radgauge.corpora.studies import Study, check_studies
 from radgauge.errors import InputError
 from radgauge.tables import Record, iter_records
+from radgauge.tables.cells import as_text, cell, study_id
 
 NEEDED = ("ImageID", "ReportID", "Report", "Labels")
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from radgauge.cells import as_text, cell, study_id
 from radgauge.corpora.studies import Study, check_studies
 from radgauge.errors import InputError
 from radgauge.tables import read_table
+from radgauge.tables.cells import as_text, cell, study_id
 
 # The published character class contains the range ":-[": colon to bracket goes (digits' upper neighbours and all
 # capitals, of which none are left after lower-casing), the hyphen stays.

@@ -11,8 +11,8 @@ from radgauge.corpora.r2gen import read_r2gen
 from radgauge.corpora.rexrank import read_rexrank
 from radgauge.corpora.studies import Study, hash_files
 from radgauge.errors import InputError
-from radgauge.sources import Source, inspect_file
 from radgauge.tables import Record, Table, iter_records
+from radgauge.tables.sources import Source, inspect_file
 
 KNOWN = (
     "R2Gen annotation.json, ReXrank JSON, Open-i XML folder, indiana_reports.csv, mimic_cxr_sectioned.csv, "

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.cases import Case
-from radgauge.cells import as_text, cell, study_id
 from radgauge.corpora.studies import Study, check_studies, section_texts
 from radgauge.errors import InputError
 from radgauge.tables import Record, Table, read_table
+from radgauge.tables.cells import as_text, cell, study_id
 
 _CONTEXT = re.compile(r"\b(Age|Gender|Indication|Comparison):\s*")
 

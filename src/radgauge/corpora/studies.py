@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from radgauge.cases import Case
-from radgauge.cells import as_text
-from radgauge.columns import SECTIONS
 from radgauge.errors import InputError, UsageError
+from radgauge.tables.cells import as_text
+from radgauge.tables.columns import SECTIONS
 from radgauge.text.sections import choose_section
 
 EMPTY: Mapping[str, str] = MappingProxyType({})

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from radgauge.cells import cell
 from radgauge.errors import InputError
 from radgauge.tables import Record, Table, read_table
+from radgauge.tables.cells import cell
 
 TRUE = {"true", "1", "1.0", "yes", "y", "significant"}
 FALSE = {"false", "0", "0.0", "no", "n", "insignificant", "negligible"}

@@ -9,12 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from radgauge.cases import Case, Key
-from radgauge.cells import cell
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError
 from radgauge.judges.fields import judgment_table, number, truth, word
 from radgauge.judges.judgments import Count, Judgments, error_scores, rating_scores
 from radgauge.tables import Record, Table
+from radgauge.tables.cells import cell
 
 
 def read_long_table(path: Path) -> Judgments:

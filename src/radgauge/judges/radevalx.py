@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from radgauge.cases import Case, Key
-from radgauge.cells import cell
 from radgauge.errors import InputError
 from radgauge.judges.fields import judgment_table, number, word
 from radgauge.judges.judgments import Count, Judgments, error_scores
+from radgauge.tables.cells import cell
 
 SIGNIFICANT = "RadEval_clinically_significant_errors.csv"
 INSIGNIFICANT = "RadEval-clinically_insignificant_errors.csv"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from radgauge.cases import Case
-from radgauge.cells import cell
 from radgauge.errors import InputError
 from radgauge.judges.fields import judgment_table, number, truth, word
 from radgauge.judges.judgments import Count, Judgments, error_scores
+from radgauge.tables.cells import cell
 
 TEXTS = "50_samples_gt_and_candidates.csv"
 COUNTS = "6_valid_raters_per_rater_error_categories.csv"

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from radgauge.case_join import Missing, Side, join, uneven_systems
-from radgauge.case_sections import heading_notes, take_section
+from radgauge.case_files.join import Missing, Side, join, uneven_systems
+from radgauge.case_files.sections import heading_notes, take_section
 from radgauge.cases import SAMPLE, Case, build_cases, check_unique, text_notes
-from radgauge.cells import cell
-from radgauge.columns import SECTIONS, Mode, check_roles, resolve
 from radgauge.errors import InputError, UsageError
-from radgauge.sources import Source
 from radgauge.tables import Table, read_table
+from radgauge.tables.cells import cell
+from radgauge.tables.columns import SECTIONS, Mode, check_roles, resolve
+from radgauge.tables.sources import Source
 
 Given = Mapping[str, tuple[str, ...]]
 

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from radgauge.cases import MISSING, Case, check_unique
-from radgauge.columns import Columns
 from radgauge.errors import InputError
 from radgauge.tables import Table
+from radgauge.tables.columns import Columns
 
 Missing = Literal["error", "nan", "subset"]
 """What to do with studies that have no candidate: refuse, keep as not judged, or judge the others only."""

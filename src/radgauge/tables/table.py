@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radgauge.errors import InputError, require
-from radgauge.sources import Source, inspect_file, read_lines
+from radgauge.tables.sources import Source, inspect_file, read_lines
 
 SPLITS = frozenset({"train", "val", "valid", "validate", "validation", "dev", "test"})
 LARGEST_CELL = 2**31 - 1  # the most csv.field_size_limit takes on every platform

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.column_names import looks_like_files, looks_like_report
-from radgauge.columns import Columns, check_roles, parse_columns, resolve
 from radgauge.errors import InputError, UsageError
+from radgauge.tables.column_names import looks_like_files, looks_like_report
+from radgauge.tables.columns import Columns, check_roles, parse_columns, resolve
 
 
 def roles(names: str, **options: object) -> Columns:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from radgauge.column_names import (
+from radgauge.errors import InputError, UsageError
+from radgauge.tables.column_names import (
     FINDINGS,
     IMPRESSION,
     NAMES,
@@ -22,7 +23,6 @@ from radgauge.column_names import (
     looks_like_report,
     plain,
 )
-from radgauge.errors import InputError, UsageError
 
 Mode = Literal["cases", "references", "candidates"]
 Parts = tuple[str, ...]

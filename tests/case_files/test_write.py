@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from radgauge.case_files import read_cases
-from radgauge.case_writing import write_cases
+from radgauge.case_files.write import write_cases
 from radgauge.cases import Case, as_cases
-from radgauge.cells import NO_TEXT
 from radgauge.errors import InputError, UsageError
+from radgauge.tables.cells import NO_TEXT
 
 texts = st.one_of(
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from radgauge.cases import Case, check_unique
-from radgauge.column_names import NAMES, plain
 from radgauge.errors import InputError, UsageError, require
-from radgauge.sources import format_of
+from radgauge.tables.column_names import NAMES, plain
+from radgauge.tables.sources import format_of
 
 
 def write_cases(path: Path | str, cases: Iterable[Case]) -> None:
