@@ -125,6 +125,12 @@ def test_odd_texts(program: None) -> None:
     assert alone[0] == found[5]
 
 
+def test_a_text_that_would_end_the_program_is_not_judged() -> None:
+    case = Case("1", "effusion " * 10_001, ("no effusion",))
+    judged = score([case], [Meteor()])["meteor"]
+    assert judged.reasons == {("1", "system"): "too long for METEOR (over 10,000 words)"}
+
+
 def test_copy_empty_and_several_references(program: None) -> None:
     cases = [
         Case("copy", "no pleural effusion", ("heart", "no pleural effusion")),
@@ -192,7 +198,11 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
 
 
 def test_a_program_that_dies_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake(tmp_path, monkeypatch, "import sys; sys.stdin.readline(); sys.exit('java.lang.OutOfMemoryError')")
+    fake(
+        tmp_path,
+        monkeypatch,
+        "import sys; sys.stdin.readline(); sys.exit('java.lang.OutOfMemoryError\\n  at Meteor')",
+    )
     with pytest.raises(ModelError, match=r"ended before it answered: java\.lang\.OutOfMemoryError"):
         _meteor_java.statistics([["a", "b"]])
     assert not _meteor_java._running

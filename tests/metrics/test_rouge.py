@@ -112,6 +112,15 @@ def test_published_corpus_values(published) -> None:
     assert value == pytest.approx(values["ROUGE_L"], rel=1e-13)
 
 
+def test_very_long_texts() -> None:
+    book = "no effusion is seen today " * 2000  # 10,000 words
+    assert rouge(book, book) == [1.0, 1.0, 1.0]
+    assert rouge(book, "no effusion")[0] == pytest.approx(2 * 2 / (10_000 + 2))
+    explained = Rouge().explain(Case("1", book, ("no effusion",)), reading=Readings())
+    assert explained is not None
+    assert explained.notes[0].text == "too long to show the words in common"
+
+
 def test_empty_candidates() -> None:
     records = [
         {"id": "1", "candidate": " ", "reference": "no effusion"},

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radgauge.text.lcs import lcs_length, lcs_pairs, word_bits
+from radgauge.text.lcs import lcs_length, lcs_of_long, lcs_pairs, word_bits
 
 
 def table(left: list[str], right: list[str]) -> int:
@@ -25,6 +25,7 @@ words = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=90)
 def test_length_and_one_subsequence(left: list[str], right: list[str]) -> None:
     expected = table(left, right)
     assert lcs_length(word_bits(left), len(left), right) == expected
+    assert lcs_of_long(left, right, block=7) == expected
     pairs = lcs_pairs(left, right)
     assert len(pairs) == expected
     assert all(left[i] == right[j] for i, j in pairs)
@@ -34,3 +35,5 @@ def test_length_and_one_subsequence(left: list[str], right: list[str]) -> None:
 def test_very_long_texts() -> None:
     left = ["a", "b", "c"] * 2000
     assert lcs_length(word_bits(left), len(left), left[1:]) == len(left) - 1
+    assert lcs_of_long(left, left[1:]) == len(left) - 1
+    assert lcs_of_long(["no", "effusion"] * 300_000, ["effusion", "big", "no"]) == 2

@@ -85,7 +85,7 @@ class MeteorProcess:
             self._child.wait(timeout=5)
         self._errors.seek(0)
         said = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        reason = said[-1] if said else f"exit code {self._child.returncode}"
+        reason = said[0] if said else f"exit code {self._child.returncode}"
         return ModelError(f"METEOR's Java program ended before it answered: {reason}")
 
 

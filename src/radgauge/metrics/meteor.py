@@ -21,6 +21,8 @@ from radgauge.metrics import _meteor_java
 from radgauge.reading import Readings
 
 STATISTICS = 23
+LONGEST = 10_000
+"""Words: the program's memory ends somewhere above, and would take the whole run with it."""
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75  # the program's parameters for English
 WEIGHTS = np.array([1.0, 0.6, 0.8, 0.6])  # exact, stem, synonym, paraphrase
 
@@ -92,7 +94,7 @@ class Meteor(Metric):
         able = [
             index
             for index, case in enumerate(cases)
-            if case.references and (self.judges_empty or case.candidate.strip())
+            if case.references and (self.judges_empty or case.candidate.strip()) and not _too_long(case)
         ]
         texts = [json.dumps([cases[index].candidate, *cases[index].references]) for index in able]
         for index, statistics in zip(able, reading.of(MeteorReader(), texts), strict=True):
@@ -113,8 +115,14 @@ class Meteor(Metric):
         """Which side the program found no words in."""
         if not case.candidate.strip():
             return "empty candidate"
+        if _too_long(case):
+            return f"too long for METEOR (over {LONGEST:,} words)"
         rows = Meteor(empty="zero").measure([case], reading=reading)
         return "reference has no words" if np.isnan(rows[0, 0]) else "candidate has no words"
+
+
+def _too_long(case: Case) -> bool:
+    return any(len(text) > LONGEST and len(text.split()) > LONGEST for text in (case.candidate, *case.references))
 
 
 def _meteor(rows: Rows) -> Rows:

@@ -16,7 +16,7 @@ from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, Span, ratio, reference_pairs
 from radgauge.reading import Readings
-from radgauge.text.lcs import lcs_length, lcs_pairs, word_bits
+from radgauge.text.lcs import BLOCK, lcs_length, lcs_of_long, lcs_pairs, word_bits
 from radgauge.text.ngrams import count_ngrams, pair_up
 from radgauge.text.tokenizers import TokenReader, Tokens, check_tokenizer, locate
 
@@ -132,6 +132,8 @@ class Rouge(Metric):
             return Explanation(self.name, values)
         reader = TokenReader(self._reader().tokenizer, lowercase=self.lowercase)  # stems cannot be located
         words = reading.of(reader, [case.candidate, *case.references])
+        if max(map(len, words)) > BLOCK:
+            return Explanation(self.name, values, (Note("info", "too long to show the words in common"),))
         read = reading.of(self._reader(), [case.candidate, *case.references])
         pairs, best = max(
             ((lcs_pairs(read[0], other), index) for index, other in enumerate(read[1:])),
@@ -160,9 +162,12 @@ def _words(tokens: Tokens) -> int:
 
 def _common_lengths(texts: Sequence[Tokens], left: NDArray[np.intp], right: NDArray[np.intp]) -> Rows:
     """Length of the longest common subsequence of each pair; equal pairs are worked out once."""
-    bits = {index: word_bits(texts[index]) for index in set(left.tolist())}
+    bits = {index: word_bits(texts[index]) for index in set(left.tolist()) if len(texts[index]) <= BLOCK}
     pairs = list(zip(left.tolist(), right.tolist(), strict=True))
-    known = {(i, j): lcs_length(bits[i], len(texts[i]), texts[j]) for i, j in set(pairs)}
+    known = {
+        (i, j): lcs_length(bits[i], len(texts[i]), texts[j]) if i in bits else lcs_of_long(texts[i], texts[j])
+        for i, j in set(pairs)
+    }
     return np.array([known[pair] for pair in pairs], dtype=np.float64)
 
 

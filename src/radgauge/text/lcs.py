@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+BLOCK = 4096
+"""Words per block: beyond it, one integer per distinct word would fill the memory."""
+
 
 def word_bits(words: Sequence[str]) -> dict[str, int]:
     """For each word an integer whose bit i is set where word i of the text is that word.
@@ -37,8 +40,39 @@ def lcs_length(bits: Mapping[str, int], length: int, others: Sequence[str]) -> i
     return length - (row & full).bit_count()
 
 
+def lcs_of_long(words: Sequence[str], others: Sequence[str], *, block: int = BLOCK) -> int:
+    """The same for texts of any length, in bounded memory.
+
+    The bits are worked through in blocks of columns; what overflows from one block at each word of the
+    other text is carried into the next. The longer text is the one that is walked, so a book against a
+    sentence costs little.
+
+    >>> lcs_of_long(["no", "big", "mass"], ["no", "mass"], block=2)
+    2
+    """
+    if len(words) > len(others):
+        words, others = others, words
+    found = 0
+    carries = bytearray(len(others))
+    for start in range(0, len(words), block):
+        part = words[start : start + block]
+        bits = word_bits(part)
+        full = (1 << len(part)) - 1
+        row = full
+        for place, word in enumerate(others):
+            carry = carries[place]
+            mask = bits.get(word, 0)
+            if mask or carry:
+                steps = row & mask
+                total = row + steps + carry
+                carries[place] = total > full
+                row = (total & full) | (row - steps)
+        found += len(part) - row.bit_count()
+    return found
+
+
 def lcs_pairs(words: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]:
-    """One longest common subsequence, as positions in both texts.
+    """One longest common subsequence, as positions in both texts; for texts of ordinary length.
 
     >>> lcs_pairs(["no", "big", "mass"], ["no", "mass"])
     [(0, 0), (2, 1)]
