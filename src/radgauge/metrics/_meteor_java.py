@@ -34,7 +34,11 @@ class MeteorProcess:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         try:
             self._child = subprocess.Popen(
-                list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                start_new_session=True,  # Ctrl-C is ours to handle: it must not look like a failure of the program
             )
         except OSError as error:
             self._errors.close()
