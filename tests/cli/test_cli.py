@@ -121,6 +121,13 @@ def test_the_cache_can_be_looked_at_and_emptied(tmp_path: Path) -> None:
     assert done.stdout == "removed 0 readings\n"
 
 
+def test_the_demo_tells_its_story(tmp_path: Path) -> None:
+    done = radgauge("demo", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "demo" / "scores.jsonl").is_file()
+    assert "not judged" in done.stdout
+
+
 def test_version(tmp_path: Path) -> None:
     assert radgauge("--version", folder=tmp_path).stdout == "radgauge 0.1.0\n"
 

@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-VERBS = ("score", "compare", "align", "ls", "cache")
+VERBS = ("score", "compare", "align", "ls", "cache", "demo")
 
 app = typer.Typer(
     name="radgauge",
