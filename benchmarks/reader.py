@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from radgauge.report_reader import Mention, ReportReader, read_report
+from radgauge.report_reader import Mention, ReportReader, compile, read_report
+from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
 from radgauge.report_reader.lexicon import load_lexicon
 from radgauge.report_reader.lexicon.concepts import NIH
 from radgauge.report_reader.radgraph import radgraph_graph
 from radgauge.report_reader.rate import rate_entities
-from radgauge.report_reader.reader import _vocabulary
 from radgauge.report_reader.sentence import assertion_of, read_sentence
-from radgauge.report_reader.vocabulary import FINDINGS, Vocabulary
+from radgauge.report_reader.vocabulary import FINDINGS
 from radgauge.text.sentences import split_sentences
 from radgauge.text.tokens import tokenize
 
@@ -114,7 +114,7 @@ def nih(data: Path, errors: int) -> Iterable[Line]:
 
 def negex(data: Path, errors: int) -> Iterable[Line]:
     """Negation of marked concepts in clinical sentences."""
-    vocabulary = _vocabulary(())
+    vocabulary = load_vocabulary()
     table: Counter[tuple[bool, bool]] = Counter()
     shown = 0
     for file in sorted((data / "negex").glob("*.txt")):
@@ -323,7 +323,7 @@ def _words(text: str) -> list[str]:
 
 def coverage(data: Path, errors: int) -> Iterable[Line]:
     """Share of content words that the reader knows."""
-    vocabulary = _vocabulary(())
+    vocabulary = load_vocabulary()
     texts = {
         "IU X-ray": list(_reports(data).values()),
         "mtsamples": [row["transcription"] for row in _rows(data / "mtsamples" / "mtsamples_radiology.csv")],
@@ -356,25 +356,33 @@ def speed(data: Path, errors: int) -> Iterable[Line]:
     words = sum(len(report.split()) for report in reports) / len(reports)
     reader = ReportReader()
     reader.read(reports[:50])
-    vocabulary = _vocabulary(())
-    began = time.perf_counter()
+    vocabulary = load_vocabulary()
+    began = time.process_time()
     for report in reports:
         for start, end in split_sentences(report):
             read_sentence(report[start:end], vocabulary)
-    plain = len(reports) / (time.perf_counter() - began)
+    plain = len(reports) / (time.process_time() - began)
     vocabulary.sentences.clear()
-    began = time.perf_counter()
+    began = time.process_time()
     reader.read(reports)
-    cold = len(reports) / (time.perf_counter() - began)
-    began = time.perf_counter()
+    cold = len(reports) / (time.process_time() - began)
+    began = time.process_time()
     reader.read(reports)
-    warm = len(reports) / (time.perf_counter() - began)
+    warm = len(reports) / (time.process_time() - began)
     yield "distinct reports per second", f"{plain:,.0f}", f"no sentence kept; {words:.0f} words per report"
     yield "  sentences kept, first pass", f"{cold:,.0f}", f"{len(reports)} IU reports"
     yield "  sentences kept, second pass", f"{warm:,.0f}", ""
-    began = time.perf_counter()
-    Vocabulary(load_lexicon.__wrapped__())
-    yield "lexicon load, ms", f"{1000 * (time.perf_counter() - began):.0f}", f"{len(load_lexicon())} concepts"
+    began = time.process_time()
+    compile._load.__wrapped__(())
+    kept = time.process_time() - began
+    began = time.process_time()
+    compile_lexicon.__wrapped__(load_lexicon())
+    fresh = time.process_time() - began
+    yield (
+        "lexicon load, ms",
+        f"{1000 * kept:.0f}",
+        f"{len(load_lexicon())} concepts; compiling anew {1000 * fresh:.0f}",
+    )
 
 
 LINES: dict[str, Callable[[Path, int], Iterable[Line]]] = {

@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from radgauge.report_reader.lexicon import Lexicon, load_lexicon
+from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
+from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence
 from radgauge.report_reader.sentence import SentenceReading, read_sentence
 from radgauge.report_reader.vocabulary import Vocabulary
@@ -66,19 +66,9 @@ _SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in
 _CONTEXT_OF = {"history": "history", "technique": "technique", "recommendation": "recommendation"}
 
 
-@lru_cache(maxsize=4)
-def _vocabulary(files: tuple[Path, ...]) -> Vocabulary:
-    return Vocabulary(load_lexicon(files))
-
-
-@lru_cache(maxsize=4)
-def _vocabulary_of(lexicon: Lexicon) -> Vocabulary:
-    return Vocabulary(lexicon)
-
-
 def vocabulary_for(lexicon: Lexicon | None) -> Vocabulary:
     """The compiled form of a lexicon; None is the built-in one."""
-    return _vocabulary(()) if lexicon is None else _vocabulary_of(lexicon)
+    return load_vocabulary() if lexicon is None else compile_lexicon(lexicon)
 
 
 def _sections(text: str, spans: Sequence[tuple[int, int]]) -> list[Sentence]:
@@ -120,11 +110,11 @@ class ReportReader:
     @property
     def signature(self) -> str:
         """Version of the rules and hash of the lexicon."""
-        return f"report-reader-{VERSION}:{_vocabulary(self.lexicon).lexicon.hash}"
+        return f"report-reader-{VERSION}:{load_vocabulary(self.lexicon).lexicon.hash}"
 
     def read(self, texts: Sequence[str]) -> list[ReportReading]:
         """Readings of the texts, in their order."""
-        vocabulary = _vocabulary(self.lexicon)
+        vocabulary = load_vocabulary(self.lexicon)
         return [_read(text, vocabulary, vocabulary.sentences) for text in texts]
 
     def pack(self, reading: ReportReading) -> bytes:
@@ -215,6 +205,6 @@ def read_report(text: str, *, lexicon: Lexicon | Path | str | None = None) -> Re
     if lexicon is None:
         return _DEFAULT.read([text])[0]
     if isinstance(lexicon, Lexicon):
-        vocabulary = _vocabulary_of(lexicon)
+        vocabulary = compile_lexicon(lexicon)
         return _read(text, vocabulary, vocabulary.sentences)
     return ReportReader((Path(lexicon),)).read([text])[0]

@@ -1,13 +1,13 @@
-"""The lexicon compiled for matching: one dictionary from first word to terms, longest first."""
+"""The lexicon compiled for matching: a trie of terms, and what each of them stands for."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from radgauge.report_reader.lexicon import Lexicon
-from radgauge.text.tokens import MASK, Tokens, phrase_key, tokenize
+from radgauge.text.tokens import MASK, Tokens
 
 MODIFIERS = frozenset({"severity", "change", "side", "quality", "position", "quantity", "part", "amount"})
 FINDINGS = frozenset({"abnormality", "disease", "device"})
@@ -45,94 +45,60 @@ class Item(NamedTuple):
 _PUNCTUATION = {",": "comma", ";": "semicolon", ":": "colon", "/": "slash", "(": "open", ")": "close"}
 
 
+Trie = dict[str, Any]
+"""Word -> following words; the entry of a term that ends here is under "".
+
+At the top a word may still hold the text of its terms, one line each (rest of the term, role, value, form, cues):
+most words of a lexicon never occur in a run, so each is taken apart when it is first met.
+"""
+
+
+def _take_apart(lines: str) -> Trie:
+    node: Trie = {}
+    for line in lines.split("\n"):
+        rest, role, value, form, packed = line.split("\t")
+        cues = tuple(
+            Cue(asserts, direction, scope, link == "link")
+            for asserts, direction, scope, link in (each.split(",") for each in packed.split(";") if each)
+        )
+        end = node
+        for word in rest.split(" ") if rest else ():
+            end = end.setdefault(word, {})
+        end[""] = Entry(role, value, form, cues)
+    return node
+
+
+def _node(trie: Trie, word: str) -> Trie:
+    """The node of a word the trie has, taken apart."""
+    node: Trie | str = trie[word]
+    if isinstance(node, str):
+        node = trie[word] = _take_apart(node)
+    return node
+
+
+@dataclass(frozen=True, eq=False)
 class Vocabulary:
     """Terms of a lexicon, ready to be found in a sequence of tokens."""
 
-    def __init__(self, lexicon: Lexicon) -> None:
-        self.lexicon = lexicon
-        self._terms: dict[tuple[str, ...], Entry] = {}
-        self._abbreviations: dict[tuple[str, ...], Entry] = {}
-        self._add_descriptors(lexicon.tables.get("descriptors", {}))
-        self._add_cues(lexicon.tables.get("cues", {}))
-        self._add_concepts()
-        self._trie = _trie(self._terms)
-        self._short = _trie(self._abbreviations)
-        self._short_lowered = _trie(
-            {
-                lowered: entry
-                for key, entry in self._abbreviations.items()
-                if len("".join(key)) > 2 and (lowered := tuple(word.lower() for word in key)) not in self._terms
-            }
-        )
-        self.sentences: dict[str, Any] = {}  # readings of sentences, kept by the reader
-        self.compositions = _compositions(lexicon)
-        functions = lexicon.tables.get("descriptors", {}).get("function", {})
-        bilateral = _words(functions, "bilateral_words")
-        self.bilateral_words = frozenset(word.lower() for word in bilateral)
-        self.sides = {concept.id: _side_of(concept.name) for concept in lexicon}
-
-    def _add(self, terms: Iterable[str], entry: Entry) -> None:
-        for term in terms:
-            self._terms[phrase_key(term)] = entry
-
-    def _add_descriptors(self, table: Mapping[str, Any]) -> None:
-        functions = table.get("function", {})
-        for role in ("other",):
-            self._add(_words(functions, role), Entry(role))
-        for role in ("quantity", "part", "quality", "position", "amount"):
-            for term in _words(table.get(role, {}), "words"):
-                key = phrase_key(term)
-                self._terms[key] = Entry(role, " ".join(key))
-        for role in ("severity", "side", "change", "unit"):
-            for value, terms in table.get(role, {}).items():
-                self._add(terms, Entry(role, value))
-        for role in ("determiner", "preposition", "conjunction", "verb"):
-            self._add(_words(functions, role), Entry(role))
-
-    def _add_cues(self, table: Mapping[str, Any]) -> None:
-        cues: dict[tuple[str, ...], list[Cue]] = defaultdict(list)
-        for group in table.get("cue", []):
-            cue = Cue(group["asserts"], group["direction"], group["scope"], group.get("link", False))
-            for term in group["terms"]:
-                key = phrase_key(term)
-                if all(each.direction != cue.direction for each in cues[key]):
-                    cues[key].append(cue)
-        for key, found in cues.items():
-            before = self._terms.get(key)
-            if before is None or before.role != "change":
-                self._terms[key] = Entry("cue", " ".join(key), "noun", tuple(found))
-        for context in table.get("context", []):
-            for term in context["terms"]:
-                key = phrase_key(term)
-                known = self._terms.get(key)
-                if known is None or known.role != "cue":
-                    self._terms[key] = Entry("context", context["name"], context["scope"])
-
-    def _add_concepts(self) -> None:
-        for concept in self.lexicon:
-            for term in (concept.name, *concept.synonyms):
-                for key in _variants(term):
-                    self._terms[key] = Entry(concept.kind, concept.id)
-            for term in concept.adjectives:
-                for key in _variants(term):
-                    if key not in self._terms or self._terms[key].value != concept.id:
-                        self._terms[key] = Entry(concept.kind, concept.id, "adjective")
-            for short in concept.abbreviations:
-                entry = Entry(concept.kind, concept.id)
-                words = tokenize(short).texts
-                if words:
-                    self._abbreviations.setdefault(words, entry)
-                    if words[-1].isupper() and len(words[-1]) > 1:
-                        self._abbreviations.setdefault((*words[:-1], words[-1] + "s"), entry)
+    lexicon: Lexicon
+    terms: Trie  # by normal forms
+    abbreviations: Trie  # by words as written
+    lowered: Trie  # abbreviations for texts without capitals
+    compositions: Mapping[str, list[tuple[frozenset[str], str]]]  # word -> (anatomy ids, concept)
+    sides: Mapping[str, str]  # concept -> left | right, for those that have it in their name
+    bilateral_words: frozenset[str]
+    sentences: dict[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # readings of sentences, kept by the reader
 
     def word(self, norm: str) -> Entry | None:
         """What a single word stands for."""
-        return self._terms.get((norm,))
+        return _node(self.terms, norm).get("") if norm in self.terms else None
 
     def match(self, tokens: Tokens, *, lowered: bool, longest: int = 1000) -> list[Item]:
         """Cover the tokens with the longest terms, from left to right; what is no term is an item itself."""
         norms, words = tokens.norms, tokens.texts
-        trie, short = self._trie, (self._short_lowered if lowered else self._short)
+        trie, short = self.terms, (self.lowered if lowered else self.abbreviations)
         new = tuple.__new__
         items = []
         position, count = 0, len(norms)
@@ -141,6 +107,8 @@ class Vocabulary:
             best, entry = position, None
             node = trie.get(norm)
             if node is not None:
+                if node.__class__ is str:
+                    node = _node(trie, norm)
                 end = position + 1
                 limit = min(count, position + longest)
                 while True:
@@ -155,7 +123,7 @@ class Vocabulary:
                     end += 1
             word = words[position]
             if word in short:
-                node = short[word]
+                node = _node(short, word)
                 end = position + 1
                 while node is not None:
                     found = node.get("")
@@ -180,44 +148,3 @@ def _role_of_token(norm: str) -> str:
     if norm[0].isdigit():
         return "position" if norm[-1].isalpha() else "number"
     return "unknown" if norm[0].isalpha() else "mark"
-
-
-def _words(table: Mapping[str, Any], key: str) -> Sequence[str]:
-    words = table.get(key, ())
-    return words if isinstance(words, list) else ()
-
-
-def _variants(term: str) -> list[tuple[str, ...]]:
-    """The key of a term, and the key of its spelling in one word where it has a hyphen ("air-space")."""
-    keys = [phrase_key(term)]
-    if "-" in term:
-        keys.append(phrase_key(term.replace("-", "")))
-    return [key for key in keys if key]
-
-
-Trie = dict[str, Any]
-"""Word -> following words; the entry of a term that ends here is under ""."""
-
-
-def _trie(terms: Mapping[tuple[str, ...], Entry]) -> Trie:
-    root: Trie = {}
-    for key, entry in terms.items():
-        node = root
-        for word in key:
-            node = node.setdefault(word, {})
-        node[""] = entry
-    return root
-
-
-def _compositions(lexicon: Lexicon) -> dict[str, tuple[tuple[frozenset[str], str], ...]]:
-    """Word of a composition -> (anatomy ids, concept) pairs; words are normal forms joined by blanks."""
-    found: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
-    for rule in lexicon.tables.get("compositions", {}).get("composition", []):
-        for word in rule["words"]:
-            found[" ".join(phrase_key(word))].append((frozenset(rule["anatomy"]), rule["concept"]))
-    return {word: tuple(rules) for word, rules in found.items()}
-
-
-def _side_of(name: str) -> str:
-    words = name.split()
-    return "left" if "left" in words else "right" if "right" in words else ""

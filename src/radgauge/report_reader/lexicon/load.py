@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import logging
+import os
+import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from radgauge.cache import default_cache_dir
 from radgauge.errors import InputError
 from radgauge.report_reader.lexicon.check import check_graph, check_table, check_terms
 from radgauge.report_reader.lexicon.concepts import Concept, Lexicon
 from radgauge.text.tokens import phrase_key
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Counts up whenever the fields of concepts change."""
 
 FOLDER = Path(__file__).parent
 ENGINE_TABLES = ("descriptors", "cues", "compositions")
@@ -34,12 +44,16 @@ def built_in_files() -> list[Path]:
     return sorted(path for path in FOLDER.glob("*.toml") if path.stem not in ENGINE_TABLES)
 
 
-def _parse(path: Path) -> tuple[dict[str, Any], bytes]:
+def _bytes(path: Path) -> bytes:
     try:
-        raw = path.read_bytes()
-        return tomllib.loads(raw.decode("utf-8")), raw
+        return path.read_bytes()
     except OSError as error:
         raise LexiconError([f"{path}: cannot be read: {error.strerror}"]) from error
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(_bytes(path).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LexiconError([f"{path}: not valid TOML: {error}"]) from error
 
@@ -100,7 +114,7 @@ def check_lexicon(
     problems: list[str] = []
     for path in files:
         try:
-            content, _ = _parse(path)
+            content = _parse(path)
         except LexiconError as error:
             problems += error.problems
             continue
@@ -115,7 +129,6 @@ def check_lexicon(
     return concepts, problems + check_graph(concepts) + check_terms(concepts.values())
 
 
-@lru_cache(maxsize=4)
 def load_lexicon(files: tuple[Path, ...] = ()) -> Lexicon:
     """The lexicon that ships with the package, with the user's files merged over it.
 
@@ -124,22 +137,56 @@ def load_lexicon(files: tuple[Path, ...] = ()) -> Lexicon:
     Raises:
         LexiconError: a user's file does not follow the schema; every problem is listed.
     """
+    return _load(tuple(files))
+
+
+@lru_cache(maxsize=4)
+def _load(files: tuple[Path, ...]) -> Lexicon:
+    tables = [path for name in ENGINE_TABLES if (path := FOLDER / f"{name}.toml").exists()]
     digest = hashlib.sha256()
-    concepts: dict[str, Concept] = {}
+    for path in (*built_in_files(), *tables, *files):
+        digest.update(_bytes(path))
+    name = f"lexicon-{FORMAT}-{digest.hexdigest()[:16]}.json"
+    if (kept := read_kept(name)) is not None:
+        concepts = {values["id"]: Concept(**_values(values)) for values in kept["concepts"]}
+        return Lexicon(concepts, kept["tables"], digest.hexdigest()[:12])
+    concepts = {}
     for path in built_in_files():
-        content, raw = _parse(path)
-        digest.update(raw)
-        for table in content.get("concept", []):  # checked by a test, not on every start
+        for table in _parse(path).get("concept", []):  # checked by a test, not on every start
             concepts[table["id"]] = Concept(**_values(table), file=path.name)
-    tables = {}
-    for name in ENGINE_TABLES:
-        if (path := FOLDER / f"{name}.toml").exists():
-            tables[name], raw = _parse(path)
-            digest.update(raw)
     if files:
         concepts, problems = check_lexicon(files, over=concepts)
         if problems:
             raise LexiconError(problems)
-        for path in files:
-            digest.update(path.read_bytes())
-    return Lexicon(concepts, tables, digest.hexdigest()[:12])
+    parsed = {path.stem: _parse(path) for path in tables}
+    write_kept(name, {"concepts": [_given(concept) for concept in concepts.values()], "tables": parsed})
+    return Lexicon(concepts, parsed, digest.hexdigest()[:12])
+
+
+def _given(concept: Concept) -> dict[str, Any]:
+    """The fields of a concept that say something."""
+    return {each.name: value for each in fields(concept) if (value := getattr(concept, each.name))}
+
+
+def read_kept(name: str) -> dict[str, Any] | None:
+    """A parsed file of the cache folder; None if it is not there or cannot be used."""
+    try:
+        kept = json.loads((default_cache_dir() / "lexicon" / name).read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        log.debug("the compiled lexicon %s is not used: %s", name, error)
+        return None
+    return kept if isinstance(kept, dict) else None
+
+
+def write_kept(name: str, content: dict[str, Any]) -> None:
+    """Keep a parsed file; a folder that cannot be written only costs the next start its time."""
+    folder = default_cache_dir() / "lexicon"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", suffix=".tmp", delete=False) as file:
+            json.dump(content, file, ensure_ascii=False, separators=(",", ":"))
+        os.replace(file.name, folder / name)
+    except OSError as error:
+        log.debug("the compiled lexicon is not kept: %s", error)
