@@ -149,6 +149,7 @@ def _attributes(values: list[Any]) -> Attributes:
 
 def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) -> ReportReading:
     sentences = _sections(text, _pieces(split_sentences(text)))
+    new = tuple.__new__  # half the time of the constructors, which only name the fields
     mentions: list[Mention] = []
     relations: list[Relation] = []
     modifiers: list[Modifier] = []
@@ -162,28 +163,16 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
             known[sentence] = found
         first = len(mentions)
         context = _CONTEXT_OF.get(section, "")
-        for mention in found.mentions:
-            attributes = mention.attributes
+        for begin, stop, words, concept, kind, assertion, _, attributes, form in found.mentions:
             if context and attributes.context == "current":
                 attributes = attributes._replace(context=context)
-            mentions.append(
-                Mention(
-                    mention.start + start,
-                    mention.end + start,
-                    mention.text,
-                    mention.concept,
-                    mention.kind,
-                    mention.assertion,
-                    number,
-                    attributes,
-                    mention.form,
-                )
-            )
-        relations += [Relation(source + first, target + first, name) for source, target, name in found.relations]
-        modifiers += [
-            Modifier(begin + start, stop + start, role, value, owner + first if owner >= 0 else -1)
-            for begin, stop, role, value, owner in found.modifiers
-        ]
+            placed = (begin + start, stop + start, words, concept, kind, assertion, number, attributes, form)
+            mentions.append(new(Mention, placed))
+        for source, target, name in found.relations:
+            relations.append(new(Relation, (source + first, target + first, name)))
+        for begin, stop, role, value, owner in found.modifiers:
+            describes = owner + first if owner >= 0 else -1
+            modifiers.append(new(Modifier, (begin + start, stop + start, role, value, describes)))
     return ReportReading(text, tuple(sentences), tuple(mentions), tuple(relations), tuple(modifiers))
 
 

@@ -52,15 +52,15 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     if "context" in roles:
         mark_history(items, starts, drafts)
     place = {draft.item: position for position, draft in enumerate(drafts)}
-    advice = any(item.role == "context" and item.form == "sentence" for item in items)
+    advice = "context" in roles and any(item.role == "context" and item.form == "sentence" for item in items)
     mentions = []
     relations = []
     for position, draft in enumerate(drafts):
-        mention = _mention(text, tokens, items, words, draft, vocabulary, status, decided, advice=advice)
-        if not mention.attributes.laterality and (side := _side(draft, drafts, place, items, tokens, vocabulary)):
-            mention = mention._replace(attributes=mention.attributes._replace(laterality=side))
+        side = draft.side or _side(draft, drafts, place, items, tokens, vocabulary)
+        context = "recommendation" if advice else "history" if draft.history else "current"
+        mention = _mention(text, tokens, items, words, draft, vocabulary, (status, decided), (side, context))
         mentions.append(mention)
-        if mention.kind != "anatomy":
+        if draft.explicit and mention.kind != "anatomy":
             relations += [
                 Relation(position, place[index], "located_at") for index in draft.explicit if index in place
             ]
@@ -94,12 +94,10 @@ def _mention(
     words: Sequence[str],
     draft: Draft,
     vocabulary: Vocabulary,
-    status: Sequence[str],
-    decided: Sequence[int],
-    *,
-    advice: bool,
+    asserted: tuple[Sequence[str], Sequence[int]],
+    known: tuple[str, str],
 ) -> Mention:
-    """The finished mention of a draft."""
+    """The finished mention of a draft; `asserted` per item, `known` are its side and context."""
     item = items[draft.item]
     start, end = tokens.starts[item.first], tokens.ends[item.last - 1]
     concept = vocabulary.lexicon.concepts.get(draft.concept)
@@ -107,22 +105,22 @@ def _mention(
     assertion, cue = "present", ""
     locations: tuple[str, ...] = ()
     if kind != "anatomy":
-        assertion = status[draft.item]
-        if (by := decided[draft.item]) >= 0:
+        assertion = asserted[0][draft.item]
+        if (by := asserted[1][draft.item]) >= 0:
             cue = text[tokens.starts[items[by].first] : tokens.ends[items[by].last - 1]]
         elif draft.change == "resolved" and kind in FINDINGS:
             assertion = "absent"
-        locations = tuple(dict.fromkeys([items[index].value for index in draft.explicit]))
-        if not locations and concept is not None:
+        if draft.explicit:
+            locations = tuple(dict.fromkeys([items[index].value for index in draft.explicit]))
+        elif concept is not None:
             locations = concept.location
     severity = ""
     descriptors: tuple[str, ...] = ()
     if draft.words:
         severity = next((items[index].value for index in draft.words if items[index].role == "severity"), "")
         descriptors = tuple([words[index] for index in sorted(draft.words) if items[index].role in _DESCRIBING])
-    context = "recommendation" if advice else "history" if draft.history else "current"
     attributes = Attributes(
-        draft.side, locations, severity, tuple(draft.sizes), draft.change, descriptors, cue, context
+        known[0], locations, severity, tuple(draft.sizes), draft.change, descriptors, cue, known[1]
     )
     return Mention(start, end, text[start:end], draft.concept, kind, assertion, 0, attributes, item.form)
 
@@ -136,18 +134,16 @@ def _side(
     vocabulary: Vocabulary,
 ) -> str:
     """Side of a mention that names none: that of its places, its concept, or a word like "bibasilar"."""
-    sides = set()
+    found = ""
     for index in (draft.item, *draft.explicit):
         item = items[index]
-        if (index in place and (side := drafts[place[index]].side)) or (
-            side := vocabulary.sides.get(item.value, "")
-        ):
-            sides.add(side)
-        elif tokens.texts[item.last - 1].lower() in vocabulary.bilateral_words:
-            sides.add("bilateral")
-    if len(sides) > 1:
-        sides.discard("midline")
-    return "bilateral" if len(sides) > 1 else next(iter(sides), "")
+        side = drafts[place[index]].side if index in place else ""
+        side = side or vocabulary.sides.get(item.value, "")
+        if not side and tokens.texts[item.last - 1].lower() in vocabulary.bilateral_words:
+            side = "bilateral"
+        if side and side != found:
+            found = "bilateral" if found and "midline" not in (found, side) else side
+    return found
 
 
 def _suggestions(items: Sequence[Item], drafts: Sequence[Draft], mentions: Sequence[Mention]) -> list[Relation]:

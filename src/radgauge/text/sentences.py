@@ -50,13 +50,14 @@ _ABBREVIATED = frozenset(
 )
 
 _BREAK = re.compile(
-    r"(?P<mark>[.!?]+(?:[\"')\]]+|,(?=\s*\d|\s*$|[A-Z]|\s+[A-Z]))*)(?=\s|$|[A-Z][a-z]|[0-9]+[.)]\s)"
-    r"|(?P<stop>\s\.(?=[a-z]))"
-    r"|(?P<blank>\n[ \t]*\n\s*)"
-    r"|(?P<line>[ \t]*\n\s*(?=(?:[A-Z][A-Z /&]{2,40}:|\(?\d{1,2}[.)]\s|[-*\u2022]\s)))"
-    r"|(?P<bullet>\s+(?=\(?[1-9]\d?[.)]\s+[A-Z]))"
+    r"[.!?]+(?:[\"')\]]+|,(?=\s*\d|\s*$|[A-Z]|\s+[A-Z]))*(?=\s|$|[A-Z][a-z]|[0-9]+[.)]\s)"  # marks
+    r"|(?<=\s)\.(?=[a-z])"  # " .heart"
+    r"|\n\s*"  # lines, where they end a sentence
 )
+_NEW_LINE = re.compile(r"[A-Z][A-Z /&]{2,40}:|\(?\d{1,2}[.)]\s|[-*\u2022]\s")
+_LISTED = re.compile(r"\s+(?=\(?[1-9]\d?[.)]\s+[A-Z])")
 _NUMBERING = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022,])(?:\s+|$)")
+_ITEM = re.compile(r"(?:^|\s)\(?\d{1,2}$")
 _LAST_WORD = re.compile(r"([^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_]))*)$")
 
 
@@ -64,10 +65,8 @@ def _is_end(text: str, begin: int, start: int, end: int) -> bool:
     """Whether the full stop at [start, end) ends the sentence that began at `begin`."""
     if text[start] != "." or end - start > 1:
         return True
-    if text[end : end + 1].isalpha() and not text[start - 1 : start].isalnum():
-        return False
     before = text[max(begin, start - 12) : start]
-    if before.strip().isdigit() and not text[begin:start].strip("0123456789( "):
+    if before[-1:].isdigit() and _ITEM.search(before) and text[end : end + 1].isspace():
         return False  # "1." is a number in a list, it belongs to what follows
     word = _LAST_WORD.search(before)
     if word is None:
@@ -91,26 +90,36 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     begin = 0
     for match in _BREAK.finditer(text):
-        if match.start() < begin:
-            continue
-        if match["mark"] is not None:
-            if not _is_end(text, begin, match.start(), match.end()):
+        start, end = match.span()
+        if text[start] == "\n":
+            if "\n" not in text[start + 1 : end] and not _NEW_LINE.match(text, end):
                 continue
-            _add(text, begin, match.end(), spans)
+            _add(text, begin, start, spans)
+        elif _is_end(text, begin, start, end):
+            _add(text, begin, end, spans)
         else:
-            _add(text, begin, match.start() if match["stop"] is None else match.end(), spans)
-        begin = match.end()
+            continue
+        begin = end
     _add(text, begin, len(text), spans)
     return spans
 
 
 def _add(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
-    """Keep a span without blanks and numbering, if a letter or digit is left in it."""
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    while (number := _NUMBERING.match(text, start, end)) is not None and number.end() > start:
-        start = number.end()
-    if any(character.isalnum() or character == "_" for character in text[start:end]):
-        spans.append((start, end))
+    """Keep a span without blanks and numbering, if a letter or digit is left in it; lists in a line are parted."""
+    piece = text[start:end]
+    end = start + len(piece.rstrip())
+    start += len(piece) - len(piece.lstrip())
+    if end - start < 2:
+        if start < end and text[start].isalnum():
+            spans.append((start, end))
+        return
+    if (listed := _LISTED.search(text, start + 1, end)) is not None:
+        _add(text, start, listed.start(), spans)
+        _add(text, listed.end(), end, spans)
+        return
+    if not text[start].isalpha():
+        while (number := _NUMBERING.match(text, start, end)) is not None and number.end() > start:
+            start = number.end()
+        if not any(character.isalnum() or character == "_" for character in text[start:end]):
+            return
+    spans.append((start, end))

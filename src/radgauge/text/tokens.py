@@ -15,11 +15,10 @@ from radgauge.text.words import normal_form
 MASK = "\x00"  # what a de-identified word is called: equal to nothing a lexicon can hold
 
 TOKEN = re.compile(
-    r"\[\*\*.{0,200}?\*\*\]|_{2,}|\b[Xx]{4,}\b"  # de-identified
+    r"[^\W\d_]+(?:'[^\W\d_]{1,2}\b)?"
     r"|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*"
-    r"|[^\W\d_]+(?:'[^\W\d_]{1,2}\b)?"
-    r"|[^\s-]|-(?!\w)|(?<!\w)-",
-    re.UNICODE,
+    r"|_{2,}|\[\*\*.{0,200}?\*\*\]"  # de-identified, as XXXX is among the words
+    r"|[^\s-]|-(?!\w)|(?<!\w)-"
 )
 """Masks, numbers, words, and every other character by itself; a hyphen inside a word is no token."""
 
@@ -55,16 +54,17 @@ def tokenize(text: str) -> Tokens:
     >>> tokenize("Bi-basilar opacities, 2.5 cm. XXXX").norms
     ('bi', 'basilar', 'opacity', ',', '2.5', 'cm', '.', '\\x00')
     """
-    texts = []
+    texts = TOKEN.findall(text)
     starts = []
-    ends = []
-    for match in TOKEN.finditer(text):
-        texts.append(match[0])
-        start, end = match.span()
-        starts.append(start)
-        ends.append(end)
+    position = 0
+    find = text.find
+    for word in texts:  # cheaper than asking every match for its place
+        position = find(word, position)
+        starts.append(position)
+        position += len(word)
     known = _KNOWN
     norms = tuple([known[word] if word in known else _norm(word) for word in texts])
+    ends = [start + len(word) for start, word in zip(starts, texts, strict=True)]
     return Tokens(norms, tuple(texts), tuple(starts), tuple(ends))
 
 
