@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,70 @@ def test_the_demo_tells_its_story(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "demo" / "scores.jsonl").is_file()
     assert "not judged" in done.stdout
+
+
+@pytest.mark.parametrize("signal", [2, 9])
+def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path, signal: int) -> None:
+    """Ctrl-C and kill -9 lose the batch under way at most; what was read is not read again."""
+    (tmp_path / "slow_metric.py").write_text(SLOW_METRIC)
+    rows = "".join(f"{n},text {n},text {n}\n" for n in range(40))
+    (tmp_path / "reports.csv").write_text("id,reference,candidate\n" + rows)
+    command = [sys.executable, "-c", "import slow_metric, radgauge.cli; radgauge.cli.main()"]
+    command += ["score", "reports.csv", "-m", "slow", "--json"]
+    environment = {**os.environ, "PYTHONPATH": f"{SOURCE}:{tmp_path}"}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        log = tmp_path / "read.txt"
+        for _ in range(2000):
+            if log.exists() and len(log.read_text().splitlines()) >= 3:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == (130 if signal == 2 else -9)
+    if signal == 2:
+        assert "the same command goes on from there" in err
+    before = log.read_text().split()
+    assert 0 < len(before) < 40
+    done = subprocess.run(command, cwd=tmp_path, env={**environment, "FAST": "1"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    again = log.read_text().split()[len(before) :]
+    assert len(again) <= 40 - len(before) + 1  # the batch under way is read again, nothing else
+    assert json.loads(done.stdout)["summary"][0]["judged"] == 40
+
+
+SLOW_METRIC = """
+import os, time
+from dataclasses import dataclass
+from typing import ClassVar
+import numpy as np
+import radgauge.registry
+from radgauge.metric import Metric
+
+class SlowReader:
+    signature = "slow-1"
+    batch_size = 1
+    def read(self, texts):
+        with open("read.txt", "a") as file:
+            file.write(texts[0].replace(" ", "-") + chr(10))
+        time.sleep(0 if os.environ.get("FAST") else 0.2)
+        return [len(text) for text in texts]
+    def pack(self, reading):
+        return str(reading).encode()
+    def unpack(self, packed):
+        return int(packed)
+
+@dataclass(frozen=True)
+class Slow(Metric):
+    name: ClassVar[str] = "slow"
+    higher_is_better: ClassVar[bool] = True
+    summary: ClassVar[str] = "slow"
+    def measure(self, cases, *, reading):
+        return np.array([[float(x)] for x in reading.of(SlowReader(), [c.candidate for c in cases])])
+
+radgauge.registry.METRICS["slow"] = "slow_metric:Slow"
+"""
 
 
 def test_version(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import typer
 
 VERBS = ("score", "compare", "align", "ls", "cache", "demo")
 
+INTERRUPTED = 130
+
 app = typer.Typer(
     name="radgauge",
     help="Measure machine-written radiology reports, offline by default.",
@@ -59,9 +61,10 @@ def main() -> None:
     except FileNotFoundError as error:
         _say(f"no such file: {error.filename}")
         sys.exit(1)
-    except KeyboardInterrupt:
-        _say("stopped; what was read so far is kept, the same command goes on from there")
-        sys.exit(130)
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:  # typer turns Ctrl-C into this exit code
+            _say("stopped; what was read so far is kept, the same command goes on from there")
+        raise
     except BrokenPipeError:  # `radgauge ... | head`
         sys.stderr.close()
         sys.exit(0)
