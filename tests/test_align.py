@@ -130,6 +130,21 @@ def test_a_better_judge_stands_in_a_better_cluster(judgments: Judgments) -> None
     assert [(ranked.name, ranked.cluster) for ranked in found.ranking.judges] == [("good", 1), ("noise", 2)]
 
 
+def test_pairs_are_compared_on_request(judgments: Judgments) -> None:
+    rng = np.random.default_rng(7)
+    results = Results(
+        {
+            "down": judge("down", TRUTH + rng.normal(size=len(TRUTH)), higher_is_better=False),
+            "noise": judge("noise", rng.normal(size=len(TRUTH)), higher_is_better=True),
+        }
+    )
+    assert align(results, judgments, resamples=20).pairs == ()
+    (pair,) = align(results, judgments, pairs=True, test="hendrickson1970", resamples=200).pairs
+    assert (pair.first, pair.second) == ("down", "noise")
+    assert pair.difference.interval.value > 0
+    assert pair.tests[0].found.method == "hendrickson1970"
+
+
 def test_failure_modes_find_the_group_with_more_errors() -> None:
     keys = tuple((study, group) for study in STUDIES for group in GROUPS)
     counts = [

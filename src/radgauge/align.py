@@ -21,9 +21,11 @@ from radgauge.stats import (
     Agreement,
     Correlation,
     FailureMode,
+    JudgePair,
     LeaveOneOut,
     Preference,
     Ranking,
+    compare_judges,
     correlation_table,
     find_failure_modes,
     icc,
@@ -35,6 +37,7 @@ from radgauge.stats import (
 from radgauge.stats.coefficients import Kind
 from radgauge.stats.corrections import Correction
 from radgauge.stats.correlate import CorrelationMethod
+from radgauge.stats.dependent import DependentMethod
 from radgauge.stats.preference import TieRule
 
 Scope = Literal["pooled", "group", "study"]
@@ -80,6 +83,7 @@ class Alignment:
         ceilings: One per target, where there is more than one rater.
         preferences: Column -> how often the judge prefers the report that the mean rater prefers.
         ranking: Judges by agreement with the first target, in clusters of what cannot be told apart.
+        pairs: Every two judges on the first target, where asked for.
         cases: How many cases were used.
         notes: What a reader of the numbers should know.
     """
@@ -88,6 +92,7 @@ class Alignment:
     ceilings: tuple[Ceiling, ...]
     preferences: Mapping[str, Preference]
     ranking: Ranking | None
+    pairs: tuple[JudgePair, ...]
     cases: int
     notes: tuple[str, ...]
 
@@ -107,6 +112,8 @@ def align(
     resamples: int = 1000,
     ties: TieRule = "half",
     correction: Correction = "holm",
+    pairs: bool = False,
+    test: DependentMethod = "williams1959",
     seed: int = 0,
 ) -> Alignment:
     """Correlate every judge with what radiologists said.
@@ -128,7 +135,9 @@ def align(
         level: Coverage of the intervals.
         resamples: Bootstrap resamples.
         ties: How preference accuracy treats ties.
-        correction: Over all pairs of judges in the ranking.
+        correction: Over all pairs of judges.
+        pairs: Also compare every two judges on the first target, by bootstrap and by `test`.
+        test: A test of two correlations with one target: hendrickson1970 (Calamida et al.), williams1959, ...
         seed: Seed of all resampling.
     """
     wanted = [_target_name(name) for name in targets] if targets else _default_targets(judgments)
@@ -176,6 +185,21 @@ def align(
         ceilings=tuple(ceilings),
         preferences=_preferences(names, table, first, studies, ties, level, resamples, seed),
         ranking=_rank(names, table, first, kind, studies, within, correction, level, resamples, seed),
+        pairs=compare_judges(
+            table,
+            first,
+            names=names,
+            rng=np.random.default_rng(seed),
+            kind=kind,
+            studies=studies,
+            within=within,
+            test=test,
+            correction=correction,
+            level=level,
+            resamples=resamples,
+        )
+        if pairs
+        else (),
         cases=len(keep),
         notes=(*judgments.notes, *notes),
     )

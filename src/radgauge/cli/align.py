@@ -55,6 +55,13 @@ def align_cli(
         str, typer.Option("--ties", help="Ties in preferences: half, wrong, skip or threshold.")
     ] = "half",
     correction: Annotated[str, typer.Option("--correction", help="'holm', 'bh' or 'none'.")] = "holm",
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Is one metric better? Every two metrics, tested.")
+    ] = False,
+    test: Annotated[
+        str,
+        typer.Option("--test", help="With --pairs: williams1959, hendrickson1970, steiger1980, meng1992, ..."),
+    ] = "williams1959",
     metric: o.MetricNames = None,
     models: o.Models = "embedded",
     resamples: o.Resamples = 1000,
@@ -101,6 +108,8 @@ def align_cli(
         resamples=max(resamples, 1),
         ties=ties,  # type: ignore[arg-type]
         correction=correction,  # type: ignore[arg-type]
+        pairs=pairs,
+        test=test,  # type: ignore[arg-type]
         seed=seed,
     )
     modes = group_failure_modes(judged) if failure_modes else ()
@@ -109,6 +118,8 @@ def align_cli(
         return
     out = console()
     print_alignment(out, found, kind)
+    if found.pairs:
+        print_pairs(out, found, kind, test, correction)
     if modes:
         print_failure_modes(out, modes)
     if not quiet:
@@ -164,6 +175,42 @@ def print_alignment(out: Console, found: Alignment, kind: str) -> None:
         for ranked in found.ranking.judges:
             table.add_row(str(ranked.cluster), ranked.name, number(ranked.correlation.interval.value))
         out.print(table)
+
+
+def print_pairs(out: Console, found: Alignment, kind: str, test: str, correction: str) -> None:
+    """Every two metrics: the paired bootstrap, and the test of the literature with what it rests on."""
+    from radgauge.cli.compare import p_value, signed
+    from radgauge.cli.render import interval, number, plain_table
+
+    grouped = any(each.group for pair in found.pairs for each in pair.tests)
+    headers = ["better", "than", "difference", "interval", "p", *(["group"] if grouped else [])]
+    table = plain_table(*headers, "r", "r", "r between", f"p {test}", right=(2, 4, *range(6, 10), 5 + grouped))
+    for pair in found.pairs:
+        for row, each in enumerate(pair.tests):
+            gap = pair.difference.interval
+            p = "–" if each.found is None else p_value(each.p_adjusted) + ("*" if each.p_adjusted < 0.05 else " ")
+            left = (
+                pair.first,
+                pair.second,
+                signed(gap.value),
+                interval(gap.low, gap.high),
+                p_value(pair.p_adjusted) + ("*" if pair.p_adjusted < 0.05 else " "),
+            )
+            table.add_row(
+                *(left if not row else [""] * 5),
+                *([str(each.group)] if grouped else []),
+                number(each.r_first),
+                number(each.r_second),
+                number(each.r_between),
+                p,
+            )
+    used = found.pairs[0].tests[0].kind if found.pairs[0].tests else "spearman"
+    out.print(
+        f"\nis one metric better on {found.lines[0].target}? Difference of {kind}, paired bootstrap by study; "
+        f"{test} on {used} r, which it takes for Pearson's of independent cases; p corrected by {correction}:",
+        soft_wrap=True,
+    )
+    out.print(table)
 
 
 def print_failure_modes(out: Console, modes: tuple[FailureMode, ...]) -> None:

@@ -15,6 +15,7 @@ from radgauge.stats.dependent import DependentTest, compare_correlations, meng_i
 from radgauge.stats.effect_sizes import Effect, cliffs_delta, effects
 from radgauge.stats.failure_modes import FailureMode, OneSided, find_failure_modes, mean_errors
 from radgauge.stats.intraclass import icc
+from radgauge.stats.judge_pairs import JudgePair, OverlapTest, compare_judges
 from radgauge.stats.paired import PairedTest, bootstrap_test, permutation_test
 from radgauge.stats.preference import Preference, preference_accuracy
 from radgauge.stats.ranking import (
@@ -37,8 +38,10 @@ __all__ = [
     "FailureMode",
     "GroupValue",
     "Interval",
+    "JudgePair",
     "LeaveOneOut",
     "OneSided",
+    "OverlapTest",
     "PairedTest",
     "Preference",
     "Ranked",
@@ -52,6 +55,7 @@ __all__ = [
     "cliffs_delta",
     "cohen_kappa",
     "compare_correlations",
+    "compare_judges",
     "compare_paired",
     "correlation",
     "correlation_difference",
