@@ -173,6 +173,21 @@ def _add_modifier(graph: _Graph, modifier: Modifier, reading: ReportReading, hea
         number = graph.add(modifier.start + start, label)
         if number < 0 or mention is None:
             continue
+        if place and mention.kind != "anatomy":
+            _place_word(graph, number, heads[modifier.mention])
+            continue
         for head in heads[modifier.mention]:
             on_place = graph.labels[head] == _ANATOMY
             graph.relate(number, "located_at" if on_place and not place else "modify", head)
+
+
+def _place_word(graph: _Graph, number: int, heads: list[int]) -> None:
+    """A side or position word at a finding modifies the finding's place, or is its place if it has no other."""
+    for head in heads:
+        places = [
+            target for kind, target in graph.edges.get(head, ()) if kind == "located_at" and target != number
+        ]
+        if places:
+            graph.relate(number, "modify", places[0])
+        else:
+            graph.relate(head, "located_at", number)

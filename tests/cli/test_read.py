@@ -1,0 +1,74 @@
+"""`radgauge read` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from radgauge.cli import app
+from radgauge.errors import InputError, UsageError
+
+REPORT = "The heart is mildly enlarged. No pleural effusion."
+
+
+def run(*arguments: object, text: str | None = None) -> str:
+    result = CliRunner().invoke(app, ["read", *map(str, arguments)], input=text, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_mentions_are_listed_with_what_is_said_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "report.txt"
+    path.write_text(REPORT)
+    shown = run(path)
+    assert REPORT in shown
+    assert "cardiomegaly" in shown
+    assert "absent" in shown
+
+
+def test_json_of_every_view() -> None:
+    mentions = json.loads(run("--json", "--text", REPORT))
+    assert [mention["concept"] for mention in mentions["mentions"]] == [
+        "heart",
+        "cardiomegaly",
+        "pleural_effusion",
+    ]
+    assert mentions["mentions"][1]["attributes"]["severity"] == "mild"
+    rate = json.loads(run("--json", "--view", "rate", text=REPORT))
+    assert [entity["name"] for entity in rate] == ["heart", "mildly enlarged", "pleural effusion"]
+    graph = json.loads(run("--json", "--view", "radgraph", "-", text=REPORT))
+    assert graph["report"]["entities"]["1"] == {
+        "tokens": "heart",
+        "label": "ANAT-DP",
+        "start_ix": 1,
+        "end_ix": 1,
+        "relations": [],
+    }
+    labels = json.loads(run("--json", "--view", "chexpert", "--text", REPORT))
+    assert labels["Cardiomegaly"] == "positive"
+    assert labels["Pleural Effusion"] == "negative"
+
+
+@pytest.mark.parametrize("view", ["rate", "radgraph", "chexpert"])
+def test_views_as_tables(view: str) -> None:
+    assert "heart" in run("--view", view, "--text", REPORT) or view == "chexpert"
+
+
+def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('[[concept]]\nid = "gizmo"\nkind = "device"\nname = "zorb implant"\n')
+    assert "gizmo" in run("--text", "A zorb implant is seen.", "--lexicon", path)
+
+
+def test_wrong_use_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--view must be one of mentions, rate, radgraph, chexpert; got 'x'"):
+        run("--view", "x", "--text", REPORT)
+    with pytest.raises(UsageError, match="a file or --text, not both"):
+        run(tmp_path / "a.txt", "--text", REPORT)
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"\xe9dema")
+    with pytest.raises(InputError, match="is not UTF-8 text"):
+        run(path)
