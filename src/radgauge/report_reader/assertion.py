@@ -28,7 +28,7 @@ def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
             has_verb = says_something = False
             if index + 1 < len(items):
                 starts[index + 1] = True
-        elif role == "verb":
+        elif role == "verb" or (role == "cue" and words[index].startswith("there ")):
             has_verb = True
         elif role in ("comma", "conjunction") and words[index] not in ("or", "nor"):
             subject = _subject_kind(items, words, index + 1)

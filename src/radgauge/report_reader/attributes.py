@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from radgauge.report_reader.drafts import Draft
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
 
+_WITHIN = frozenset({"anatomy", "determiner", "mask", "number", "unit", "preposition"})
 _UNIT_MM = {"mm": 1.0, "cm": 10.0}
 
 
@@ -46,15 +47,51 @@ def describe(
             draft.side = item.value
     for index, position in owner.items():
         if items[index].role == "change":
-            _set_change(items, drafts, position, items[index].value)
+            _set_change(items, drafts, heads, index, position)
     return owner
 
 
-def _set_change(items: Sequence[Item], drafts: Sequence[Draft], position: int, value: str) -> None:
-    """A change word counts for the finding and for those it is joined with in front of a verb."""
-    draft = drafts[position]
-    if not draft.change or draft.change == "stable":
-        draft.change = value
+def _set_change(
+    items: Sequence[Item], drafts: Sequence[Draft], heads: dict[int, int], index: int, position: int
+) -> None:
+    """A change word counts for its finding and, across a verb or a preposition, for those joined to it.
+
+    "Effusion and atelectasis are unchanged" and "increase in effusion and atelectasis" speak of both.
+    """
+    value = items[index].value
+    first = drafts[position].item
+    spoken = [position]
+    if first < index:
+        between = {items[each].role for each in range(first + 1, index)}
+        if "verb" in between or "comma" in between:
+            spoken += _joined(items, heads, first, -1)
+    elif (
+        value and any(items[each].role in ("preposition", "determiner") for each in range(index + 1, first))
+    ) or (first > index + 1 and items[index].last - items[index].first > 1):
+        spoken += _joined(items, heads, first, 1)
+    for each in spoken:
+        if not drafts[each].change or drafts[each].change == "stable":
+            drafts[each].change = value
+
+
+def _joined(items: Sequence[Item], heads: dict[int, int], index: int, step: int) -> list[int]:
+    """Findings joined to the one at `index` by "and" or a comma, in one direction."""
+    found = []
+    joined = False
+    position = index + step
+    while 0 <= position < len(items):
+        role = items[position].role
+        if role in FINDINGS and position in heads:
+            if not joined:
+                break
+            found.append(heads[position])
+            joined = False
+        elif role in ("conjunction", "comma", "slash"):
+            joined = True
+        elif role == "change" or (role not in MODIFIERS and role not in _WITHIN):
+            break
+        position += step
+    return found
 
 
 def _next_finding(items: Sequence[Item], index: int, heads: dict[int, int]) -> int:
@@ -111,6 +148,8 @@ def measure(items: Sequence[Item], drafts: Sequence[Draft]) -> None:
             ):
                 break
             position -= 1
+        if position >= 0 and items[position].role in ("context", "quantity") and _is_past(items[position].value):
+            continue  # "previously 6 mm"
         sizes.reverse()
         behind = [draft for draft in findings if draft.item > index]
         front = [draft for draft in findings if draft.item < index]
@@ -121,6 +160,10 @@ def measure(items: Sequence[Item], drafts: Sequence[Draft]) -> None:
         )
         target = behind[0] if phrase or not front else front[-1]
         target.sizes += sizes
+
+
+def _is_past(value: str) -> bool:
+    return value == "history" or value.startswith(("previous", "prior"))
 
 
 def mark_history(items: Sequence[Item], starts: Sequence[bool], drafts: Sequence[Draft]) -> None:

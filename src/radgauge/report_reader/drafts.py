@@ -29,6 +29,7 @@ def drafts_of(
 ) -> list[Draft]:
     """One draft per anatomy, finding and word of normality, with its places and describing words."""
     drafts = []
+    taken: set[int] = set()  # anatomy inside the phrase of a finding
     for index, item in enumerate(items):
         role = item.role
         if role == "anatomy":
@@ -43,7 +44,8 @@ def drafts_of(
                 objects = object_after(items, index)
                 draft.explicit = objects or subject_before(items, index, starts) or after
             else:
-                draft.explicit = before + after or subject_before(items, index, starts)
+                draft.explicit = before + after or subject_before(items, index, starts, across_verb=True)
+                taken.update(before)
             if words[index] in vocabulary.compositions:
                 draft.concept = _composed(draft, items, words[index], vocabulary) or draft.concept
         elif words[index] in vocabulary.compositions:
@@ -57,6 +59,9 @@ def drafts_of(
         else:
             continue
         drafts.append(draft)
+    for draft in drafts:
+        if draft.item in taken:  # "small left apical pneumothorax": small is said of the finding
+            draft.words = [index for index in draft.words if items[index].role in ("side", "position", "part")]
     _share_places(items, drafts)
     return drafts
 

@@ -69,7 +69,7 @@ def look_right(items: Sequence[Item], index: int) -> tuple[list[int], list[int]]
             words.append(position)
         elif role == "verb":
             following = items[position + 1].role if position + 1 < len(items) else ""
-            if anatomy or following not in ("preposition", "side"):
+            if anatomy or following not in ("preposition", "side", "number"):
                 break
         elif role in ("comma", "conjunction"):
             if not (anatomy or words) or not _place_follows(items, position + 1):
@@ -98,8 +98,13 @@ def _place_follows(items: Sequence[Item], index: int) -> bool:
     return found
 
 
-def subject_before(items: Sequence[Item], index: int, starts: Sequence[bool]) -> list[int]:
-    """Anatomy that the statement at `index` is about, across a verb or next to it: "heart is normal"."""
+def subject_before(
+    items: Sequence[Item], index: int, starts: Sequence[bool], *, across_verb: bool = False
+) -> list[int]:
+    """Anatomy that the statement at `index` is about, across a verb or next to it: "heart is normal".
+
+    With `across_verb` only what stands before a verb or colon counts: "lungs: opacity", "lungs show opacity".
+    """
     position = index
     crossed = 0
     subjects: list[int] = []
@@ -109,6 +114,8 @@ def subject_before(items: Sequence[Item], index: int, starts: Sequence[bool]) ->
         position -= 1
         role = items[position].role
         if role == "anatomy":
+            if across_verb and not crossed:
+                return []
             subjects.append(position)
         elif role == "verb":
             if subjects or crossed > 1:
@@ -117,10 +124,9 @@ def subject_before(items: Sequence[Item], index: int, starts: Sequence[bool]) ->
         elif role in ("semicolon", "colon"):
             if role == "semicolon" or subjects:
                 break
+            crossed += 1
         elif role in FINDINGS:
-            if subjects:
-                break
-            if items[position].form == "noun":
+            if subjects or across_verb or items[position].form == "noun":
                 break
         elif role == "cue":
             if any(cue.asserts == "stop" for cue in items[position].cues):
