@@ -21,9 +21,10 @@ METRICS: dict[str, str] = {
     "rouge": "radgauge.metrics.rouge:Rouge",
     "meteor": "radgauge.metrics.meteor:Meteor",
     "cider": "radgauge.metrics.cider:Cider",
+    "ratescore": "radgauge.metrics.ratescore:RateScore",
 }
 
-DEFAULTS: tuple[str, ...] = ("bleu", "rouge")
+DEFAULTS: tuple[str, ...] = ("bleu", "rouge", "ratescore")
 """What `score` uses when no metric is named."""
 
 

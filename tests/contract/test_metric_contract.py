@@ -18,6 +18,7 @@ from radgauge.registry import load, metric_names
 VARIANTS = (
     *("bleu:variant=cxr", "bleu:smoothing=coco", "bleu:empty=zero", "bleu:tokenizer=13a,lowercase=no"),
     *("rouge:variant=coco", "rouge:stemmer=yes", "rouge:empty=zero", "cider:empty=zero"),
+    *("ratescore:weights=short,penalty=paper", "ratescore:preset=2024,no_entities=published"),
 )
 SPECS = (*metric_names(), *VARIANTS)
 

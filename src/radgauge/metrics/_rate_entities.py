@@ -1,0 +1,63 @@
+"""RaTE entities of reports, from the embedded reader."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from radgauge.reading import Readings
+from radgauge.report_reader import ReportReader, rate_entities
+
+VIEW = "rate-entities-1"
+
+
+class Entity(NamedTuple):
+    """An entity as RaTEScore sees it; the span is -1, -1 where it is not known."""
+
+    name: str
+    type: str  # of _rate_weights.TYPES
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True)
+class EmbeddedEntities:
+    """The report reader's RaTE view as a persistent reader.
+
+    It asks `Readings` for the reports, so that metrics which read the same reports share the work.
+    """
+
+    reading: Readings = field(compare=False)
+    reports: ReportReader = field(default_factory=ReportReader)
+
+    @property
+    def signature(self) -> str:
+        """The reader's signature and the version of the view."""
+        return f"{VIEW}:{self.reports.signature}"
+
+    def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+        """Entities in text order."""
+        return [
+            tuple(Entity(each.name, each.type.upper(), each.start, each.end) for each in rate_entities(report))
+            for report in self.reading.of(self.reports, texts)
+        ]
+
+    def pack(self, reading: tuple[Entity, ...]) -> bytes:
+        """As JSON."""
+        return pack_entities(reading)
+
+    def unpack(self, packed: bytes) -> tuple[Entity, ...]:
+        """From JSON."""
+        return unpack_entities(packed)
+
+
+def pack_entities(entities: Sequence[Entity]) -> bytes:
+    """Entities as bytes for the cache on disk."""
+    return json.dumps(entities, separators=(",", ":")).encode()
+
+
+def unpack_entities(packed: bytes) -> tuple[Entity, ...]:
+    """The entities that `pack_entities` made bytes of."""
+    return tuple(Entity(*each) for each in json.loads(packed))
