@@ -179,9 +179,11 @@ def _reach_back(items: Sequence[Item], words: Sequence[str], starts: Sequence[bo
 
 def _alternatives(items: Sequence[Item], words: Sequence[str], status: list[str], decided: list[int]) -> None:
     """Findings joined by "or" outside a negation are alternatives: none of them is certain."""
+    unchanged = False
     for index, item in enumerate(items):
-        if item.role != "conjunction" or words[index] not in ("or", "and / or"):
-            continue
+        unchanged |= item.role == "change" and words[index].startswith(("no ", "without ", "not "))
+        if item.role != "conjunction" or words[index] not in ("or", "and / or") or unchanged:
+            continue  # "no change in effusion or edema" leaves neither open
         after = _neighbour(items, index, 1)
         before = _neighbour(items, index, -1)
         if after < 0 or before < 0 or "absent" in (status[before], status[after]):

@@ -47,12 +47,17 @@ def describe(
             draft.side = item.value
     for index, position in owner.items():
         if items[index].role == "change":
-            _set_change(items, drafts, heads, index, position)
+            _set_change(items, words, drafts, heads, index, position)
     return owner
 
 
 def _set_change(
-    items: Sequence[Item], drafts: Sequence[Draft], heads: dict[int, int], index: int, position: int
+    items: Sequence[Item],
+    words: Sequence[str],
+    drafts: Sequence[Draft],
+    heads: dict[int, int],
+    index: int,
+    position: int,
 ) -> None:
     """A change word counts for its finding and, across a verb or a preposition, for those joined to it.
 
@@ -65,9 +70,9 @@ def _set_change(
         between = {items[each].role for each in range(first + 1, index)}
         if "verb" in between or "comma" in between:
             spoken += _joined(items, heads, first, -1)
-    elif (
-        value and any(items[each].role in ("preposition", "determiner") for each in range(index + 1, first))
-    ) or (first > index + 1 and items[index].last - items[index].first > 1):
+    elif words[index].endswith((" of", " in")) or any(
+        items[each].role == "preposition" for each in range(index + 1, first)
+    ):
         spoken += _joined(items, heads, first, 1)
     for each in spoken:
         if not drafts[each].change or drafts[each].change == "stable":

@@ -66,6 +66,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
         _compositions(lexicon),
         {concept.id: side for concept in lexicon if (side := _side_of(concept.name))},
         frozenset(word.lower() for word in bilateral),
+        _regions(lexicon),
     )
 
 
@@ -80,6 +81,10 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
         },
         "sides": dict(vocabulary.sides),
         "bilateral_words": sorted(vocabulary.bilateral_words),
+        "regions": {
+            concept: [[region, there, sorted(words)] for region, there, words in rules]
+            for concept, rules in vocabulary.regions.items()
+        },
     }
 
 
@@ -95,6 +100,10 @@ def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
         },
         kept["sides"],
         frozenset(kept["bilateral_words"]),
+        {
+            concept: [(region, there, frozenset(words)) for region, there, words in rules]
+            for concept, rules in kept["regions"].items()
+        },
     )
 
 
@@ -183,6 +192,14 @@ def _compositions(lexicon: Lexicon) -> dict[str, list[tuple[frozenset[str], str]
     for rule in lexicon.tables.get("compositions", {}).get("composition", []):
         for word in rule["words"]:
             found[" ".join(phrase_key(word))].append((frozenset(rule["anatomy"]), rule["concept"]))
+    return dict(found)
+
+
+def _regions(lexicon: Lexicon) -> dict[str, list[tuple[str, str, frozenset[str]]]]:
+    """General concept -> what it is in a report about one body region."""
+    found: dict[str, list[tuple[str, str, frozenset[str]]]] = defaultdict(list)
+    for rule in lexicon.tables.get("compositions", {}).get("region", []):
+        found[rule["said"]].append((rule["region"], rule["concept"], frozenset(rule.get("words", ()))))
     return dict(found)
 
 

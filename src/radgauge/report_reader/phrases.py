@@ -32,7 +32,10 @@ def look_left(items: Sequence[Item], index: int) -> tuple[list[int], list[int], 
                 break
             previous = items[position - 1]
             adjective = previous.role == "anatomy" and previous.form == "adjective"
-            if not (previous.role in ("quality", "severity") or adjective) or _is_behind(items, position - 1):
+            coordinated = previous.role == "position" and items[position + 1].role in ("position", "anatomy")
+            if not (previous.role in ("quality", "severity") or adjective or coordinated):
+                break
+            if _is_behind(items, position - 1):
                 break
         else:
             break

@@ -12,6 +12,7 @@ from typing import Any
 from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence
+from radgauge.report_reader.region import resolve_by_region
 from radgauge.report_reader.sentence import SentenceReading, read_sentence
 from radgauge.report_reader.vocabulary import Vocabulary
 from radgauge.text.sentences import split_sentences
@@ -173,6 +174,8 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
         for begin, stop, role, value, owner in found.modifiers:
             describes = owner + first if owner >= 0 else -1
             modifiers.append(new(Modifier, (begin + start, stop + start, role, value, describes)))
+    if any(mention[3] in vocabulary.regions for mention in mentions):
+        resolve_by_region(mentions, relations, vocabulary)
     return ReportReading(text, tuple(sentences), tuple(mentions), tuple(relations), tuple(modifiers))
 
 

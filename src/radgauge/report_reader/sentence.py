@@ -6,6 +6,7 @@ Positions are relative to the sentence, so that its reading can be used again wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from radgauge.report_reader.assertion import assert_items, clause_starts
@@ -16,6 +17,8 @@ from radgauge.report_reader.retag import adjectives_in_front, clear_of, join_lev
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 from radgauge.text.tokens import Tokens, tokenize
 
+_NAMED_BY_SIZE = frozenset({"bowel", "vessel", "intestine", "airway", "cell", "fissure", "colon", "joint", "part"})
+"""What "small" and "large" name without measuring: "small bowel obstruction"."""
 _DESCRIBING = frozenset({"quality", "position", "quantity", "amount"})
 
 
@@ -114,15 +117,30 @@ def _mention(
             locations = tuple(dict.fromkeys([items[index].value for index in draft.explicit]))
         elif concept is not None:
             locations = concept.location
-    severity = ""
+    severity, change = "", draft.change
     descriptors: tuple[str, ...] = ()
     if draft.words:
         severity = next((items[index].value for index in draft.words if items[index].role == "severity"), "")
         descriptors = tuple([words[index] for index in sorted(draft.words) if items[index].role in _DESCRIBING])
-    attributes = Attributes(
-        known[0], locations, severity, tuple(draft.sizes), draft.change, descriptors, cue, known[1]
-    )
+    if kind in FINDINGS and item.last - item.first > 1:
+        inner = _inside(tokens.norms[item.first : item.last], vocabulary)
+        severity, change = severity or inner[0], change or inner[1]
+    attributes = Attributes(known[0], locations, severity, tuple(draft.sizes), change, descriptors, cue, known[1])
     return Mention(start, end, text[start:end], draft.concept, kind, assertion, 0, attributes, item.form)
+
+
+def _inside(norms: tuple[str, ...], vocabulary: Vocabulary) -> tuple[str, str]:
+    """Severity and change that are part of the term: "severe aortic stenosis", "resolving pneumonia"."""
+    severity = change = ""
+    for norm, following in pairwise(norms):
+        entry = vocabulary.word(norm)
+        if entry is None:
+            continue
+        if entry.role == "severity" and not severity and following not in _NAMED_BY_SIZE:
+            severity = entry.value
+        elif entry.role == "change" and not change and norm not in ("increased", "decreased"):
+            change = entry.value
+    return severity, change
 
 
 def _side(

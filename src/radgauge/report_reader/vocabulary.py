@@ -87,6 +87,7 @@ class Vocabulary:
     compositions: Mapping[str, list[tuple[frozenset[str], str]]]  # word -> (anatomy ids, concept)
     sides: Mapping[str, str]  # concept -> left | right, for those that have it in their name
     bilateral_words: frozenset[str]
+    regions: Mapping[str, list[tuple[str, str, frozenset[str]]]]  # concept -> (region, concept there, words)
     sentences: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # readings of sentences, kept by the reader
@@ -105,32 +106,15 @@ class Vocabulary:
         while position < count:
             norm = norms[position]
             best, entry = position, None
-            node = trie.get(norm)
-            if node is not None:
-                if node.__class__ is str:
-                    node = _node(trie, norm)
-                end = position + 1
-                limit = min(count, position + longest)
-                while True:
-                    found = node.get("")
-                    if found is not None:
-                        best, entry = end, found
-                    if end >= limit:
-                        break
-                    node = node.get(norms[end])
-                    if node is None:
-                        break
-                    end += 1
+            if norm in trie:
+                best, entry = _longest(trie, norms, position, min(count, position + longest))
+                if entry is not None and best - position > 1 and entry[0] == "anatomy":
+                    best, entry = _without_finding(trie, norms, position, best, entry, count)
             word = words[position]
             if word in short:
-                node = _node(short, word)
-                end = position + 1
-                while node is not None:
-                    found = node.get("")
-                    if found is not None and end >= best:
-                        best, entry = end, found
-                    node = node.get(words[end]) if end < count else None
-                    end += 1
+                end, found = _longest(short, words, position, count)
+                if found is not None and end >= best:
+                    best, entry = end, found
             if entry is not None:
                 items.append(new(Item, (position, best, *entry)))
                 position = best
@@ -138,6 +122,34 @@ class Vocabulary:
                 items.append(new(Item, (position, position + 1, _role_of_token(norm), norm, "noun", ())))
                 position += 1
         return items
+
+
+def _longest(trie: Trie, norms: tuple[str, ...], position: int, limit: int) -> tuple[int, Entry | None]:
+    """End and entry of the longest term that starts at `position` and ends before `limit`."""
+    node: Trie | None = _node(trie, norms[position])
+    end = position + 1
+    best, entry = position, None
+    while node is not None:
+        found = node.get("")
+        if found is not None:
+            best, entry = end, found
+        if end >= limit:
+            break
+        node = node.get(norms[end])
+        end += 1
+    return best, entry
+
+
+def _without_finding(
+    trie: Trie, norms: tuple[str, ...], position: int, best: int, entry: Entry, count: int
+) -> tuple[int, Entry | None]:
+    """A finding that starts inside anatomy and reaches further keeps its words: "esophageal | hiatus hernia"."""
+    for inner in range(position + 1, best):
+        if norms[inner] in trie:
+            end, found = _longest(trie, norms, inner, count)
+            if found is not None and end > best and found.role in FINDINGS:
+                return _longest(trie, norms, position, inner)
+    return best, entry
 
 
 def _role_of_token(norm: str) -> str:
