@@ -17,6 +17,7 @@ from radgauge.metric import Metric
 GROUP = "radgauge.metrics"
 
 METRICS: dict[str, str] = {
+    "errors": "radgauge.metrics.errors:Errors",
     "bleu": "radgauge.metrics.bleu:Bleu",
     "rouge": "radgauge.metrics.rouge:Rouge",
     "meteor": "radgauge.metrics.meteor:Meteor",
@@ -24,7 +25,7 @@ METRICS: dict[str, str] = {
     "ratescore": "radgauge.metrics.ratescore:RateScore",
 }
 
-DEFAULTS: tuple[str, ...] = ("bleu", "rouge", "ratescore")
+DEFAULTS: tuple[str, ...] = ("errors", "bleu", "rouge", "ratescore")
 """What `score` uses when no metric is named."""
 
 

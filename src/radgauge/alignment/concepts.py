@@ -1,47 +1,60 @@
-"""How close two concepts are: the lexicon's hierarchy as a similarity in [0, 1]."""
+"""How close two concepts are: the lexicon's hierarchy and a table of look-alikes as a similarity in [0, 1]."""
 
 from __future__ import annotations
 
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 
 from radgauge.report_reader.lexicon import Lexicon
 
-NEAR = 0.5  # similarity from which two findings may be the same thing in other words
-BROAD = 40  # an ancestor with more descendants than this is too general to make its children alike
-VAGUE_LABELS = frozenset({"Support Devices", "No Finding", "Pleural Other", "Fracture"})
+DATA = Path(__file__).parent / "data"
+
+NEAR = 0.5
+"""Similarity from which two findings may be the same thing in other words."""
+
+STEP = 0.92  # one step up the hierarchy: "opacity" for "airspace opacity" loses little
+WIDE = 0.2  # a step up to a concept that says almost nothing
 
 
 class ConceptSimilarity:
     """Similarity of the concepts of one lexicon.
 
-    1 for the same concept, high for parent and child (consolidation, airspace opacity), lower for children of
-    one near parent (infiltrate, consolidation) and for concepts under one CheXpert label, 0 otherwise.
+    1 for the same concept, high for parent and child (consolidation, airspace opacity), what the table of families
+    says for concepts that readers use for one another (infiltrate, consolidation), 0 otherwise. Siblings are
+    different things unless a family joins them: a feeding tube is no endotracheal tube.
+
+    >>> from radgauge.report_reader.lexicon import load_lexicon
+    >>> alike = ConceptSimilarity(load_lexicon())
+    >>> alike.of("picc", "picc"), alike.of("picc", "central_venous_catheter"), alike.of("picc", "chest_tube")
+    (1.0, 0.92, 0.0)
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
+        table = tomllib.loads((DATA / "families.toml").read_text(encoding="utf-8"))
+        self._wide = frozenset(table["wide"]["concepts"])
+        self._families: dict[str, list[tuple[int, float]]] = {}
+        for number, family in enumerate(table["family"]):
+            for concept in family["concepts"]:
+                self._families.setdefault(concept, []).append((number, float(family["alike"])))
         self._concepts = lexicon.concepts
-        self._above = {name: self._ancestors(name) for name in lexicon.concepts}
-        below: dict[str, int] = {}
-        for above in self._above.values():
-            for ancestor in above:
-                below[ancestor] = below.get(ancestor, 0) + 1
-        self._broad = frozenset(name for name, count in below.items() if count > BROAD)
+        self._known: dict[str, dict[str, int]] = {}
         self.of = lru_cache(maxsize=1 << 18)(self._similarity)
         self.related = lru_cache(maxsize=1 << 18)(self._related)
 
     def ancestors(self, name: str) -> dict[str, int]:
         """Everything above a concept, itself included, with the number of steps."""
-        return self._above.get(name, {name: 0})
-
-    def _ancestors(self, name: str) -> dict[str, int]:
-        steps = {name: 0}
-        queue = [name]
-        while queue:
-            current = queue.pop(0)
-            for parent in self._concepts[current].parents:
-                if parent not in steps and parent in self._concepts:
-                    steps[parent] = steps[current] + 1
-                    queue.append(parent)
+        steps = self._known.get(name)
+        if steps is None:
+            steps = self._known[name] = {name: 0}
+            queue = [name]
+            while queue:
+                current = queue.pop(0)
+                known = self._concepts.get(current)
+                for parent in known.parents if known is not None else ():
+                    if parent not in steps:
+                        steps[parent] = steps[current] + 1
+                        queue.append(parent)
         return steps
 
     def _related(self, a: str, b: str) -> bool:
@@ -52,15 +65,25 @@ class ConceptSimilarity:
         if a == b:
             return 1.0
         above_a, above_b = self.ancestors(a), self.ancestors(b)
-        if b in above_a or a in above_b:
-            steps = above_a[b] if b in above_a else above_b[a]
-            top = b if b in above_a else a
-            return max(0.6, 0.97 - 0.12 * steps) if top not in self._broad else 0.55
-        shared = [
-            above_a[name] + above_b[name] for name in above_a.keys() & above_b.keys() if name not in self._broad
-        ]
-        best = max(0.4, 0.8 - 0.1 * (min(shared) - 1)) if shared else 0.0
-        label_a, label_b = self._concepts[a].chexpert, self._concepts[b].chexpert
-        if label_a and label_a == label_b and label_a not in VAGUE_LABELS:
-            best = max(best, 0.55)
+        best = 0.0
+        for high, steps in ((b, above_a), (a, above_b)):
+            if high in steps:
+                best = max(best, WIDE if high in self._wide else STEP ** steps[high])
+        if best < 1.0:
+            of_b = self._families_of(b)
+            for number, (alike, up) in self._families_of(a).items():
+                if number in of_b:
+                    best = max(best, alike * STEP ** (up + of_b[number][1]))
         return best
+
+    def _families_of(self, name: str) -> dict[int, tuple[float, int]]:
+        """The families of a concept or, if it has none, of its nearest ancestors that have: with steps."""
+        found: dict[int, tuple[float, int]] = {}
+        reached = -1
+        for ancestor, steps in self.ancestors(name).items():
+            if found and steps > reached:
+                break
+            for number, alike in self._families.get(ancestor, ()):
+                found.setdefault(number, (alike, steps))
+                reached = steps
+        return found

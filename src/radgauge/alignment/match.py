@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from radgauge.alignment.concepts import NEAR, ConceptSimilarity
-from radgauge.alignment.findings import Denial, Finding, Findings, Span
+from radgauge.alignment.concepts import NEAR
+from radgauge.alignment.findings import SAME, Denial, Finding, Findings, Knowledge, union
+from radgauge.alignment.places import place_names, severity_name, side_name
 
 SAME_SIZE = 0.25  # relative difference of measurements that is still the same
 SMALL_MM = 3.0  # and the absolute one: nobody measures better than that
+OTHER_SIDE, OTHER_PLACE, UNSAID = 0.68, 0.8, 0.97
 
 
 class Difference(NamedTuple):
@@ -32,8 +33,7 @@ class Difference(NamedTuple):
     conflict: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """The same finding in both reports."""
 
     reference: Finding
@@ -42,16 +42,14 @@ class Match:
     differences: tuple[Difference, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(NamedTuple):
     """A finding that one report makes and the other denies."""
 
     finding: Finding
     denial: Denial
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
+class Aligned(NamedTuple):
     """Two reports side by side.
 
     Attributes:
@@ -60,8 +58,6 @@ class Aligned:
         added: Findings of the candidate that the reference does not mention.
         denied: Findings of the reference that the candidate denies.
         invented: Findings of the candidate that the reference denies.
-        restated: Findings that only say again, in other words, what is matched already: (side, finding).
-        agreed_normal: Spans (reference, candidate) of denials that both reports make.
     """
 
     matched: tuple[Match, ...]
@@ -69,54 +65,54 @@ class Aligned:
     added: tuple[Finding, ...]
     denied: tuple[Contradiction, ...]
     invented: tuple[Contradiction, ...]
-    restated: tuple[tuple[str, Finding], ...]
-    agreed_normal: tuple[tuple[Span, Span], ...]
 
 
-def align_findings(reference: Findings, candidate: Findings, similarity: ConceptSimilarity) -> Aligned:
-    """Put the findings of two reports side by side."""
-    ours, theirs = candidate.present, reference.present
-    closeness = [[_closeness(r, c, similarity) for c in ours] for r in theirs]
-    pairs = _assign(closeness)
-    used_r, used_c = {r for r, _ in pairs}, {c for _, c in pairs}
-    restated: list[tuple[str, Finding]] = []
-    missing, denied = _leftover(
-        theirs, used_r, pairs, closeness, "reference", candidate.denied, similarity, restated
-    )
-    flipped = [list(column) for column in zip(*closeness, strict=True)] if closeness else [[] for _ in ours]
-    swapped = [(c, r) for r, c in pairs]
-    added, invented = _leftover(
-        ours, used_c, swapped, flipped, "candidate", reference.denied, similarity, restated
-    )
+def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Aligned:
+    """Put the findings of two reports side by side.
+
+    >>> from radgauge.alignment.findings import findings_of, knowledge_for
+    >>> from radgauge.report_reader import load_lexicon, read_report
+    >>> known = knowledge_for(load_lexicon())
+    >>> texts = "Left effusion. Cardiomegaly.", "Right effusion. Heart size is normal."
+    >>> aligned = align_findings(*[findings_of(read_report(text), known) for text in texts], known)
+    >>> aligned.matched[0].differences[0][:3], aligned.denied[0].finding.concept
+    (('side', 'left', 'right'), 'cardiomegaly')
+    """
+    theirs, ours = reference.present, candidate.present
+    closeness = [[_closeness(r, c, knowledge) for c in ours] for r in theirs]
+    pairs = _assign(closeness, len(theirs), len(ours))
+    partner_of_r = dict(pairs)
+    partner_of_c = {c: r for r, c in pairs}
+    whole_r = {r: theirs[r] for r, _ in pairs}
+    whole_c = {c: ours[c] for _, c in pairs}
+    missing, denied = _leftover(theirs, partner_of_r, whole_r, ours, candidate.denied, knowledge)
+    added, invented = _leftover(ours, partner_of_c, whole_c, theirs, reference.denied, knowledge)
     return Aligned(
-        matched=tuple(
-            Match(theirs[r], ours[c], closeness[r][c], differences(theirs[r], ours[c], similarity))
+        tuple(
+            Match(whole_r[r], whole_c[c], closeness[r][c], differences(whole_r[r], whole_c[c], knowledge))
             for r, c in pairs
         ),
-        missing=tuple(missing),
-        added=tuple(added),
-        denied=tuple(denied),
-        invented=tuple(invented),
-        restated=tuple(restated),
-        agreed_normal=_agreed(reference.denied, candidate.denied),
+        tuple(missing),
+        tuple(added),
+        tuple(denied),
+        tuple(invented),
     )
 
 
-def differences(r: Finding, c: Finding, similarity: ConceptSimilarity) -> tuple[Difference, ...]:
+def differences(r: Finding, c: Finding, knowledge: Knowledge) -> tuple[Difference, ...]:
     """Every attribute that two matched findings tell differently."""
     found: list[Difference] = []
     if r.sides != c.sides:
         conflict = bool(r.sides and c.sides)
         found.append(Difference("side", side_name(r.sides), side_name(c.sides), conflict))
-    if r.locations and c.locations:
-        if not any(similarity.related(a, b) for a in r.locations for b in c.locations):
-            found.append(Difference("location", _names(r.locations), _names(c.locations), True))
-    elif r.locations or c.locations:
-        found.append(Difference("location", _names(r.locations), _names(c.locations), False))
+    if r.locations != c.locations:
+        conflict = bool(r.locations and c.locations)
+        if not conflict or not knowledge.places.agree(r.locations, c.locations):
+            found.append(Difference("location", place_names(r.locations), place_names(c.locations), conflict))
     if r.severity != c.severity:
         conflict = bool(r.severity and c.severity)
         found.append(Difference("severity", severity_name(r.severity), severity_name(c.severity), conflict))
-    if r.sizes_mm or c.sizes_mm:
+    if r.sizes_mm != c.sizes_mm:
         a, b = max(r.sizes_mm, default=0.0), max(c.sizes_mm, default=0.0)
         if abs(a - b) > max(SMALL_MM, SAME_SIZE * max(a, b)):
             found.append(Difference("size", _size(a), _size(b), bool(a and b)))
@@ -128,92 +124,94 @@ def differences(r: Finding, c: Finding, similarity: ConceptSimilarity) -> tuple[
     return tuple(found)
 
 
-def side_name(sides: int) -> str:
-    """The sides in words.
-
-    >>> side_name(1), side_name(3), side_name(0)
-    ('left', 'bilateral', '')
-    """
-    return {0: "", 1: "left", 2: "right", 3: "bilateral", 4: "midline"}.get(sides, "bilateral")
-
-
-def severity_name(severity: int) -> str:
-    """The severity in words."""
-    return ("", "trace", "mild", "moderate", "severe")[severity]
-
-
-def _closeness(r: Finding, c: Finding, similarity: ConceptSimilarity) -> float:
-    value = similarity.of(r.concept, c.concept)
+def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
+    """How much two findings are one, 0 to 1: concept first, then side and place; 0 below NEAR."""
+    value = concept_similarity(r, c, knowledge)
     if value < NEAR:
         return 0.0
-    if r.sides and c.sides and not r.sides & c.sides:
-        value *= 0.7
-    elif r.sides != c.sides:
-        value *= 0.95
-    apart = not any(similarity.related(a, b) for a in r.locations for b in c.locations)
-    return value * 0.8 if r.locations and c.locations and apart else value
+    if r.sides != c.sides:
+        value *= UNSAID if not (r.sides and c.sides) or r.sides & c.sides else OTHER_SIDE
+    if r.locations != c.locations:
+        if r.locations and c.locations:
+            value *= 1.0 if knowledge.places.agree(r.locations, c.locations) else OTHER_PLACE
+        else:
+            value *= UNSAID
+    return value if value >= NEAR else 0.0
 
 
-def _assign(closeness: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    edges = [(r, c) for r, row in enumerate(closeness) for c, value in enumerate(row) if value > 0]
-    if len({r for r, _ in edges}) == len(edges) == len({c for _, c in edges}):
+def concept_similarity(r: Finding, c: Finding, knowledge: Knowledge) -> float:
+    """Similarity of what two findings are, whatever the words: the best of all their concepts."""
+    of = knowledge.similarity.of
+    value = of(r.concept, c.concept)
+    if value < 1.0:
+        for a in r.others:
+            value = max(value, 0.95 * of(a, c.concept))
+        for b in c.others:
+            value = max(value, 0.95 * of(r.concept, b))
+            for a in r.others:
+                value = max(value, 0.9 * of(a, b))
+    return value
+
+
+def _assign(closeness: Sequence[Sequence[float]], rows: int, columns: int) -> list[tuple[int, int]]:
+    """The pairs of the assignment with the greatest sum; nothing below NEAR is paired."""
+    if not rows or not columns:
+        return []
+    edges = [(r, c) for r, row in enumerate(closeness) for c, value in enumerate(row) if value > 0.0]
+    taken_r, taken_c = {r for r, _ in edges}, {c for _, c in edges}
+    if len(taken_r) == len(edges) == len(taken_c):
         return edges  # nothing competes: the usual case, and much cheaper
-    rows, columns = linear_sum_assignment(np.asarray(closeness), maximize=True)
-    return [(int(r), int(c)) for r, c in zip(rows, columns, strict=True) if closeness[r][c] > 0]
+    best_r, best_c = linear_sum_assignment(np.asarray(closeness), maximize=True)
+    return [(int(r), int(c)) for r, c in zip(best_r, best_c, strict=True) if closeness[r][c] > 0.0]
 
 
 def _leftover(
     own: Sequence[Finding],
-    used: set[int],
-    pairs: Sequence[tuple[int, int]],
-    closeness: Sequence[Sequence[float]],
-    side: str,
+    partner: dict[int, int],
+    whole: dict[int, Finding],
+    others: Sequence[Finding],
     denials: Sequence[Denial],
-    similarity: ConceptSimilarity,
-    restated: list[tuple[str, Finding]],
+    knowledge: Knowledge,
 ) -> tuple[list[Finding], list[Contradiction]]:
+    """Findings without a partner: restated (they join a matched one), contradicted, or alone."""
     alone: list[Finding] = []
     against: list[Contradiction] = []
     for index, finding in enumerate(own):
-        if index in used:
+        if index in partner:
             continue
-        denial = next((each for each in denials if _denies(each, finding, similarity)), None)
-        if denial is not None and not denial.normal:
-            against.append(Contradiction(finding, denial))
-        elif any(closeness[index][other] >= NEAR and _covered(finding, own[mine]) for mine, other in pairs):
-            restated.append((side, finding))
-        elif denial is not None:
+        mine = next((m for m, o in partner.items() if _covered(finding, own[m], others[o], knowledge)), None)
+        if mine is not None:
+            whole[mine] = union(whole[mine], finding)
+            continue
+        denial = next((each for each in denials if denies(each, finding, knowledge)), None)
+        if denial is not None:
             against.append(Contradiction(finding, denial))
         else:
             alone.append(finding)
     return alone, against
 
 
-def _covered(finding: Finding, matched: Finding) -> bool:
-    """Whether a finding says nothing new beside one of its own report that is matched already."""
-    if finding.sides and matched.sides and not finding.sides & matched.sides:
+def _covered(finding: Finding, mine: Finding, other: Finding, knowledge: Knowledge) -> bool:
+    """Whether a leftover says no more than a matched pair does: split in one report, whole in the other."""
+    if concept_similarity(finding, other, knowledge) < SAME:
         return False
-    return not (finding.locations and matched.locations and finding.locations.isdisjoint(matched.locations))
+    if finding.sides and other.sides:
+        if finding.sides & ~other.sides:
+            return False
+    elif finding.sides and mine.sides and not finding.sides & mine.sides:
+        return False
+    if finding.locations and other.locations:
+        return knowledge.places.agree(finding.locations, other.locations)
+    return not (finding.locations and mine.locations) or knowledge.places.agree(finding.locations, mine.locations)
 
 
-def _denies(denial: Denial, finding: Finding, similarity: ConceptSimilarity) -> bool:
+def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
+    """Whether a denial speaks of this finding."""
     if denial.sides and finding.sides and not denial.sides & finding.sides:
         return False
-    above = similarity.ancestors(finding.concept)
-    return any(concept in above for concept in denial.concepts)
-
-
-def _agreed(reference: Sequence[Denial], candidate: Sequence[Denial]) -> tuple[tuple[Span, Span], ...]:
-    return tuple(
-        (r.span, c.span)
-        for r in reference
-        for c in [next((c for c in candidate if r.concepts & c.concepts), None)]
-        if c is not None
-    )
-
-
-def _names(locations: frozenset[str]) -> str:
-    return ", ".join(sorted(name.replace("_", " ") for name in locations))
+    if denial.severity and 0 < finding.severity < denial.severity:
+        return False
+    return not denial.concepts.isdisjoint(knowledge.similarity.ancestors(finding.concept))
 
 
 def _size(mm: float) -> str:

@@ -1,0 +1,174 @@
+"""The error profile: hand-counted cases, settings, explanations."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import radgauge as rg
+from radgauge.alignment.weights import PRIOR
+from radgauge.error_categories import BY_KEY
+from radgauge.errors import InputError, UsageError
+from radgauge.metrics.errors import Errors
+from radgauge.reading import Readings
+
+
+def judge(candidate: str, reference: str, **settings: object) -> dict[str, float]:
+    metric = Errors(weights="prior", **settings)  # type: ignore[arg-type]
+    results = rg.score([{"id": "1", "candidate": candidate, "reference": reference}], [metric])
+    return {name: value for name, value in results.records()[0].items() if name.startswith("errors")}
+
+
+def counted(row: dict[str, float]) -> dict[str, float]:
+    """The categories with errors."""
+    return {key: row[f"errors_{key}"] for key in BY_KEY if row[f"errors_{key}"]}
+
+
+COUNTS = [
+    ("Left pleural effusion.", "Left pleural effusion.", {}),
+    ("Lungs are clear.", "Left pleural effusion. Lungs are clear.", {"omission": 1}),
+    ("No pleural effusion.", "Left pleural effusion.", {"omission": 1}),
+    ("Left pleural effusion. Pneumothorax.", "Left pleural effusion.", {"false_finding": 1}),
+    ("Right pleural effusion.", "Left pleural effusion.", {"location": 1}),
+    ("Right upper lobe consolidation.", "Right lower lobe consolidation.", {"location": 1}),
+    ("Trace left effusion.", "Large left effusion.", {"severity": 1}),
+    ("There is a 4 mm nodule in the right upper lobe.", "A 12 mm right upper lobe nodule.", {"severity": 1}),
+    ("Worsening left effusion.", "Left effusion.", {"false_comparison": 1}),
+    ("Left effusion.", "New left effusion.", {"omitted_comparison": 1}),
+    ("Possible pneumonia.", "Pneumonia.", {"false_uncertainty": 1}),
+    ("Pneumonia.", "Possible pneumonia.", {"omitted_uncertainty": 1}),
+]
+
+
+@pytest.mark.parametrize(("candidate", "reference", "expected"), COUNTS)
+def test_each_category_is_counted(candidate: str, reference: str, expected: dict[str, float]) -> None:
+    row = judge(candidate, reference)
+    assert counted(row) == expected
+    assert row["errors_total"] == sum(expected.values())
+
+
+def test_quality_by_hand() -> None:
+    # one actionable finding missed of one: x = 1 * 2 / (1 + 1) = 1, (1 - 1) / (1 + 1) = 0
+    assert judge("Lungs are clear.", "Left effusion. Lungs are clear.")["errors_quality"] == pytest.approx(0.0)
+    # one of two actionable findings missed: x = 2 / 3, quality = (1/3) / (5/3)
+    half = judge("Left effusion.", "Left effusion. Cardiomegaly.")["errors_quality"]
+    assert half == pytest.approx(0.2)
+    assert judge("Left effusion.", "Left effusion.")["errors_quality"] == 1.0
+
+
+def test_a_misleading_report_is_negative() -> None:
+    wrong = "Large right pneumothorax. Lung mass. Rib fractures."
+    assert judge(wrong, "Left pleural effusion. No pneumothorax.")["errors_quality"] < -0.3
+
+
+def test_significance_follows_the_tier() -> None:
+    assert judge("Lungs are clear.", "Lungs are clear. Pneumothorax.")["errors_omission_significant"] == 1
+    row = judge("Lungs are clear.", "Lungs are clear. Degenerative changes of the spine.")
+    assert (row["errors_omission"], row["errors_omission_significant"]) == (1, 0)
+
+
+def test_context_shifts_significance() -> None:
+    case = {"id": "1", "candidate": "Lungs are clear.", "reference": "Lungs are clear. PICC tip in the SVC."}
+    plain = rg.score([case], [Errors(weights="prior")])["errors"]
+    asked = {**case, "indication": "PICC placement"}
+    shifted = rg.score([asked], [Errors(weights="prior")])["errors"]
+    ignored = rg.score([asked], [Errors(weights="prior", context=False)])["errors"]
+    assert plain.column("errors_significant")[0] == 0
+    assert shifted.column("errors_significant")[0] == 1
+    assert ignored.headline[0] == plain.headline[0]
+
+
+def test_the_best_reference_counts() -> None:
+    metric = Errors()
+    case = rg.Case("1", "Left effusion.", ("Cardiomegaly.", "Left effusion."))
+    assert metric.measure([case], reading=Readings())[0, 0] == 1.0
+    explained = metric.explain(case, reading=Readings())
+    assert explained is not None
+    assert all(note.data["reference"] == 1 for note in explained.notes)
+
+
+def test_nothing_read_is_not_judged() -> None:
+    cases = [
+        {"id": "1", "candidate": "xyzzy", "reference": "Left effusion."},
+        {"id": "2", "candidate": "Left effusion.", "reference": "xyzzy"},
+    ]
+    scores = rg.score(cases, ["errors"])["errors"]
+    assert np.isnan(scores.values).all()
+    assert list(scores.reasons.values()) == [
+        "no finding and no normal statement was read in the candidate",
+        "no finding and no normal statement was read in the reference",
+    ]
+
+
+def test_explanations_say_what_is_wrong_and_where() -> None:
+    reference = "Small left pleural effusion. Cardiomegaly. No pneumothorax."
+    candidate = "Small right pleural effusion. Heart size is normal. Right pneumothorax."
+    explained = Errors().explain(rg.Case("1", candidate, (reference,)), reading=Readings())
+    assert explained is not None
+    found = {note.kind: note for note in explained.notes}
+    assert found["changed"].data["category_key"] == "location"
+    assert "side is left in the reference, right in the candidate" in found["changed"].text
+    contradicted = [note for note in explained.notes if note.kind == "contradicted"]
+    assert {note.data["concept"] for note in contradicted} == {"cardiomegaly", "pneumothorax"}
+    for note in explained.notes:
+        for start, end in note.reference_spans:
+            assert reference[start:end].strip()
+    costs = [note.data["cost"] for note in explained.notes if "cost" in note.data]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_a_file_of_weights(tmp_path: Path) -> None:
+    table = json.loads(PRIOR.as_json())
+    table["categories"]["omission"] = 0.0
+    path = tmp_path / "weights.json"
+    path.write_text(json.dumps(table))
+    case = {"id": "1", "candidate": "Lungs are clear.", "reference": "Left effusion. Lungs are clear."}
+    assert rg.score([case], [Errors(weights=str(path))])["errors"].headline[0] == 1.0
+    assert Errors(weights=str(path)).signature() != Errors().signature()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "weights must be JSON"),
+        ("[]", "weights must be a JSON object, got list"),
+        ("{}", "'tiers' must be an object with the keys urgent"),
+    ],
+)
+def test_faulty_weights(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "weights.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        Errors(weights=str(path))
+
+
+def test_faulty_numbers_in_weights(tmp_path: Path) -> None:
+    for change, message in ((("base", 0), "'base' must be greater than 0"), (("hedged", -1), "from 0 to 1000")):
+        table = json.loads(PRIOR.as_json())
+        table[change[0]] = change[1]
+        path = tmp_path / f"{change[0]}.json"
+        path.write_text(json.dumps(table))
+        with pytest.raises(InputError, match=message):
+            Errors(weights=str(path))
+
+
+def test_missing_files() -> None:
+    with pytest.raises(InputError, match="weights must be 'default', 'prior' or the path of a JSON file"):
+        Errors(weights="nowhere.json")
+    with pytest.raises(UsageError, match="lexicon must be a TOML file"):
+        Errors(lexicon="nowhere.toml")
+
+
+def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[[concept]]\nid = "frobnosis"\nkind = "disease"\nname = "frobnosis"\ntier = "urgent"\n'
+        'lay = "an invented disease"\nregions = ["chest"]\n'
+    )
+    row = judge("Lungs are clear.", "Lungs are clear. Frobnosis.", lexicon=str(path))
+    assert row["errors_omission_significant"] == 1
+    assert not math.isnan(row["errors_quality"])
