@@ -9,7 +9,7 @@ __version__
 Case read_cases write_cases read_report
 Reader Readings Cache
 Metric Explanation Note load metric_names
-Scores Results score read_scores write_scores summarise compare align read_judgments
+Scores Results score read_scores write_scores summarise compare oracle align read_judgments
 RadgaugeError InputError UsageError ModelError MissingExtra
 """
 
@@ -22,3 +22,11 @@ def test_every_public_name_exists() -> None:
     for name in radgauge.__all__:
         assert getattr(radgauge, name) is not None
     assert dir(radgauge) == sorted(radgauge.__all__)
+
+
+def test_modules_do_not_hide_the_functions_of_their_name() -> None:
+    import radgauge.align
+    import radgauge.compare
+    import radgauge.oracle
+
+    assert all(callable(getattr(radgauge, name)) for name in ("align", "compare", "oracle"))

@@ -9,6 +9,8 @@ array([1.])
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -34,6 +36,7 @@ _PUBLIC = {
     "write_scores": "scores_file",
     "summarise": "summary",
     "compare": "compare",
+    "oracle": "oracle",
     "align": "align",
     "read_judgments": "judges",
     "RadgaugeError": "errors",
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from radgauge.metric import Explanation as Explanation
     from radgauge.metric import Metric as Metric
     from radgauge.metric import Note as Note
+    from radgauge.oracle import oracle as oracle
     from radgauge.reading import Reader as Reader
     from radgauge.reading import Readings as Readings
     from radgauge.registry import load as load
@@ -84,3 +88,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """Keeps `radgauge.compare` the function when somebody imports the module of that name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _PUBLIC and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -87,6 +87,13 @@ class Readings:
         value: R = self._derived[key]
         return value
 
+    def fork(self) -> Readings:
+        """Readings with the same disk cache and progress and a memory of their own.
+
+        For corpora that are read block by block: what a block took in memory goes when its fork does.
+        """
+        return Readings(cache=self._cache, progress=self._progress)
+
     def _from_cache(self, reader: Reader[R], wanted: list[str], known: dict[str, Any]) -> list[str]:
         if self._cache is None or not isinstance(reader, Persistent):
             return wanted

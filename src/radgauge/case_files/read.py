@@ -138,6 +138,43 @@ def read_cases(
     return CaseFile(tuple(cases), provenance)
 
 
+def read_references(
+    path: Path | str,
+    *,
+    section: str | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    encoding: str | None = None,
+    split: str | None = None,
+) -> CaseFile:
+    """Reports without candidates, as cases with a reference: a corpus to search, or queries.
+
+    Args:
+        path: A table of reports, or a published corpus as released.
+        section: findings, impression, both or whole. None keeps texts whole and warns if they have headings.
+        columns: Role (id, reference) -> column, where names do not speak for themselves.
+        encoding: Of text files; None = byte order mark, else UTF-8.
+        split: Keep only the studies of this split.
+    """
+    if section is not None and section not in SECTIONS:
+        raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
+    given = check_roles(columns)
+    side = _read(Path(path), "references", _Options(given, None, section, encoding, split))
+    _check_given(given, [side])
+    check_unique(side.cases, places=side.places)
+    warnings = [*side.table.source.notes, *(heading_notes(side.cases) if section is None else ())]
+    provenance = Provenance(
+        sources=(side.table.source,),
+        columns=_columns_by_file([side]),
+        section=section,
+        split=split,
+        studies=len(side.cases),
+        systems=(),
+        cases=len(side.cases),
+        warnings=tuple(warnings),
+    )
+    return CaseFile(side.cases, provenance)
+
+
 @dataclass(frozen=True)
 class _Options:
     given: Given
