@@ -76,9 +76,7 @@ class FeatureIndex:
     def shared(self, query: int) -> Counts:
         """How many features of the query each text of the corpus has."""
         features = self.asked[self.ends[query] : self.ends[query + 1]]
-        total: Counts = (
-            np.zeros(self.texts, np.uint8) if len(features) < 256 else np.zeros(self.texts, np.uint16)
-        )
+        total: Counts = np.zeros(self.texts, np.uint8) if len(features) < 256 else np.zeros(self.texts, np.uint16)
         rows = self.row_of[features]
         for row in rows[rows >= 0].tolist():
             np.add(total, self.dense[row], out=total)
