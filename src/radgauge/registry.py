@@ -23,9 +23,17 @@ METRICS: dict[str, str] = {
     "meteor": "radgauge.metrics.meteor:Meteor",
     "cider": "radgauge.metrics.cider:Cider",
     "ratescore": "radgauge.metrics.ratescore:RateScore",
+    "bertscore": "radgauge.metrics.bertscore:BertScore",
+    "chexbert": "radgauge.metrics.chexbert:Chexbert",
+    "chexbert_similarity": "radgauge.metrics.chexbert_similarity:ChexbertSimilarity",
+    "radgraph": "radgauge.metrics.radgraph:RadGraph",
+    "radcliq": "radgauge.metrics.radcliq:RadCliQ",
 }
 
-DEFAULTS: tuple[str, ...] = ("errors", "bleu", "rouge", "ratescore")
+DEFAULTS: tuple[str, ...] = (
+    *("errors", "radcliq", "radgraph", "chexbert", "ratescore"),
+    *("bertscore", "bleu", "rouge"),
+)
 """What `score` uses when no metric is named."""
 
 

@@ -1,0 +1,56 @@
+"""Checks that metrics which rest on models share: settings, and texts that hold nothing to read."""
+
+from __future__ import annotations
+
+from radgauge.errors import UsageError
+
+EMBEDDED = "embedded"
+
+
+def check_choices(metric: object, **allowed: tuple[str, ...]) -> None:
+    """Every named setting of the metric must have one of the values given.
+
+    >>> from radgauge.metrics.radgraph import RadGraph
+    >>> RadGraph(variant="best")
+    Traceback (most recent call last):
+        ...
+    radgauge.errors.UsageError: radgraph: variant must be one of yu, simple, partial, complete, got 'best'
+    """
+    for setting, values in allowed.items():
+        if (value := getattr(metric, setting)) not in values:
+            name = getattr(metric, "name", "")
+            raise UsageError(f"{name}: {setting} must be one of {', '.join(values)}, got {value!r}")
+
+
+def settle(metric: object, setting: str, *, embedded: str, published: str) -> None:
+    """Replace "auto" by what the model profile means, so that the signature names the true value."""
+    if getattr(metric, setting) == "auto":
+        chosen = embedded if getattr(metric, "models", EMBEDDED) == EMBEDDED else published
+        object.__setattr__(metric, setting, chosen)
+
+
+def label_columns(names: tuple[str, ...], models: str) -> tuple[str, ...]:
+    """Column names, marked when the numbers rest on embedded parts.
+
+    >>> label_columns(("radgraph_yu",), "embedded")
+    ('radgraph_yu_embedded',)
+    """
+    return tuple(f"{name}_embedded" for name in names) if models == EMBEDDED else names
+
+
+def has_words(text: str) -> bool:
+    """Whether there is any letter or digit.
+
+    >>> has_words("..."), has_words("clear")
+    (False, True)
+    """
+    return any(character.isalnum() for character in text)
+
+
+def wordless(candidate: str, references: tuple[str, ...]) -> str:
+    """Why a case whose texts hold no words cannot be judged; "" if that is not the reason."""
+    if not has_words(candidate):
+        return "candidate has no words"
+    if not any(has_words(text) for text in references):
+        return "reference has no words"
+    return ""

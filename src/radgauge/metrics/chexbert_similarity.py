@@ -1,0 +1,104 @@
+"""CheXbert similarity (s_emb): cosine of two reports' CheXbert embeddings or label vectors.
+
+Yu et al. (2023), Patterns 4(9). The preprint speaks of indicator vectors of the 14 conditions; the released
+code, and so RadCliQ, compares the embedding (the first position of the last layer). Both exist here, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.errors import UsageError
+from radgauge.metric import Metric, Rows, best_reference, ratio, reference_pairs
+from radgauge.metrics._settings import EMBEDDED, check_choices, has_words, label_columns, settle, wordless
+from radgauge.models.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes, labeler_signature
+from radgauge.reading import Readings
+
+
+@dataclass(frozen=True)
+class ChexbertSimilarity(Metric):
+    """Cosine of two reports in CheXbert's eyes.
+
+    Attributes:
+        models: "embedded", "published", or a folder or file with the authors' checkpoint.
+        of: "embedding" (released code; published models only), "labels" (preprint: 1 for a positive
+            condition, 0 otherwise); "auto" is labels for embedded and embedding for published models.
+        uncertain: For labels: whether "uncertain" counts as "positive" or "negative".
+        empty: "nan": a text without words is not judged; "read": it is read like any other.
+
+    >>> from radgauge.cases import Case
+    >>> from radgauge.reading import Readings
+    >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
+    >>> ChexbertSimilarity().measure([case], reading=Readings()).round(3).tolist()
+    [[0.707]]
+    """
+
+    name: ClassVar[str] = "chexbert_similarity"
+    higher_is_better: ClassVar[bool] = True
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    summary: ClassVar[str] = "cosine of CheXbert embeddings (published) or of the 14 labels (embedded)"
+
+    models: str = EMBEDDED
+    of: str = "auto"
+    uncertain: str = "positive"
+    empty: str = "nan"
+
+    def __post_init__(self) -> None:
+        settle(self, "of", embedded="labels", published="embedding")
+        check_choices(self, of=("embedding", "labels"), uncertain=("positive", "negative"), empty=("nan", "read"))
+        if self.models == EMBEDDED and self.of == "embedding":
+            raise UsageError(
+                "chexbert_similarity: of=embedding needs the CheXbert checkpoint; add models=published or use of=labels"
+            )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Named by what is compared."""
+        name = "chexbert_similarity" if self.of == "embedding" else "chexbert_label_similarity"
+        return label_columns((name,), self.models)
+
+    @property
+    def judges_empty(self) -> bool:
+        """Whether an empty candidate is read too."""
+        return self.empty == "read"
+
+    def parts(self) -> Mapping[str, str]:
+        """The labeler."""
+        return {"labeler": labeler_signature(self.models), "references": "best"}
+
+    def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+        """One cosine per case."""
+        candidates, references, owner = reference_pairs(cases)
+        vectors = self._vectors([*candidates, *references], reading)
+        left, right = vectors[: len(candidates)], vectors[len(candidates) :]
+        lengths = np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=1)
+        cosine = ratio((left * right).sum(axis=1), lengths[0] * lengths[1])
+        # One text names conditions and the other none: nothing in common. Neither does: nothing to compare.
+        cosine[(lengths[0] == 0) ^ (lengths[1] == 0)] = 0.0
+        if self.empty == "nan":
+            able = [has_words(a) and has_words(b) for a, b in zip(candidates, references, strict=True)]
+            cosine[~np.array(able, dtype=bool)] = np.nan
+        best = best_reference(cosine[:, None], owner, cases=len(cases), higher_is_better=True)
+        rows = np.full((len(cases), 1), np.nan)
+        rows[best >= 0, 0] = cosine[best[best >= 0]]
+        return rows
+
+    def why_not(self, case: Case, *, reading: Readings) -> str:
+        """No words, or no positive condition anywhere."""
+        missing = "" if self.empty == "read" else wordless(case.candidate, case.references)
+        return missing or "no condition is positive in either text"
+
+    def _vectors(self, texts: Sequence[str], reading: Readings) -> Rows:
+        if self.of == "labels":
+            counted = (POSITIVE, UNCERTAIN) if self.uncertain == "positive" else (POSITIVE,)
+            codes = condition_codes(texts, reading=reading, models=self.models)
+            return np.isin(codes, counted).astype(np.float64)
+        from radgauge.models.chexbert_network import chexbert_reader
+
+        read = reading.of(chexbert_reader(self.models), texts)
+        return np.array([each.embedding for each in read], dtype=np.float64).reshape(len(texts), -1)

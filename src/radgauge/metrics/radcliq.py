@@ -1,0 +1,227 @@
+"""RadCliQ: the number of errors a radiologist would find, from four scores by a linear model.
+
+Yu et al. (2023), Evaluating progress in automatic chest X-ray radiology report generation, Patterns 4(9).
+Raw values, lower is better. The coefficients are data: `data/radcliq.json`, or a file of the same form that
+`radgauge fit radcliq` wrote.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.cases import Case
+from radgauge.errors import InputError, UsageError
+from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, mean, ratio, reference_pairs
+from radgauge.metrics._settings import EMBEDDED, check_choices, settle
+from radgauge.reading import Readings
+from radgauge.registry import load
+
+PUBLISHED = ("preprint", "v0", "v1")
+_FILE = Path(__file__).parent / "data" / "radcliq.json"
+
+
+@dataclass(frozen=True)
+class Term:
+    """One score of a composite: the metric whose headline it is, and how it enters."""
+
+    part: str
+    mean: float
+    scale: float
+    coefficient: float
+
+
+@dataclass(frozen=True)
+class Composite:
+    """A linear model of standardised scores."""
+
+    terms: tuple[Term, ...]
+    intercept: float
+    hash: str
+
+    def predict(self, scores: Rows) -> NDArray[np.float64]:
+        """The model's value for each row of scores, whose columns are the terms in order.
+
+        >>> composite("v1").predict(np.ones((1, 4))).round(6).tolist()
+        [-1.44069]
+        """
+        parts = [term.coefficient * (scores[..., i] - term.mean) / term.scale for i, term in enumerate(self.terms)]
+        total: NDArray[np.float64] = np.sum(parts, axis=0) + self.intercept
+        return total
+
+
+@functools.lru_cache(maxsize=16)
+def composite(version: str) -> Composite:
+    """The model of a published version, or of a JSON file with "terms" and "intercept".
+
+    Raises:
+        UsageError: No such version and no such file.
+        InputError: The file is not a composite.
+    """
+    if version in PUBLISHED:
+        text = _FILE.read_text(encoding="utf-8")
+        found = json.loads(text)[version]
+    else:
+        path = Path(version).expanduser()
+        if not path.is_file():
+            raise UsageError(
+                f"radcliq: version must be one of {', '.join(PUBLISHED)} or a JSON file, got {version!r}"
+            )
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except json.JSONDecodeError as error:
+            raise InputError(f"{path} must be JSON, got: {error}") from error
+    return _composite(found, version)
+
+
+def _composite(found: Any, version: str) -> Composite:
+    try:
+        terms = tuple(
+            Term(str(t["part"]), float(t["mean"]), float(t["scale"]), float(t["coefficient"]))
+            for t in found["terms"]
+        )
+        intercept = float(found["intercept"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{version} must have an 'intercept' and 'terms', each with part, mean, scale and coefficient; "
+            f"wrong or missing: {error}"
+        ) from error
+    if not terms or not all(math.isfinite(t.mean) and math.isfinite(t.scale) and t.scale > 0 for t in terms):
+        raise InputError(f"{version} must have at least one term, and every scale must be above 0")
+    digest = hashlib.sha256(json.dumps([found["terms"], intercept], sort_keys=True).encode()).hexdigest()[:12]
+    return Composite(terms, intercept, digest)
+
+
+@dataclass(frozen=True)
+class RadCliQ(Metric):
+    """RadCliQ by version, from its parts.
+
+    Attributes:
+        models: Profile of the parts: "embedded", "published", or a folder with the checkpoints.
+        version: "v1" (standardised units), "v0" and "preprint" (errors per report), or a JSON file.
+        inverse: Also give 1 / mean, as the ReXrank leaderboard reports it; it exists for sets only, and is
+            NaN for single cases.
+        empty: What texts without words or entities do: "nan": the case is not judged; "published": the
+            parts' published rules hold (RadGraph F1 0, raw BERTScore 0, CheXbert reads the empty text);
+            "auto" is nan for embedded and published for published models.
+
+    >>> from radgauge.cases import Case
+    >>> from radgauge.reading import Readings
+    >>> text = "Small left pleural effusion."
+    >>> RadCliQ().measure([Case("1", text, (text,))], reading=Readings()).round(3).tolist()  # a copy
+    [[-1.441]]
+    """
+
+    name: ClassVar[str] = "radcliq"
+    higher_is_better: ClassVar[bool] = False
+    range: ClassVar[tuple[float, float]] = (-1.45, math.inf)
+    summary: ClassVar[str] = "errors a radiologist would find, from RadGraph F1, BERTScore, CheXbert and BLEU-2"
+
+    models: str = EMBEDDED
+    version: str = "v1"
+    inverse: bool = False
+    empty: str = "auto"
+
+    def __post_init__(self) -> None:
+        settle(self, "empty", embedded="nan", published="published")
+        check_choices(self, empty=("nan", "published"))
+        composite(self.version)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The raw value first."""
+        version = self.version if self.version in PUBLISHED else Path(self.version).stem.replace(" ", "_")
+        names = [f"radcliq_{version}", f"radcliq_{version}_inverse_of_mean"][: 1 + self.inverse]
+        embedded = any(column.endswith("_embedded") for part in self._parts() for column in part.columns[:1])
+        return tuple(f"{name}_embedded" if embedded else name for name in names)
+
+    @property
+    def directions(self) -> tuple[bool, ...]:
+        """Lower is better for the raw value, higher for its inverse."""
+        return (False, True)[: 1 + self.inverse]
+
+    @property
+    def judges_empty(self) -> bool:
+        """Whether the parts' rules for empty texts hold."""
+        return self.empty == "published"
+
+    def parts(self) -> Mapping[str, str]:
+        """The coefficients and every part with its own signature."""
+        found = {"coefficients": composite(self.version).hash}
+        for part in self._parts():
+            found[part.name] = "(" + part.signature().replace("|", ";") + ")"
+        return found
+
+    def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+        """One value per case: the best over its references."""
+        candidates, references, owner = reference_pairs(cases)
+        scores = self.part_scores(candidates, references, reading=reading)
+        values = composite(self.version).predict(scores)[:, None]
+        rows = np.full((len(cases), 1), np.nan)
+        best = best_reference(values, owner, cases=len(cases), higher_is_better=False)
+        rows[best >= 0] = values[best[best >= 0]]
+        return rows
+
+    def part_scores(self, candidates: Sequence[str], references: Sequence[str], *, reading: Readings) -> Rows:
+        """The headline of every part for each pair, in the order of the terms."""
+        pairs = [Case(str(i), a, (b,)) for i, (a, b) in enumerate(zip(candidates, references, strict=True))]
+        scores = np.full((len(pairs), len(self._parts())), np.nan)
+        for column, part in enumerate(self._parts()):
+            scores[:, column] = part.case_scores(part.measure(pairs, reading=reading))[:, 0]
+        return scores
+
+    def case_scores(self, rows: Rows) -> Rows:
+        """The raw value; the inverse of a single case is not defined."""
+        return np.hstack([rows, np.full_like(rows, np.nan)]) if self.inverse else rows
+
+    def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
+        """The mean, and 1 / mean if wanted."""
+        value = mean(totals, counts)
+        return np.concatenate([value, ratio(np.ones_like(value), value)], axis=-1) if self.inverse else value
+
+    def why_not(self, case: Case, *, reading: Readings) -> str:
+        """The reason of the first part that could not judge the case."""
+        for part in self._parts():
+            if np.isnan(part.case_scores(part.measure([case], reading=reading))[0, 0]):
+                return f"{part.name}: {part.why_not(case, reading=reading)}"
+        return super().why_not(case, reading=reading)
+
+    def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
+        """What each part adds to the value of the first reference's pair."""
+        values = self.case_scores(self.measure([case], reading=reading))[0]
+        scores = self.part_scores([case.candidate], [case.references[0]], reading=reading)[0]
+        model = composite(self.version)
+        notes = [Note("info", f"constant: {model.intercept:+.3f}")]
+        for term, part, score in zip(model.terms, self._parts(), scores, strict=True):
+            share = term.coefficient * (score - term.mean) / term.scale
+            notes.append(
+                Note(
+                    "info",
+                    f"{part.columns[0]} {score:.3f} adds {share:+.3f}",
+                    data={"score": float(score), "share": float(share)},
+                )
+            )
+        return Explanation(self.name, dict(zip(self.columns, map(float, values), strict=True)), tuple(notes))
+
+    def _parts(self) -> tuple[Metric, ...]:
+        return _load_parts(self.version, self.models, self.empty)
+
+
+@functools.lru_cache(maxsize=32)
+def _load_parts(version: str, models: str, empty: str) -> tuple[Metric, ...]:
+    rules = {"radgraph": "zero", "bertscore": "zero", "chexbert_similarity": "read", "bleu": "zero"}
+    found = []
+    for term in composite(version).terms:
+        name = term.part.partition(":")[0]
+        settings = {"empty": rules[name] if empty == "published" else "nan"} if name in rules else {}
+        found.append(load(term.part, models=models, **settings))
+    return tuple(found)

@@ -1,0 +1,192 @@
+"""RadGraph F1: how far two reports agree in the entities and relations of their report graphs.
+
+Yu et al. (2023), Evaluating progress in automatic chest X-ray radiology report generation, Patterns 4(9);
+Delbrouck et al. (2022), Improving the factual correctness of radiology report generation with semantic
+rewards, Findings of EMNLP; Jain et al. (2021), RadGraph, NeurIPS Datasets and Benchmarks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, ratio, reference_pairs
+from radgauge.metrics._settings import EMBEDDED, check_choices, label_columns, settle
+from radgauge.models.graphs import CASE_RULES, Graph, GraphItems, StoredGraphs, graph_items
+from radgauge.reading import Reader, Readings
+from radgauge.report_reader import ReportReader, radgraph_graph
+from radgauge.text.tokenizers import locate
+
+VARIANTS = ("yu", "simple", "partial", "complete")
+NETWORKS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
+
+
+@dataclass(frozen=True)
+class RadGraph(Metric):
+    """RadGraph F1 by its four definitions at once; `variant` says which is the headline.
+
+    Attributes:
+        models: "embedded" (our graph), "published" (the authors' network), a folder with their archives, or
+            a published JSON dump of graphs (`.json`).
+        variant: "yu": mean of entity F1 and relation F1 (the one in RadCliQ); "simple" (RG_E), "partial"
+            (RG_ER), "complete" (RG_ER-bar) as in the radgraph package.
+        network: Which archive, if published: radgraph, radgraph-xl, modern-radgraph-xl, echograph.
+        case: "release": letter case as radgraph 0.1.18 compares it; "2026-07": the package's definitions
+            ignore case, as the fix of July 2026 has it. `yu` heeds case, as its authors' code does.
+        empty: What a report without entities scores: "nan" (not judged), "zero" (as published); "auto" is
+            nan for embedded and zero for published models.
+
+    >>> from radgauge.cases import Case
+    >>> from radgauge.reading import Readings
+    >>> case = Case("1", candidate="small left effusion", references=("small right effusion",))
+    >>> RadGraph().measure([case], reading=Readings()).round(3).tolist()  # yu, simple, partial, complete
+    [[0.583, 0.667, 0.667, 0.667]]
+    """
+
+    name: ClassVar[str] = "radgraph"
+    higher_is_better: ClassVar[bool] = True
+    summary: ClassVar[str] = "entities and relations shared with the reference's report graph (RadGraph F1)"
+
+    models: str = EMBEDDED
+    variant: str = "yu"
+    network: str = "radgraph"
+    case: str = "release"
+    empty: str = "auto"
+
+    def __post_init__(self) -> None:
+        settle(self, "empty", embedded="nan", published="zero")
+        check_choices(self, variant=VARIANTS, network=NETWORKS, case=CASE_RULES, empty=("nan", "zero"))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All definitions, the chosen one first."""
+        others = (name for name in VARIANTS if name != self.variant)
+        return label_columns(tuple(f"radgraph_{name}" for name in (self.variant, *others)), self.models)
+
+    @property
+    def judges_empty(self) -> bool:
+        """Whether an empty candidate scores 0."""
+        return self.empty == "zero"
+
+    def parts(self) -> Mapping[str, str]:
+        """The reader behind the graphs."""
+        return {"reader": self._reader().signature, "references": "best"}
+
+    def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+        """Per case the four F1 values."""
+        candidates, references, owner = reference_pairs(cases)
+        items = self._items([*candidates, *references], reading)
+        values = f1_of_items(items[: len(candidates)], items[len(candidates) :], empty=self.empty)
+        order = [VARIANTS.index(name) for name in (self.variant, *(v for v in VARIANTS if v != self.variant))]
+        values = values[:, order]
+        rows = np.full((len(cases), len(VARIANTS)), np.nan)
+        best = best_reference(values, owner, cases=len(cases), higher_is_better=True)
+        rows[best >= 0] = values[best[best >= 0]]
+        return rows
+
+    def why_not(self, case: Case, *, reading: Readings) -> str:
+        """Which side has no entities."""
+        found = self._items([case.candidate, *case.references], reading)
+        return f"no entities found in the {'reference' if found[0].entities else 'candidate'}"
+
+    def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
+        """Entities and relations that both graphs have and those that one of them lacks."""
+        rows = self.measure([case], reading=reading)
+        graphs = self._graphs([case.candidate, case.references[0]], reading)
+        mine, theirs = (
+            _described(graph, text)
+            for graph, text in zip(graphs, (case.candidate, case.references[0]), strict=True)
+        )
+        notes = []
+        for key in dict.fromkeys((*theirs, *mine)):
+            kind = "matched" if key in mine and key in theirs else "added" if key in mine else "missing"
+            where = {"matched": "in both", "added": "only in the candidate", "missing": "only in the reference"}
+            notes.append(
+                Note(
+                    kind,
+                    f"{where[kind]}: {key}",
+                    reference_spans=theirs.get(key, ()),
+                    candidate_spans=mine.get(key, ()),
+                )
+            )
+        return Explanation(self.name, dict(zip(self.columns, map(float, rows[0]), strict=True)), tuple(notes))
+
+    def _reader(self) -> Reader[Any]:
+        if self.models == EMBEDDED:
+            return ReportReader()
+        if self.models.endswith(".json"):
+            return StoredGraphs(self.models)
+        from radgauge.models.dygie import graph_reader
+
+        return graph_reader(self.network, models=self.models)
+
+    def _graphs(self, texts: Sequence[str], reading: Readings) -> list[Graph]:
+        reader = self._reader()
+        if self.models != EMBEDDED:
+            return reading.of(reader, texts)
+        reports = reading.of(reader, texts)
+        key = ("radgraph", reader.signature)
+        known: dict[str, Graph] = reading.once(key, dict)
+        for text, report in zip(texts, reports, strict=True):
+            if text not in known:
+                known[text] = radgraph_graph(report)
+        return [known[text] for text in texts]
+
+    def _items(self, texts: Sequence[str], reading: Readings) -> list[GraphItems]:
+        key = ("radgraph items", self._reader().signature, self.case)
+        known: dict[str, GraphItems] = reading.once(key, dict)
+        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        # An empty report has no graph; the published networks would be asked about the word "None" instead.
+        readable = [text for text in fresh if text.strip()]
+        known.update(dict.fromkeys(fresh, graph_items({"entities": {}})))
+        for text, graph in zip(readable, self._graphs(readable, reading), strict=True):
+            known[text] = graph_items(graph, case=self.case)
+        return [known[text] for text in texts]
+
+
+def f1_of_items(candidates: Sequence[GraphItems], references: Sequence[GraphItems], *, empty: str = "nan") -> Rows:
+    """F1 by each definition (yu, simple, partial, complete), one row per pair.
+
+    Args:
+        candidates: Items of the candidates' graphs.
+        references: Items of the references' graphs, equally many.
+        empty: "nan" or "zero" where a graph has no entities.
+    """
+    pairs = list(zip(candidates, references, strict=True))
+    shared = np.array(
+        [[len(a & b) for a, b in zip(left, right, strict=True)] for left, right in pairs], dtype=np.float64
+    ).reshape(len(pairs), 5)
+    sizes = [
+        np.array([[len(part) for part in items] for items in side], dtype=np.float64).reshape(len(side), 5)
+        for side in (candidates, references)
+    ]
+    each = _f1(shared, sizes[0], sizes[1])
+    values: Rows = np.column_stack([each[:, :2].mean(axis=1), each[:, 2:]])
+    values[(sizes[0][:, 0] == 0) | (sizes[1][:, 0] == 0)] = np.nan if empty == "nan" else 0.0
+    return values
+
+
+def _f1(shared: Rows, candidate: Rows, reference: Rows) -> Rows:
+    precision = np.nan_to_num(ratio(shared, candidate))
+    recall = np.nan_to_num(ratio(shared, reference))
+    return np.nan_to_num(ratio(2 * precision * recall, precision + recall))
+
+
+def _described(graph: Graph, text: str) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Entities and relations as words for people, with the characters they speak of."""
+    spans = locate(text, graph["text"].split())
+    entities = graph["entities"]
+    found: dict[str, list[tuple[int, int]]] = {}
+    for entity in entities.values():
+        mine = [span for span in spans[entity["start_ix"] : entity["end_ix"] + 1] if span is not None]
+        cover = [(mine[0][0], mine[-1][1])] if mine else []
+        words = f"{entity['tokens']} ({entity['label']})"
+        found.setdefault(words, []).extend(cover)
+        for kind, number in entity["relations"]:
+            target = entities[number]
+            found.setdefault(f"{words} {kind} {target['tokens']} ({target['label']})", []).extend(cover)
+    return {words: tuple(where) for words, where in found.items()}

@@ -1,0 +1,142 @@
+"""RadGraph graphs: the items that the F1 scores compare, and the published JSON form.
+
+A graph is {"text", "entities": {id: {"tokens", "label", "start_ix", "end_ix", "relations": [[type, id]]}}}.
+Definitions: `yu` is Yu et al. (2023), Patterns 4(9); `simple`, `partial` and `complete` are RG_E, RG_ER and
+RG_ER-bar of Delbrouck et al. (2022), Findings of EMNLP.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from radgauge.errors import InputError, ModelError
+from radgauge.report_reader.radgraph import TOKEN
+
+Graph = Mapping[str, Any]
+CASE_RULES = ("release", "2026-07")
+
+
+class GraphItems(NamedTuple):
+    """What each definition counts, as sets."""
+
+    entities: frozenset[tuple[str, ...]]
+    relations: frozenset[tuple[Any, ...]]
+    simple: frozenset[tuple[str, ...]]
+    partial: frozenset[tuple[Any, ...]]
+    complete: frozenset[tuple[str, ...]]
+
+
+def graph_items(graph: Graph, *, case: str = "release") -> GraphItems:
+    """The sets that the definitions compare.
+
+    Args:
+        graph: A graph in the published form.
+        case: "release": letter case as in radgraph 0.1.18, where only the related items of `complete` are
+            lower-cased; "2026-07": all items of the package's three definitions are. `yu` always heeds case.
+
+    >>> graph = {"entities": {"1": {"tokens": "Small", "label": "OBS-DP", "relations": [["modify", "2"]]},
+    ...                       "2": {"tokens": "effusion", "label": "OBS-DP", "relations": []}}}
+    >>> sorted(graph_items(graph).complete)
+    [('effusion', 'OBS-DP'), ('small', 'OBS-DP', 'modify', 'effusion')]
+    """
+    entities = graph["entities"]
+    plain = {(entity["tokens"], entity["label"]) for entity in entities.values()}
+    relations: set[tuple[Any, ...]] = set()
+    partial: set[tuple[Any, ...]] = set()
+    complete: set[tuple[str, ...]] = set()
+    folded: set[tuple[str, ...]] = set()
+    for entity in entities.values():
+        words, label = entity["tokens"], entity["label"]
+        own = words if case == "release" else words.lower()
+        folded.add((own, label))
+        partial.add((own, label, True) if entity["relations"] else (own, label))
+        if not entity["relations"]:
+            complete.add((own, label))
+        for kind, number in entity["relations"]:
+            target = entities[number]
+            relations.add(((words, label), (target["tokens"], target["label"]), kind))
+            complete.add((words.lower(), label, kind, target["tokens"].lower()))
+    return GraphItems(
+        frozenset(plain), frozenset(relations), frozenset(folded), frozenset(partial), frozenset(complete)
+    )
+
+
+def read_graphs(path: Path | str) -> dict[str, Graph]:
+    """Graphs by document key from a published dump (`MIMIC-CXR_graphs.json` and the like).
+
+    Raises:
+        InputError: The file is not such a dump; the message names the first document that is not a graph.
+    """
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} must be JSON, got: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path} must map document keys to graphs, got a {type(found).__name__}")
+    for key, graph in found.items():
+        _check(graph, f"{path}: document {key!r}")
+    return found
+
+
+def write_graphs(path: Path | str, graphs: Mapping[str, Graph], *, source: str | None = None) -> None:
+    """Write graphs in the published form, with `data_source` and `data_split` as inference dumps have them."""
+    full = {key: {**graph, "data_source": source, "data_split": "inference"} for key, graph in graphs.items()}
+    Path(path).write_text(json.dumps(full, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class StoredGraphs:
+    """A reader that looks graphs up in a published dump by the text of the report.
+
+    Dumps keep the tokens of a report joined by spaces; a report is found by its tokens, so line ends and
+    spacing do not matter.
+    """
+
+    path: str
+
+    @property
+    def signature(self) -> str:
+        """Name and size of the dump."""
+        file = Path(self.path)
+        return f"radgraph-json:{file.name}:{file.stat().st_size}:{file.stat().st_mtime_ns}"
+
+    def read(self, texts: Sequence[str]) -> list[Graph]:
+        """Graphs of the texts, in order."""
+        known = _by_tokens(self.path)
+        found = []
+        for text in texts:
+            graph = known.get(_tokens(text))
+            if graph is None:
+                raise ModelError(
+                    f"{self.path} holds no graph of the report that begins {text[:60]!r}; "
+                    "write the dump from the same texts"
+                )
+            found.append(graph)
+        return found
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(TOKEN.findall(text))
+
+
+@lru_cache(maxsize=4)
+def _by_tokens(path: str) -> dict[tuple[str, ...], Graph]:
+    return {_tokens(graph["text"]): graph for graph in read_graphs(path).values()}
+
+
+def _check(graph: object, where: str) -> None:
+    wanted = "a graph with 'text' and 'entities' (tokens, label, start_ix, end_ix, relations)"
+    if not isinstance(graph, dict) or not isinstance(graph.get("entities"), dict) or "text" not in graph:
+        raise InputError(f"{where} must be {wanted}")
+    entities = graph["entities"]
+    for number, entity in entities.items():
+        if not {"tokens", "label", "start_ix", "end_ix", "relations"} <= entity.keys():
+            raise InputError(f"{where}, entity {number!r} must have tokens, label, start_ix, end_ix, relations")
+        for kind, target in entity["relations"]:
+            if target not in entities:
+                raise InputError(f"{where}, entity {number!r}: {kind} points at {target!r}, which is no entity")

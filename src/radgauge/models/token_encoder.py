@@ -1,0 +1,224 @@
+"""Token vectors of transformers encoders, as bert-score 0.3.13 makes them.
+
+The network is cut at the wanted layer; texts are batched by their number of tokens, so little is padded.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from radgauge.errors import ModelError, require
+from radgauge.models.batching import token_batches
+from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
+from radgauge.models.token_vectors import TokenVectors, known_layer
+
+_STACKS = ("layer", "encoder.layer", "encoder.block", "transformer.layer", "layers", "encoder.layers")
+"""Where architectures keep their layers: XLNet, BERT and RoBERTa, T5, DistilBERT, BART's and ModernBERT's."""
+
+
+@dataclass(frozen=True)
+class TokenEncoder:
+    """A transformers encoder as a reader of token vectors; weights are loaded at the first text.
+
+    Attributes:
+        model: Folder, or hub id with optional @revision.
+        layer: Which layer's output, from 1; 0 is the embedding layer.
+        long: "truncate" or "windows".
+        device: auto, cpu, cuda.
+    """
+
+    model: str
+    layer: int
+    long: str = "truncate"
+    device: str = "auto"
+    batch_size: ClassVar[int] = 256
+
+    @property
+    def signature(self) -> str:
+        """Model with revision or content hash, layer, and what becomes of long texts."""
+        return f"{checkpoint_name(self.model)}|layer:{self.layer}|long:{self.long}"
+
+    def read(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Token vectors of the texts, in order."""
+        torch = require("torch", extra="models")
+        network = _load(self.model, self.layer, pick_device(self.device))
+        pieces: list[list[int]] = []
+        plans = []
+        for text in texts:
+            ids = network.ids(text)
+            windows, cut = _windows(len(ids), network.limit, self.long)
+            plans.append((ids, windows, cut, len(pieces)))
+            pieces += [network.wrap(ids[start:stop]) for start, stop in windows]
+        vectors: list[Any] = [None] * len(pieces)
+        with torch.inference_mode():
+            for batch in token_batches([len(piece) for piece in pieces]):
+                for at, found in zip(batch, network.forward([pieces[i] for i in batch]), strict=True):
+                    vectors[at] = found
+        return [
+            network.assemble(ids, windows, cut, vectors[first : first + len(windows)])
+            for ids, windows, cut, first in plans
+        ]
+
+
+def token_vector_reader(encoder: str, *, layer: int, models: str, long: str) -> TokenEncoder:
+    """The reader that BERTScore's settings name.
+
+    Args:
+        encoder: Id, id@revision or folder of the encoder.
+        layer: 0 for the one bert-score uses.
+        models: "published", or a folder in which the encoder's folder is looked for first.
+        long: "truncate" or "windows".
+    """
+    chosen = layer or known_layer(encoder)
+    if models != "published":
+        name = encoder.partition("@")[0].rpartition("/")[2]
+        inside = Path(models).expanduser() / name
+        if not inside.is_dir():
+            raise ModelError(f"the folder {models} must hold the encoder as {name}/, which is not there")
+        return TokenEncoder(str(inside), chosen, long)
+    return TokenEncoder(encoder if "/" in encoder or Path(encoder).is_dir() else _owner(encoder), chosen, long)
+
+
+def _owner(encoder: str) -> str:
+    """Ids without an owner are old names of the hub; they still resolve under these owners."""
+    owners = {"distilroberta": "distilbert", "roberta": "FacebookAI", "xlm": "FacebookAI", "albert": "albert"}
+    owners |= {"distilbert": "distilbert", "bert": "google-bert", "xlnet": "xlnet"}
+    name = encoder.partition("-")[0]
+    return f"{owners[name]}/{encoder}" if name in owners else encoder
+
+
+def _windows(size: int, limit: int, long: str) -> tuple[list[tuple[int, int]], int]:
+    """Which tokens each pass reads, and how many are left out.
+
+    >>> _windows(10, 4, "windows")
+    ([(0, 4), (2, 6), (4, 8), (6, 10)], 0)
+    >>> _windows(10, 4, "truncate")
+    ([(0, 4)], 6)
+    """
+    if size <= limit or long == "truncate":
+        return [(0, min(size, limit))], max(size - limit, 0)
+    step = max(limit // 2, 1)
+    starts = [*range(0, size - limit, step), size - limit]
+    return [(start, start + limit) for start in starts], 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Network:
+    tokenizer: Any
+    model: Any
+    device: str
+    start: tuple[int, ...]
+    end: tuple[int, ...]
+    limit: int  # tokens besides the markers
+
+    def ids(self, text: str) -> list[int]:
+        text = text.strip()
+        if not text:
+            return []
+        found: list[int] = self.tokenizer.encode(text, add_special_tokens=False, verbose=False)
+        return found
+
+    def wrap(self, ids: Sequence[int]) -> list[int]:
+        return [*self.start, *ids, *self.end]
+
+    def forward(self, batch: list[list[int]]) -> list[Any]:
+        torch = require("torch", extra="models")
+        width = max(map(len, batch))
+        pad = self.tokenizer.pad_token_id or 0
+        ids = torch.tensor([each + [pad] * (width - len(each)) for each in batch], device=self.device)
+        mask = None
+        if any(len(each) < width for each in batch):
+            marks = [[1] * len(each) + [0] * (width - len(each)) for each in batch]
+            mask = torch.tensor(marks, device=self.device)
+        output = self.model(ids, attention_mask=mask)[0]
+        vectors = torch.nn.functional.normalize(output.float(), dim=-1, eps=1e-30).cpu().numpy()
+        return [vectors[i, : len(each)] for i, each in enumerate(batch)]
+
+    def assemble(
+        self, ids: list[int], windows: list[tuple[int, int]], cut: int, vectors: list[Any]
+    ) -> TokenVectors:
+        """One row per token; a token that several windows read is taken where it stands most central."""
+        kept = ids[: windows[-1][1]]
+        wrapped = self.wrap(kept)
+        counted = np.ones(len(wrapped), dtype=bool)
+        # bert-score gives no weight to the ids of the markers, wherever they stand.
+        counted[:] = [token not in (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id) for token in wrapped]
+        before, after = len(self.start), len(self.end)
+        if len(windows) == 1:
+            rows = np.array(vectors[0])
+        else:
+            centres = np.array([(start + stop) / 2 for start, stop in windows])
+            best = np.abs(np.arange(len(kept))[:, None] + 0.5 - centres).argmin(axis=1)
+            inner = [vectors[w][before + at - windows[w][0]] for at, w in enumerate(best)]
+            last = vectors[-1][len(vectors[-1]) - after :]
+            rows = np.concatenate([vectors[0][:before], np.stack(inner), last])
+        tokens = tuple(self.tokenizer.convert_ids_to_tokens(wrapped))
+        return TokenVectors(tuple(token.lstrip("ĠĊ▁#") for token in tokens), tuple(wrapped), rows, counted, cut)
+
+
+@lru_cache(maxsize=2)
+def _load(model: str, layer: int, device: str) -> _Network:
+    transformers = require("transformers", extra="models")
+    folder = checkpoint_folder(model)
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        if type(tokenizer).__name__.startswith(("Roberta", "GPT2")):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                folder, local_files_only=True, add_prefix_space=True
+            )
+        network = transformers.AutoModel.from_pretrained(folder, local_files_only=True, weights_only=True)
+    except (OSError, ValueError, KeyError, RuntimeError, pickle.UnpicklingError) as error:
+        raise ModelError(f"{model!r} must hold a transformers encoder with its tokenizer, got: {error}") from error
+    if hasattr(network, "decoder") and hasattr(network, "encoder"):
+        network = network.encoder
+    _cut(network, layer, model)
+    wrapped = tokenizer.build_inputs_with_special_tokens([-1])
+    at = wrapped.index(-1)
+    start, end = tuple(wrapped[:at]), tuple(wrapped[at + 1 :])
+    limit = min(tokenizer.model_max_length, _positions(network.config)) - len(start) - len(end)
+    return _Network(tokenizer, network.eval().float().to(device), device, start, end, limit)
+
+
+def _positions(config: Any) -> int:
+    """How many positions the network has; RoBERTa's begin after the padding id."""
+    positions = getattr(config, "max_position_embeddings", None) or 1 << 30
+    if config.model_type in ("roberta", "xlm-roberta", "camembert"):
+        positions -= config.pad_token_id + 1
+    return int(positions)
+
+
+def _cut(network: Any, layer: int, model: str) -> None:
+    """Drop the layers behind the wanted one."""
+    torch = require("torch", extra="models")
+    config = network.config
+    if config.model_type == "albert":  # one group of weights used again and again
+        _check_layer(layer, config.num_hidden_layers, model)
+        network.encoder.config.num_hidden_layers = layer
+        return
+    if hasattr(network, "n_layers"):  # XLM
+        _check_layer(layer, network.n_layers, model)
+        network.n_layers = layer
+        return
+    for path in _STACKS:
+        owner = network
+        *steps, last = path.split(".")
+        for step in steps:
+            owner = getattr(owner, step, None)
+        stack = getattr(owner, last, None)
+        if isinstance(stack, torch.nn.ModuleList):
+            _check_layer(layer, len(stack), model)
+            setattr(owner, last, stack[:layer])
+            return
+    raise ModelError(f"{model!r} is a {config.model_type}, whose layers radgauge does not know how to reach")
+
+
+def _check_layer(layer: int, layers: int, model: str) -> None:
+    if not 0 <= layer <= layers:
+        raise ModelError(f"layer must be between 0 and {layers} for {model!r}, got {layer}")

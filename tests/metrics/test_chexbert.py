@@ -1,0 +1,129 @@
+"""CheXbert F1 and similarity: counts by hand, policies, sums, scikit-learn's averages where it is installed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import radgauge as rg
+from radgauge.errors import UsageError
+from radgauge.metric import sums
+from radgauge.metrics.chexbert import Chexbert
+from radgauge.metrics.chexbert_similarity import ChexbertSimilarity
+from radgauge.models.chexbert_labels import CONDITIONS, FIVE, condition_codes
+
+PAIRS = [
+    ("Cardiomegaly. Pleural effusion.", "Cardiomegaly. No effusion."),
+    ("No pneumothorax. Edema.", "Possible edema."),
+    ("No acute findings.", "Consolidation in the left lower lobe."),
+    ("Endotracheal tube in place. Atelectasis.", "Atelectasis. Rib fracture."),
+    ("The lungs are clear.", "The lungs are clear."),
+]
+CASES = [rg.Case(str(i), a, (b,)) for i, (a, b) in enumerate(PAIRS)]
+
+
+def scores(metric: Chexbert, cases: list[rg.Case] = CASES) -> rg.Scores:
+    return rg.score(cases, [metric])["chexbert"]
+
+
+def corpus(metric: Chexbert, cases: list[rg.Case] = CASES) -> dict[str, float]:
+    found = scores(metric, cases)
+    return dict(zip(found.columns, metric.corpus_scores(*sums(found.rows)), strict=True))
+
+
+def test_one_case_by_hand() -> None:
+    # cardiomegaly right, effusion too many
+    values = dict(zip(Chexbert().columns, scores(Chexbert()).values[0], strict=True))
+    assert values["chexbert_14_micro_f1_embedded"] == pytest.approx(2 / 3)
+    assert values["chexbert_14_macro_f1_embedded"] == pytest.approx(1 / 2)
+    assert values["chexbert_14_weighted_f1_embedded"] == pytest.approx(1.0)  # only cardiomegaly has support
+    assert values["chexbert_5_exact_embedded"] == 0
+
+
+@pytest.mark.parametrize(
+    ("uncertain", "right"), [("positive", 1.0), ("negative", 0.0), ("class", 0.0), ("ignore", None)]
+)
+def test_uncertain_policies(uncertain: str, right: float | None) -> None:
+    # the candidate has edema, the reference possible edema
+    metric = Chexbert(uncertain=uncertain, per_condition=True)
+    found = dict(zip(metric.columns, scores(metric).values[1], strict=True))["chexbert_edema_f1_embedded"]
+    assert np.isnan(found) if right is None else found == right
+
+
+def test_blank_ignored_forgives_what_the_reference_does_not_mention() -> None:
+    case = [rg.Case("1", "Edema. Rib fracture.", ("Edema.",))]
+    assert scores(Chexbert(), case).headline[0] == pytest.approx(2 / 3)
+    assert scores(Chexbert(blank="ignore"), case).headline[0] == pytest.approx(1.0)
+
+
+def test_averages_are_those_of_scikit_learn() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    reading = rg.Readings()
+    mine = condition_codes([a for a, _ in PAIRS], reading=reading)
+    theirs = condition_codes([b for _, b in PAIRS], reading=reading)
+    found = corpus(Chexbert())
+    for size, chosen in (("14", list(range(14))), ("5", list(FIVE))):
+        for average in ("micro", "macro", "weighted"):
+            expected = sklearn.f1_score(
+                np.isin(theirs, (1, 3))[:, chosen],
+                np.isin(mine, (1, 3))[:, chosen],
+                average=average,
+                zero_division=0,
+            )
+            assert found[f"chexbert_{size}_{average}_f1_embedded"] == pytest.approx(expected)
+
+
+def test_absent_conditions_can_be_skipped() -> None:
+    with_zeros, without = corpus(Chexbert()), corpus(Chexbert(absent="skip"))
+    name = "chexbert_14_macro_f1_embedded"
+    assert without[name] > with_zeros[name]
+    assert without["chexbert_14_micro_f1_embedded"] == with_zeros["chexbert_14_micro_f1_embedded"]
+
+
+def test_exact_is_a_share_of_cases() -> None:
+    # all but the effusion too many and the missed consolidation
+    assert corpus(Chexbert())["chexbert_5_exact_embedded"] == pytest.approx(3 / 5)
+
+
+def test_reasons() -> None:
+    cases = [rg.Case("1", "...", ("Edema.",)), rg.Case("2", "Edema.", ("!",)), rg.Case("3", "Hello.", ("Good day.",))]
+    found = scores(Chexbert(), cases)
+    assert found.reasons["1", "system"] == "candidate has no words"
+    assert found.reasons["2", "system"] == "reference has no words"
+    assert found.reasons["3", "system"] == "no condition is positive in either text"
+
+
+def test_names_of_conditions() -> None:
+    names = Chexbert(per_condition=True).columns
+    assert len(names) == 7 + 14
+    assert "chexbert_pleural_effusion_f1_embedded" in names
+    assert len(CONDITIONS) == 14
+
+
+def test_explanation_says_what_each_text_says() -> None:
+    notes = Chexbert().explain(CASES[0], reading=rg.Readings()).notes
+    assert "Pleural Effusion: negative in the reference, positive in the candidate" in {n.text for n in notes}
+
+
+@pytest.mark.parametrize("setting", ["uncertain", "blank", "absent", "empty"])
+def test_unknown_settings(setting: str) -> None:
+    with pytest.raises(UsageError, match=f"chexbert: {setting} must be one of"):
+        Chexbert(**{setting: "sometimes"})
+
+
+def similarity(a: str, b: str, **settings: str) -> float:
+    return float(rg.score([rg.Case("1", a, (b,))], [ChexbertSimilarity(**settings)])["chexbert_similarity"].headline[0])
+
+
+def test_similarity_by_hand() -> None:
+    assert similarity("Edema. Pneumothorax.", "Edema.") == pytest.approx(np.sqrt(1 / 2))
+    assert similarity("Edema.", "Edema.") == pytest.approx(1.0)
+    assert similarity("Edema.", "Pneumothorax.") == 0
+    assert similarity("Possible edema.", "Edema.", uncertain="negative") == 0
+
+
+def test_similarity_needs_the_checkpoint_for_embeddings() -> None:
+    with pytest.raises(UsageError, match="of=embedding needs the CheXbert checkpoint"):
+        ChexbertSimilarity(of="embedding")
+    assert ChexbertSimilarity().columns == ("chexbert_label_similarity_embedded",)
+    assert ChexbertSimilarity(models="published").columns == ("chexbert_similarity",)
