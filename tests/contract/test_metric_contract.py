@@ -18,7 +18,11 @@ from radgauge.registry import load, metric_names
 VARIANTS = (
     *("bleu:variant=cxr", "bleu:smoothing=coco", "bleu:empty=zero", "bleu:tokenizer=13a,lowercase=no"),
     *("bertscore:rescale=no,empty=zero", "bertscore:idf=yes", "chexbert:uncertain=class,per_condition=yes"),
-    *("chexbert:uncertain=ignore,blank=ignore,absent=skip", "chexbert:empty=read", "chexbert_similarity:empty=read"),
+    *(
+        "chexbert:uncertain=ignore,blank=ignore,absent=skip",
+        "chexbert:empty=read",
+        "chexbert_similarity:empty=read",
+    ),
     *("radgraph:variant=complete,case=2026-07", "radgraph:empty=zero", "radcliq:version=preprint"),
     *("radcliq:version=v0,inverse=yes", "radcliq:empty=published"),
     *("rouge:variant=coco", "rouge:stemmer=yes", "rouge:empty=zero", "cider:empty=zero"),

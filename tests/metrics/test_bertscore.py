@@ -74,7 +74,9 @@ def test_a_report_of_100_kb_and_one_of_punctuation() -> None:
 
 
 def test_spaces_do_not_matter_to_the_static_embedding() -> None:
-    assert score("clear   lungs", "clear lungs", collapse_spaces=True) == pytest.approx(score("clear lungs", "clear lungs"))
+    assert score("clear   lungs", "clear lungs", collapse_spaces=True) == pytest.approx(
+        score("clear lungs", "clear lungs")
+    )
 
 
 def test_published_layers_and_baselines() -> None:

@@ -86,7 +86,11 @@ def test_exact_is_a_share_of_cases() -> None:
 
 
 def test_reasons() -> None:
-    cases = [rg.Case("1", "...", ("Edema.",)), rg.Case("2", "Edema.", ("!",)), rg.Case("3", "Hello.", ("Good day.",))]
+    cases = [
+        rg.Case("1", "...", ("Edema.",)),
+        rg.Case("2", "Edema.", ("!",)),
+        rg.Case("3", "Hello.", ("Good day.",)),
+    ]
     found = scores(Chexbert(), cases)
     assert found.reasons["1", "system"] == "candidate has no words"
     assert found.reasons["2", "system"] == "reference has no words"
@@ -112,7 +116,9 @@ def test_unknown_settings(setting: str) -> None:
 
 
 def similarity(a: str, b: str, **settings: str) -> float:
-    return float(rg.score([rg.Case("1", a, (b,))], [ChexbertSimilarity(**settings)])["chexbert_similarity"].headline[0])
+    return float(
+        rg.score([rg.Case("1", a, (b,))], [ChexbertSimilarity(**settings)])["chexbert_similarity"].headline[0]
+    )
 
 
 def test_similarity_by_hand() -> None:

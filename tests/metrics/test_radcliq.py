@@ -95,7 +95,9 @@ def test_own_composite(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     terms = [{"part": "rouge", "mean": 0.5, "scale": 0.25, "coefficient": -1.0}]
     path.write_text(json.dumps({"intercept": 2.0, "terms": terms}))
-    scores = rg.score(cases("Small left pleural effusion. No pneumothorax."), [RadCliQ(version=str(path))])["radcliq"]
+    scores = rg.score(cases("Small left pleural effusion. No pneumothorax."), [RadCliQ(version=str(path))])[
+        "radcliq"
+    ]
     assert scores.columns == ("radcliq_mine",)  # no part of it is embedded
     assert scores.headline[0] == pytest.approx(0.0)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
-from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, reference_pairs
+from radgauge.metric import Explanation, Metric, Note, Rows, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, check_choices, label_columns, wordless
 from radgauge.models.token_vectors import (
     Baseline,
@@ -128,9 +128,8 @@ class BertScore(Metric):
             wordless_pairs = [bool(wordless(a, (b,))) for a, b in zip(candidates, references, strict=True)]
             values[blank | np.array(wordless_pairs, dtype=bool)] = np.nan
         values = values[:, [2, 0, 1]]
-        best = best_reference(values, owner, cases=len(cases), higher_is_better=True)
         rows = np.full((len(cases), 3), np.nan)
-        rows[best >= 0] = values[best[best >= 0]]
+        np.fmax.at(rows, owner, values)  # as bert-score: the best of each over the references
         return rows
 
     def why_not(self, case: Case, *, reading: Readings) -> str:

@@ -109,8 +109,9 @@ class Chexbert(Metric):
         result = np.full((len(cases), 3 * COUNT + 1), np.nan)
         # F1, and fewer errors where F1 does not tell (no positive condition in either text); NaN stays NaN.
         errors = rows[:, COUNT : 3 * COUNT].sum(axis=1)
-        key = (np.nan_to_num(self.case_scores(rows)[:, 0], nan=0.0) - 1e-6 * errors)[:, None]
-        best = best_reference(key, owner, cases=len(cases), higher_is_better=True)
+        key = np.nan_to_num(self.case_scores(rows)[:, 0], nan=0.0) - 1e-6 * errors
+        key -= 1e-9 * (rows @ np.arange(rows.shape[1]))  # ties go by content, not by order
+        best = best_reference(key[:, None], owner, cases=len(cases), higher_is_better=True)
         result[best >= 0] = rows[best[best >= 0]]
         return result
 
@@ -158,8 +159,8 @@ class Chexbert(Metric):
             added += heeded & mine & ~theirs
             missed += heeded & ~mine & theirs
             same &= ~heeded | (mine == theirs)
-        exact = same[:, list(FIVE)].all(axis=1).astype(np.float64)
-        return np.hstack([right, added, missed, exact[:, None]])
+        exact = same[:, list(FIVE)].all(axis=1, keepdims=True)
+        return np.hstack([right, added, missed, exact])
 
     def _scores(self, sums: Rows, cases: Rows, *, absent: str) -> Rows:
         right, added, missed = np.split(sums[..., : 3 * COUNT], 3, axis=-1)

@@ -14,7 +14,7 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
-from radgauge.metric import Metric, Rows, best_reference, ratio, reference_pairs
+from radgauge.metric import Metric, Rows, ratio, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, check_choices, has_words, label_columns, settle, wordless
 from radgauge.models.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes, labeler_signature
 from radgauge.reading import Readings
@@ -53,7 +53,7 @@ class ChexbertSimilarity(Metric):
         check_choices(self, of=("embedding", "labels"), uncertain=("positive", "negative"), empty=("nan", "read"))
         if self.models == EMBEDDED and self.of == "embedding":
             raise UsageError(
-                "chexbert_similarity: of=embedding needs the CheXbert checkpoint; add models=published or use of=labels"
+                "chexbert_similarity: of=embedding needs the CheXbert checkpoint; add models=published"
             )
 
     @property
@@ -83,9 +83,8 @@ class ChexbertSimilarity(Metric):
         if self.empty == "nan":
             able = [has_words(a) and has_words(b) for a, b in zip(candidates, references, strict=True)]
             cosine[~np.array(able, dtype=bool)] = np.nan
-        best = best_reference(cosine[:, None], owner, cases=len(cases), higher_is_better=True)
         rows = np.full((len(cases), 1), np.nan)
-        rows[best >= 0, 0] = cosine[best[best >= 0]]
+        np.fmax.at(rows[:, 0], owner, cosine)
         return rows
 
     def why_not(self, case: Case, *, reading: Readings) -> str:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from radgauge.cases import Case
-from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, ratio, reference_pairs
+from radgauge.metric import Explanation, Metric, Note, Rows, ratio, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, check_choices, label_columns, settle
 from radgauge.models.graphs import CASE_RULES, Graph, GraphItems, StoredGraphs, graph_items
 from radgauge.reading import Reader, Readings
@@ -84,8 +84,7 @@ class RadGraph(Metric):
         order = [VARIANTS.index(name) for name in (self.variant, *(v for v in VARIANTS if v != self.variant))]
         values = values[:, order]
         rows = np.full((len(cases), len(VARIANTS)), np.nan)
-        best = best_reference(values, owner, cases=len(cases), higher_is_better=True)
-        rows[best >= 0] = values[best[best >= 0]]
+        np.fmax.at(rows, owner, values)  # each definition takes the reference that suits it best
         return rows
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
