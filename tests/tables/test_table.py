@@ -137,7 +137,7 @@ def test_other_encodings_must_be_named(tmp_path: Path, encoding: str) -> None:
 
 def test_the_message_on_wrong_bytes_says_where(tmp_path: Path) -> None:
     path = put(tmp_path, "r.csv", TEXT.encode("latin-1"))
-    with pytest.raises(InputError, match=r"r.csv, line 3: byte 0xf6 is not utf-8. If '.*Röntgen\\n' reads well"):
+    with pytest.raises(InputError, match=r"r.csv, line 3: byte 0xf6 is not utf-8. If 'ö' belongs there"):
         read_table(path)
     far = put(tmp_path, "far.jsonl", b'{"id": "1"}\n' * 20_000 + b'{"id": "\xff"}\n')
     with pytest.raises(InputError, match=r"far.jsonl, line 20001: byte 0xff"):

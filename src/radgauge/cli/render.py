@@ -72,6 +72,19 @@ def arrow(higher_is_better: bool) -> str:
     return "↑" if higher_is_better else "↓"
 
 
+SHOWN = 4  # outputs of one metric in a table, unless all are asked for
+
+
+def main_outputs(lines: Sequence[Summary]) -> list[Summary]:
+    """The first outputs of every judge: what a table shows before anyone asks for more."""
+    first: dict[str, list[str]] = {}
+    for line in lines:
+        known = first.setdefault(line.judge, [])
+        if line.column not in known:
+            known.append(line.column)
+    return [line for line in lines if line.column in first[line.judge][:SHOWN]]
+
+
 def print_summary(out: Console, lines: Sequence[Summary]) -> None:
     """The table of a run: one column per system where that fits, one row per system otherwise."""
     if len({line.system for line in lines}) == 1:

@@ -37,6 +37,7 @@ def score_cli(
     level: o.Level = 0.95,
     seed: o.Seed = 0,
     signatures: Annotated[bool, typer.Option("--signatures", help="Show the settings behind each value.")] = False,
+    all_columns: Annotated[bool, typer.Option("--all-columns", help="Show every output of a metric.")] = False,
     no_cache: o.NoCache = False,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
@@ -53,7 +54,7 @@ def score_cli(
 
       radgauge score --references truth.csv --candidates model_a.csv --candidates model_b.csv
     """
-    from radgauge.cli.render import console, not_judged_notes, print_summary
+    from radgauge.cli.render import console, main_outputs, not_judged_notes, print_summary
     from radgauge.scores import score
     from radgauge.scores_file import check_scores_path, write_scores
     from radgauge.summary import summarise
@@ -88,12 +89,16 @@ def score_cli(
         typer.echo(o.to_json({"summary": lines, **about}))
         return
     out, err = console(), console(stderr=True)
-    print_summary(out, lines)
+    shown = lines if all_columns else main_outputs(lines)
+    print_summary(out, shown)
     if signatures:
         for scores in results.values():
             out.print(scores.signature, soft_wrap=True)
     if quiet:
         return
+    hidden = len({line.column for line in lines}) - len({line.column for line in shown})
+    if hidden:
+        err.print(f"note: {hidden} more outputs with --all-columns", soft_wrap=True)
     for note in (*case_file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results)):
         err.print(f"note: {note}", soft_wrap=True)
     if output is not None:

@@ -191,9 +191,10 @@ def _undecodable(path: Path, source: Source) -> InputError:
         data.decode(source.encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        near = data[max(0, error.start - 12) : error.start + 12].decode("cp1252", errors="replace")
+        # One character at most: a message may end up in a log, and the text is patient data.
+        letter = data[error.start : error.start + 1].decode("cp1252", errors="replace")
         return InputError(
             f"{path.name}, line {line}: byte 0x{data[error.start]:02x} is not {source.encoding}. "
-            f"If {near!r} reads well, pass --encoding cp1252; otherwise name the right encoding"
+            f"If {letter!r} belongs there, pass --encoding cp1252; otherwise name the right encoding"
         )
     return InputError(f"{path.name} cannot be read as {source.encoding}")
