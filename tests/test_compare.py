@@ -59,3 +59,22 @@ def test_systems_without_a_shared_study_cannot_be_compared() -> None:
     scores = Scores("m", "m", (("1", "a"), ("2", "b")), values, values, ("m",), True)
     with pytest.raises(InputError, match="share no study id"):
         compare(Results({"m": scores}))
+
+
+def test_improvement_in_percent_is_positive_for_the_better_system_whatever_the_direction() -> None:
+    for up in (True, False):
+        values = np.array([[2.0], [2.0], [1.0], [1.0]])
+        keys = (("1", "a"), ("2", "a"), ("1", "b"), ("2", "b"))
+        scores = Scores("m", "m", keys, values, values, ("m",), up)
+        (line,) = compare(Results({"m": scores}), baseline="a", percent=True)
+        assert line.improvement is not None
+        assert line.improvement.value == pytest.approx(-50 if up else 50)
+        assert compare(Results({"m": scores}), baseline="a")[0].improvement is None
+
+
+def test_the_interval_of_an_improvement_is_turned_too() -> None:
+    quality, errors = compare(results(), baseline="a", all_columns=True, percent=True)
+    assert quality.improvement is not None
+    assert np.isnan(quality.improvement.low)  # the baseline's mean is about 0
+    assert errors.improvement is not None
+    assert 0 < errors.improvement.low < errors.improvement.value < errors.improvement.high

@@ -27,6 +27,7 @@ LAYERS = [
     {"scores"},
     {"metrics", "contract", "case_files", "scores_file", "corpora", "samples"},
     {"summary", "compare", "judges"},
+    {"baselines"},
     {"training"},
     {"align", "fit", "oracle"},
     {"report", "web", "scale"},

@@ -13,7 +13,8 @@ from radgauge.scores import Results, Scores
 from radgauge.stats.compare import Comparison, TestName, adjust_comparisons, compare_paired
 from radgauge.stats.corrections import Correction
 from radgauge.stats.effect_sizes import effects
-from radgauge.stats.resample import IntervalMethod
+from radgauge.stats.relative import relative_change
+from radgauge.stats.resample import Interval, IntervalMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class SystemComparison:
     """One output of one judge: `system` against `baseline`, on the studies that both have.
 
     `result.difference` is system minus baseline; `result.p_adjusted` accounts for everything that one call
-    of `compare` tested.
+    of `compare` tested. `improvement` is the change in percent of the baseline's value, positive = better
+    whatever the direction; NaN where the baseline's value is not positive; None if it was not asked for.
     """
 
     judge: str
@@ -30,6 +32,7 @@ class SystemComparison:
     baseline: str
     result: Comparison
     signature: str
+    improvement: Interval | None = None
 
 
 def compare(
@@ -45,6 +48,7 @@ def compare(
     resamples: int = 2000,
     level: float = 0.95,
     method: IntervalMethod = "percentile",
+    percent: bool = False,
     seed: int = 0,
 ) -> list[SystemComparison]:
     """Paired tests between systems, for every judge.
@@ -61,6 +65,7 @@ def compare(
         resamples: Resamples behind the intervals of the differences.
         level: Coverage of the intervals.
         method: "percentile" or "bca".
+        percent: Also the improvement in percent of the baseline's value.
         seed: Seed of all resampling.
     """
     there = list(dict.fromkeys(system for _, system in results.keys_of_cases))
@@ -94,18 +99,33 @@ def compare(
                 level=level,
                 method=method,
             )
+            changes: tuple[Interval, ...] = ()
+            if percent:
+                changes = relative_change(
+                    a.rows,
+                    b.rows,
+                    rng=np.random.default_rng(seed),
+                    corpus_scores=scores.corpus_scores,
+                    resamples=resamples,
+                    level=level,
+                    method=method,
+                )
             for number in range(len(lines) if all_columns else 1):
                 line, up = lines[number], scores.directions[number]
                 if up is not scores.higher_is_better:
                     effect = effects(a.values[:, number], b.values[:, number], higher_is_better=up)
                     line = replace(line, effect=effect, higher_is_better=up)
                 column = scores.columns[number]
-                found.append(SystemComparison(scores.judge, column, system, other, line, scores.signature))
+                better = _improvement(changes[number], up) if percent else None
+                found.append(SystemComparison(scores.judge, column, system, other, line, scores.signature, better))
     adjusted = adjust_comparisons([line.result for line in found], method=correction)
-    return [
-        SystemComparison(line.judge, line.column, line.system, line.baseline, result, line.signature)
-        for line, result in zip(found, adjusted, strict=True)
-    ]
+    return [replace(line, result=result) for line, result in zip(found, adjusted, strict=True)]
+
+
+def _improvement(change: Interval, higher_is_better: bool) -> Interval:
+    if higher_is_better:
+        return change
+    return replace(change, value=-change.value, low=-change.high, high=-change.low)
 
 
 def _shared_studies(a: Scores, b: Scores) -> tuple[Scores, Scores]:

@@ -87,7 +87,7 @@ def test_corpus_counts_reports_and_blanks() -> None:
         ("text", {"q": "x"}, {}, InputError, "corpus must map ids to texts, got one string"),
         (["text"], {"q": "x"}, {}, InputError, r"corpus, report 1: must be a pair \(id, text\) of strings"),
         ({"1": "x"}, [("q", None)], {}, InputError, "queries, report 1: must be a pair"),
-        ([("1", "x"), ("1", "y")], {"q": "x"}, {}, InputError, "corpus: the id '1' occurs more than once"),
+        ([("1", "x"), ("1", "y")], {"q": "x"}, {}, InputError, "corpus: the id '1' has two different texts"),
         ({"1": "x"}, {"q": "x"}, {"metric": "cider"}, UsageError, "cider cannot be searched"),
     ],
 )

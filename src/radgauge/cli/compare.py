@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from radgauge.baselines import ModelLine
+    from radgauge.cases import Case
     from radgauge.compare import SystemComparison
+    from radgauge.reading import Readings
+    from radgauge.scores import Results
 
 
 def register(app: typer.Typer) -> None:
@@ -36,6 +40,20 @@ def compare_cli(
     test: Annotated[str, typer.Option("--test", help="'permutation' or 'bootstrap'.")] = "permutation",
     correction: Annotated[str, typer.Option("--correction", help="'holm', 'bh' or 'none'.")] = "holm",
     permutations: Annotated[int, typer.Option("--permutations", min=1)] = 10_000,
+    percent: Annotated[
+        bool, typer.Option("--percent", help="Also the improvement in percent of the baseline's value.")
+    ] = False,
+    random_baseline: Annotated[
+        bool,
+        typer.Option("--random-baseline", help="Compare with reports drawn at random, in percent and by rank."),
+    ] = False,
+    oracle: Annotated[
+        bool, typer.Option("--oracle", help="Add the corpus reports that each metric likes best, as a system.")
+    ] = False,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="Reports to draw and choose from; else the other studies.")
+    ] = None,
+    corpus_split: Annotated[str | None, typer.Option("--corpus-split", help="Only this split of it.")] = None,
     metric: o.MetricNames = None,
     references: o.References = None,
     candidates: o.Candidates = None,
@@ -62,13 +80,21 @@ def compare_cli(
       radgauge compare scores.jsonl --baseline template
 
       radgauge compare wide.csv --candidate-columns model_a,model_b -m bleu
+
+      radgauge compare reports.csv --random-baseline --corpus train.csv -m bleu:variant=cxr
     """
     from radgauge.cli.render import console
     from radgauge.compare import compare
-    from radgauge.scores import score
+    from radgauge.errors import UsageError
     from radgauge.scores_file import is_scores_file, read_scores
 
+    if random_baseline and (baseline is not None or all_pairs):
+        raise UsageError("--random-baseline is the baseline; leave --baseline and --all-pairs out")
+    if oracle and corpus is None:
+        raise UsageError("--oracle needs --corpus: reports to choose from")
     if source is not None and source.exists() and is_scores_file(source):
+        if random_baseline or oracle:
+            raise UsageError(f"{source.name} holds scores; baselines and oracles need the reports themselves")
         results, _ = read_scores(source)
     else:
         case_file = o.read_case_file(
@@ -84,7 +110,18 @@ def compare_cli(
             images=images,
         )
         reading = o.open_readings(no_cache=no_cache, quiet=quiet)
-        results = score(case_file.cases, metric or None, reading=reading, models=models)
+        drawn_from = None
+        if corpus is not None:
+            from radgauge.case_files import read_references
+
+            drawn_from = read_references(corpus, section=section, encoding=encoding, split=corpus_split).cases
+        results = _score(
+            case_file.cases, metric, drawn_from, reading, models, random_baseline, oracle=oracle, seed=seed
+        )
+        if random_baseline:
+            from radgauge.baselines import RANDOM
+
+            baseline = RANDOM
     lines = compare(
         results,
         baseline=baseline,
@@ -97,22 +134,72 @@ def compare_cli(
         resamples=resamples or 1,
         level=level,
         method=interval,  # type: ignore[arg-type]
+        percent=percent or random_baseline,
         seed=seed,
     )
+    models_lines: list[ModelLine] = []
+    if random_baseline:
+        from radgauge.baselines import model_table
+        from radgauge.summary import summarise
+
+        summaries = summarise(results, level=level, resamples=resamples, method=interval, seed=seed)  # type: ignore[arg-type]
+        models_lines = model_table(summaries, lines)
     if as_json:
-        typer.echo(o.to_json({"comparisons": lines, "seed": seed, "correction": correction}))
+        found = {"models": models_lines} if random_baseline else {"comparisons": lines}
+        typer.echo(o.to_json({**found, "seed": seed, "correction": correction}))
         return
-    print_comparisons(console(), lines)
+    if random_baseline:
+        from radgauge.cli.model_table import print_models
+
+        print_models(console(), models_lines)
+    else:
+        print_comparisons(console(), lines)
     if not quiet:
         err = console(stderr=True)
         tests = "paired permutation tests" if test == "permutation" else "paired bootstrap tests"
         err.print(
             f"{len(lines)} {tests}, p values corrected by {correction}; "
-            "* marks p < 0.05 after correction; better/equal/worse counts studies",
+            "* marks p < 0.05 after correction; "
+            + (
+                "change is in percent of the random baseline, positive = better"
+                if random_baseline
+                else "better/equal/worse counts studies"
+            ),
             soft_wrap=True,
         )
+        undefined = [line.column for line in lines if line.improvement and math.isnan(line.improvement.value)]
+        for column in dict.fromkeys(undefined):
+            err.print(f"note: {column}: no percentage of a baseline that is 0 or below", soft_wrap=True)
         for note in o.profile_note(results):
             err.print(f"note: {note}", soft_wrap=True)
+
+
+def _score(
+    cases: Sequence[Case],
+    metrics: list[str] | None,
+    corpus: Sequence[Case] | None,
+    reading: Readings,
+    models: str,
+    random_baseline: bool,
+    *,
+    oracle: bool,
+    seed: int,
+) -> Results:
+    """Scores of the systems, of the baseline and of the oracle, as far as they are wanted."""
+    from radgauge.scores import score
+
+    everything = list(cases)
+    if random_baseline:
+        import numpy as np
+
+        from radgauge.baselines import random_retrieval
+
+        everything += random_retrieval(cases, rng=np.random.default_rng(seed), corpus=corpus)
+    if oracle and corpus is not None:
+        from radgauge.oracle.as_system import score_with_oracles
+
+        return score_with_oracles(everything, metrics or None, corpus=corpus, reading=reading, models=models)
+    return score(everything, metrics or None, reading=reading, models=models)
 
 
 def print_comparisons(out: Console, lines: Sequence[SystemComparison]) -> None:

@@ -64,7 +64,7 @@ class Corpus:
 
 
 def as_pairs(reports: Reports, *, what: str) -> list[tuple[str, str]]:
-    """Pairs of (id, text); every id must occur once.
+    """Pairs of (id, text), every id once; a study that occurs once per system is one report.
 
     Args:
         reports: A mapping, pairs or cases.
@@ -82,9 +82,10 @@ def as_pairs(reports: Reports, *, what: str) -> list[tuple[str, str]]:
         if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
             raise InputError(f"{what}, report {number}: must be a pair (id, text) of strings, got {item!r:.80}")
         pairs.append(pair)
-    seen: set[str] = set()
-    for identifier, _ in pairs:
-        if identifier in seen:
-            raise InputError(f"{what}: the id {identifier!r} occurs more than once; every report needs its own")
-        seen.add(identifier)
-    return pairs
+    known: dict[str, str] = {}
+    for identifier, text in pairs:
+        if known.setdefault(identifier, text) != text:
+            raise InputError(
+                f"{what}: the id {identifier!r} has two different texts; every report needs its own id"
+            )
+    return list(known.items())

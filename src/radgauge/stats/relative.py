@@ -1,0 +1,82 @@
+"""By how many percent one system's corpus score lies above another's, with bootstrap intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from radgauge.stats.paired import pair
+from radgauge.stats.products import product
+from radgauge.stats.resample import (
+    CorpusScores,
+    Interval,
+    IntervalMethod,
+    Labels,
+    Rows,
+    bca_bounds,
+    check_choice,
+    check_level,
+    check_positive,
+    draw_weights,
+    jackknife,
+    mean_scores,
+    percentile_bounds,
+    totals_and_counts,
+)
+
+
+def relative_change(
+    rows_a: ArrayLike,
+    rows_b: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    corpus_scores: CorpusScores = mean_scores,
+    groups: Labels | None = None,
+    resamples: int = 2000,
+    level: float = 0.95,
+    method: IntervalMethod = "percentile",
+) -> tuple[Interval, ...]:
+    """100 (a - b) / b for every output, on the cases that both were judged on; units are drawn for both together.
+
+    A percentage of nothing, or of less than nothing, means nothing: where b is not positive the change is NaN,
+    and where b is not positive in any resample the interval is.
+
+    >>> (found,) = relative_change([2.0, 4.0], [1.0, 3.0], rng=np.random.default_rng(0))
+    >>> found.value
+    50.0
+    """
+    check_level(level)
+    check_positive("resamples", resamples)
+    check_choice("method", method, ("percentile", "bca"))
+    a, b = pair(rows_a, rows_b)
+    totals_a, counts = totals_and_counts(a, groups=groups)
+    totals_b, _ = totals_and_counts(b, groups=groups)
+    values = _percent(corpus_scores(totals_a.sum(0), counts.sum(0)), corpus_scores(totals_b.sum(0), counts.sum(0)))
+    bounds = np.full((2, len(values)), np.nan)
+    if len(counts) >= 2:  # one study says nothing about spread
+        sums = np.hstack([totals_a, totals_b, counts])
+        drawn = np.vstack([product(w, sums) for w in draw_weights(len(sums), resamples=resamples, rng=rng)])
+        drawn_a, drawn_b, drawn_counts = np.hsplit(drawn, 3)
+        replicates = _percent(corpus_scores(drawn_a, drawn_counts), corpus_scores(drawn_b, drawn_counts))
+        if method == "bca":
+            left_out = _percent(
+                jackknife(totals_a, counts, corpus_scores), jackknife(totals_b, counts, corpus_scores)
+            )
+            found = bca_bounds(replicates, values, left_out, level=level)
+        else:
+            found = percentile_bounds(replicates, level=level)
+        bounds = np.where(np.isnan(replicates).any(axis=0) | np.isnan(values), np.nan, found)
+    judged = ~np.isnan(a).all(axis=1)
+    n = int(judged.sum())
+    return tuple(
+        Interval(float(value), float(low), float(high), level, method, n, len(a) - n)
+        for value, low, high in zip(values, *bounds, strict=True)
+    )
+
+
+def _percent(a: Rows, b: Rows) -> Rows:
+    change: Rows = np.full(np.shape(b), np.nan)
+    with np.errstate(invalid="ignore"):
+        positive = b > 0
+    np.divide(100 * (a - b), b, out=change, where=positive)
+    return change
