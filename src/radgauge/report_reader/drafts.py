@@ -84,6 +84,8 @@ def _composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabu
 def _share_places(items: Sequence[Item], drafts: Sequence[Draft]) -> None:
     """Findings joined by "and", "or" or commas share the place named behind the last of them."""
     by_item = {draft.item: draft for draft in drafts if items[draft.item].role in FINDINGS}
+    if len(by_item) < 2:
+        return
     order = sorted(by_item)
     for left, right in zip(reversed(order[:-1]), reversed(order[1:]), strict=True):
         first, second = by_item[left], by_item[right]

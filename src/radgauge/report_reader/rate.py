@@ -18,6 +18,7 @@ from radgauge.text.tokens import tokenize
 
 _JOIN = re.compile(r"\s*(?:,|/|,?\s*\b(?:and|or|and/or|as well as)\b)\s*", re.IGNORECASE)
 _OF = re.compile(r"\s+(?:of|between)\s+(?:the\s+|both\s+)?", re.IGNORECASE)
+_LEVELS = re.compile(r"\s*(?:and|to|through|,|-)\s*\d{1,2}\s+")  # "T11 and 12 vertebral bodies"
 _KEPT = frozenset({"severity", "quality", "side", "position", "amount"})
 _NOT_ANATOMY = frozenset(
     {"size", "shape", "diameter", "caliber", "calibre", "width", "volume", "volumes", "position"}
@@ -31,6 +32,9 @@ _NORMAL = re.compile(
 
 _DISEASE = re.compile(r"(?<!space )(?<!airspace )\b(?:disease|process)(?:es|s)?$", re.IGNORECASE)
 """What is denied as a disease or process of an organ counts as a disease, air-space disease apart."""
+
+
+_MARKINGS = re.compile(r"(?:markings?|volumes?)$", re.IGNORECASE)
 
 
 class RateEntity(NamedTuple):
@@ -99,7 +103,25 @@ def _units(reading: ReportReading, vocabulary: Vocabulary) -> list[_Unit]:
             units.append(_Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention))
     units += [_Unit(each.start, each.end, each.role, True, None) for each in reading.modifiers]
     units.sort(key=lambda unit: unit.start)
-    return _whole_devices(reading.text, units)
+    return _whole_markings(reading.text, _whole_devices(reading.text, units))
+
+
+def _whole_markings(text: str, units: list[_Unit]) -> list[_Unit]:
+    """An abnormal adjective makes one finding with markings and volumes: "prominent interstitial markings"."""
+    whole: list[_Unit] = []
+    for unit in units:
+        last = whole[-1] if whole else None
+        if (
+            last is not None
+            and last.role == "finding"
+            and unit.role == "anatomy"
+            and text[last.end : unit.start] == " "
+            and _MARKINGS.search(text, unit.start, unit.end)
+        ):
+            whole[-1] = last._replace(end=unit.end)
+        else:
+            whole.append(unit)
+    return whole
 
 
 def _whole_devices(text: str, units: list[_Unit]) -> list[_Unit]:
@@ -180,6 +202,8 @@ def _front_of_finding(text: str, units: list[_Unit], index: int, vocabulary: Voc
         if unit.end > following.start:
             break
         if not gap.strip(" \n-"):
+            if unit.role == "side" and text.count(" ", unit.start, unit.end) > 1:
+                break  # "right greater than left" compares, it does not name
             if unit.role in _KEPT or (unit.role == "anatomy" and unit.adjective):
                 first -= 1
                 continue
@@ -240,7 +264,9 @@ def _anatomy_phrase(text: str, units: list[_Unit], used: list[bool], index: int)
     last = index
     while last + 1 < len(units) and not used[last + 1]:
         unit, gap = units[last + 1], text[units[last].end : units[last + 1].start]
-        if not gap.strip(" \n-") and unit.role in ("anatomy", "part"):
+        if (not gap.strip(" \n-") and unit.role in ("anatomy", "part")) or (
+            unit.role == "anatomy" and _LEVELS.fullmatch(gap) and text[units[last].end - 1].isdigit()
+        ):
             last += 1
         elif (_OF.fullmatch(gap) and _leads_to_anatomy(text, units, used, last + 1)) or (
             _JOIN.fullmatch(gap)

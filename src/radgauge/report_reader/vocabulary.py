@@ -106,12 +106,18 @@ class Vocabulary:
         while position < count:
             norm = norms[position]
             best, entry = position, None
-            if norm in trie:
-                best, entry = _longest(trie, norms, position, min(count, position + longest))
-                if entry is not None and best - position > 1 and entry[0] == "anatomy":
-                    best, entry = _without_finding(trie, norms, position, best, entry, count)
+            node = trie.get(norm)
+            if node is not None:
+                if node.__class__ is str or len(node) > 1 or "" not in node:
+                    best, entry = _longest(trie, norms, position, min(count, position + longest))
+                    if entry is not None and best - position > 1 and entry[0] == "anatomy":
+                        best, entry = _without_finding(trie, norms, position, best, entry, count)
+                else:  # most words start no longer term
+                    best, entry = position + 1, node[""]
             word = words[position]
-            if word in short:
+            if word in short and not (
+                position and tokens.ends[position - 1] == tokens.starts[position] and norms[position - 1].isdigit()
+            ):
                 end, found = _longest(short, words, position, count)
                 if found is not None and end >= best:
                     best, entry = end, found
