@@ -11,8 +11,9 @@ import re
 from typing import NamedTuple
 
 from radgauge.report_reader.lexicon import Lexicon
+from radgauge.report_reader.rate_units import Unit, units_of
 from radgauge.report_reader.reader import vocabulary_for
-from radgauge.report_reader.reading import Mention, ReportReading
+from radgauge.report_reader.reading import ReportReading
 from radgauge.report_reader.vocabulary import Vocabulary
 from radgauge.text.tokens import tokenize
 
@@ -25,16 +26,13 @@ _NOT_ANATOMY = frozenset(
 )
 _NORMAL = re.compile(
     r"(?:within\s+)?(?:upper\s+|top\s+|high\s+|low\s+|lower\s+)?"
-    r"(?:limits?\s+of\s+)?normal(?:\s+limits?|\s+range)?",
+    r"(?:limits?\s+of\s+)?\bnormal\b(?:\s+limits?|\s+range)?",
     re.IGNORECASE,
 )
 
 
 _DISEASE = re.compile(r"(?<!space )(?<!airspace )\b(?:disease|process)(?:es|s)?$", re.IGNORECASE)
 """What is denied as a disease or process of an organ counts as a disease, air-space disease apart."""
-
-
-_MARKINGS = re.compile(r"(?:markings?|volumes?)$", re.IGNORECASE)
 
 
 class RateEntity(NamedTuple):
@@ -47,16 +45,6 @@ class RateEntity(NamedTuple):
     end: int
 
 
-class _Unit(NamedTuple):
-    """A mention, a piece of one, or a describing word, as the view arranges them."""
-
-    start: int
-    end: int
-    role: str  # anatomy | finding | normality | a modifier's role
-    adjective: bool
-    mention: Mention | None
-
-
 def rate_entities(reading: ReportReading, *, lexicon: Lexicon | None = None) -> list[RateEntity]:
     """Entities of a report in text order.
 
@@ -65,10 +53,10 @@ def rate_entities(reading: ReportReading, *, lexicon: Lexicon | None = None) -> 
     [('large pleural effusion', 'Non-Abnormality'), ('clear', 'Non-Abnormality'), ('lungs', 'Anatomy')]
     """
     vocabulary = vocabulary_for(lexicon)
-    units = _units(reading, vocabulary)
+    units = units_of(reading, vocabulary)
     text = reading.text
     used = [False] * len(units)
-    spans: list[tuple[int, int, _Unit]] = []
+    spans: list[tuple[int, int, Unit]] = []
     for index, unit in enumerate(units):
         if unit.role == "finding":
             first = _front_of_finding(text, units, index, vocabulary)
@@ -90,110 +78,7 @@ def rate_entities(reading: ReportReading, *, lexicon: Lexicon | None = None) -> 
     return [_entity(text, start, end, unit) for start, end, unit in spans if end > start]
 
 
-def _units(reading: ReportReading, vocabulary: Vocabulary) -> list[_Unit]:
-    units = []
-    for mention in reading.mentions:
-        if mention.kind == "anatomy":
-            units.append(_Unit(mention.start, mention.end, "anatomy", mention.form == "adjective", mention))
-        elif mention.kind == "normality":
-            units.append(_Unit(mention.start, mention.end, "normality", False, mention))
-        elif mention.kind == "abnormality" and " " in mention.text:
-            units += _split(mention, vocabulary)
-        else:
-            units.append(_Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention))
-    units += [_Unit(each.start, each.end, each.role, True, None) for each in reading.modifiers]
-    units.sort(key=lambda unit: unit.start)
-    return _whole_markings(reading.text, _whole_devices(reading.text, units))
-
-
-def _whole_markings(text: str, units: list[_Unit]) -> list[_Unit]:
-    """An abnormal adjective makes one finding with markings and volumes: "prominent interstitial markings"."""
-    whole: list[_Unit] = []
-    for unit in units:
-        last = whole[-1] if whole else None
-        if (
-            last is not None
-            and last.role == "finding"
-            and unit.role == "anatomy"
-            and text[last.end : unit.start] == " "
-            and _MARKINGS.search(text, unit.start, unit.end)
-        ):
-            whole[-1] = last._replace(end=unit.end)
-        else:
-            whole.append(unit)
-    return whole
-
-
-def _whole_devices(text: str, units: list[_Unit]) -> list[_Unit]:
-    """Devices named by several terms in a row are one ("PICC line catheter"), without a word for the tip."""
-    whole: list[_Unit] = []
-    for unit in units:
-        last = whole[-1] if whole else None
-        if _is_device(unit) and last is not None and _is_device(last) and text[last.end : unit.start] == " ":
-            whole[-1] = last._replace(end=unit.end)
-        else:
-            whole.append(unit)
-    return [
-        unit._replace(end=unit.end - len(tip[0]))
-        if _is_device(unit) and (tip := re.search(r"\s+tips?$", text[unit.start : unit.end], re.IGNORECASE))
-        else unit
-        for unit in whole
-    ]
-
-
-def _is_device(unit: _Unit) -> bool:
-    return unit.mention is not None and unit.mention.kind == "device"
-
-
-def _split(mention: Mention, vocabulary: Vocabulary) -> list[_Unit]:
-    """A finding of several words as observation and anatomy: "enlarged heart", "heart is enlarged"."""
-    tokens = tokenize(mention.text)
-    whole = _Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention)
-    items = vocabulary.match(tokens, lowered=False, longest=len(tokens.norms) - 1)
-    roles = [item.role for item in items]
-    if "anatomy" not in roles:
-        return [whole]
-    last = len(items) - 1
-
-    def piece(first: int, end: int, role: str) -> _Unit:
-        return _Unit(
-            mention.start + tokens.starts[items[first].first],
-            mention.start + tokens.ends[items[end].last - 1],
-            role,
-            False,
-            mention,
-        )
-
-    nouns = [item.role == "anatomy" and item.form == "noun" for item in items]
-    if nouns[last]:
-        begin = last
-        while begin > 0 and roles[begin - 1] in ("anatomy", "side", "position"):
-            begin -= 1
-        front = begin - 1
-        while front >= 0 and roles[front] in ("preposition", "determiner"):
-            front -= 1
-        if front < 0:
-            return [whole]
-        return [piece(0, front, "finding"), piece(begin, last, "anatomy")]
-    if "verb" in roles and nouns[0]:
-        verb = roles.index("verb")
-        end = verb - 1
-        while end > 0 and roles[end] == "part":
-            end -= 1
-        return [piece(0, end, "anatomy"), piece(verb + 1, last, "finding")]
-    if nouns[0] and items[0].value not in _LEXICALISED and last > 0:
-        end = 0
-        while end < last - 1 and roles[end + 1] == "anatomy":
-            end += 1
-        return [piece(0, end, "anatomy"), piece(end + 1, last, "finding")]
-    return [whole]
-
-
-_LEXICALISED = frozenset({"soft_tissues", "soft_tissue", "intervertebral_disc", "disc", "airspace"})
-"""Anatomy that makes one term with the finding behind it: "soft tissue swelling", "disc desiccation"."""
-
-
-def _front_of_finding(text: str, units: list[_Unit], index: int, vocabulary: Vocabulary) -> int:
+def _front_of_finding(text: str, units: list[Unit], index: int, vocabulary: Vocabulary) -> int:
     """First unit of the phrase of the finding at `index`."""
     first = index
     while first > 0:
@@ -237,7 +122,7 @@ def _front_of_finding(text: str, units: list[_Unit], index: int, vocabulary: Voc
     return first
 
 
-def _starts_with_anatomy(text: str, unit: _Unit, vocabulary: Vocabulary) -> bool:
+def _starts_with_anatomy(text: str, unit: Unit, vocabulary: Vocabulary) -> bool:
     """Whether a finding of several words starts with an anatomical adjective: "pleural disease"."""
     tokens = tokenize(text[unit.start : unit.end])
     if len(tokens.norms) < 2:
@@ -246,12 +131,12 @@ def _starts_with_anatomy(text: str, unit: _Unit, vocabulary: Vocabulary) -> bool
     return first.role == "anatomy" and first.form == "adjective"
 
 
-def _touch(text: str, units: list[_Unit], index: int) -> bool:
+def _touch(text: str, units: list[Unit], index: int) -> bool:
     """Whether only blanks or a hyphen part the unit at `index` from the one before."""
     return not text[units[index - 1].end : units[index].start].strip(" \n-")
 
 
-def _closes_phrase(text: str, units: list[_Unit], index: int) -> bool:
+def _closes_phrase(text: str, units: list[Unit], index: int) -> bool:
     """Whether the describing word at `index` follows a verb or a preposition, so belongs to what is before it."""
     while index > 0 and _touch(text, units, index):
         index -= 1
@@ -259,7 +144,7 @@ def _closes_phrase(text: str, units: list[_Unit], index: int) -> bool:
     return bool(before) and before[-1].lower() in ("is", "are", "in", "of", "the", "appears", "appear", "at")
 
 
-def _anatomy_phrase(text: str, units: list[_Unit], used: list[bool], index: int) -> tuple[int, int]:
+def _anatomy_phrase(text: str, units: list[Unit], used: list[bool], index: int) -> tuple[int, int]:
     """First and last unit of the noun phrase of the anatomy at `index`."""
     last = index
     while last + 1 < len(units) and not used[last + 1]:
@@ -292,7 +177,7 @@ def _anatomy_phrase(text: str, units: list[_Unit], used: list[bool], index: int)
     return first, last
 
 
-def _leads_to_anatomy(text: str, units: list[_Unit], used: list[bool], index: int) -> bool:
+def _leads_to_anatomy(text: str, units: list[Unit], used: list[bool], index: int) -> bool:
     """Whether side and position words from `index` on lead to anatomy."""
     while index < len(units) and not used[index]:
         if units[index].role == "anatomy":
@@ -306,7 +191,7 @@ def _leads_to_anatomy(text: str, units: list[_Unit], used: list[bool], index: in
     return False
 
 
-def _without_size(text: str, unit: _Unit) -> int:
+def _without_size(text: str, unit: Unit) -> int:
     """End of an anatomy unit without a word of measurement: "heart" in "heart size"."""
     words = list(re.finditer(r"\S+", text[unit.start : unit.end]))
     while words and words[-1][0].lower() in _NOT_ANATOMY:
@@ -314,7 +199,7 @@ def _without_size(text: str, unit: _Unit) -> int:
     return unit.start + words[-1].end() if words else unit.start
 
 
-def _joined_words(text: str, unit: _Unit) -> list[_Unit]:
+def _joined_words(text: str, unit: Unit) -> list[Unit]:
     """Two words of normality joined by "and" are two: "clear and expanded"."""
     join = re.search(r"\s+and\s+", text[unit.start : unit.end])
     if join is None or _NORMAL.search(text, unit.start, unit.end):
@@ -322,7 +207,7 @@ def _joined_words(text: str, unit: _Unit) -> list[_Unit]:
     return [unit._replace(end=unit.start + join.start()), unit._replace(start=unit.start + join.end())]
 
 
-def _normal_words(text: str, unit: _Unit) -> tuple[int, int]:
+def _normal_words(text: str, unit: Unit) -> tuple[int, int]:
     """The words of normality themselves: "normal" in "normal in size and contour"."""
     found = _NORMAL.search(text, unit.start, unit.end)
     if found is None:
@@ -336,7 +221,7 @@ def _normal_words(text: str, unit: _Unit) -> tuple[int, int]:
     return start, found.end()
 
 
-def _entity(text: str, start: int, end: int, unit: _Unit) -> RateEntity:
+def _entity(text: str, start: int, end: int, unit: Unit) -> RateEntity:
     mention = unit.mention
     name = text[start:end]
     if unit.role == "anatomy" or mention is None:

@@ -31,8 +31,23 @@ def adjectives_in_front(items: list[Item]) -> None:
             items[index] = item._replace(role="position" if following == "anatomy" else "quality")
         elif role == "anatomy":
             following = following or "anatomy"
+        elif role == "comma" and following == "finding" and _adjectives_around(items, index):
+            continue  # "displaced, acute rib fractures"
         elif role not in MODIFIERS:
             following = ""
+
+
+def _adjectives_around(items: Sequence[Item], index: int) -> bool:
+    """Whether the comma at `index` parts adjectives of one phrase, not a predicate from what follows."""
+    if index + 1 >= len(items) or items[index + 1].role not in ("quality", "severity"):
+        return False
+    position = index - 1
+    if position < 0 or not (items[position].role in FINDINGS and items[position].form == "adjective"):
+        return False
+    position -= 1
+    while position >= 0 and items[position].role in MODIFIERS:
+        position -= 1
+    return position < 0 or items[position].role in ("cue", "determiner", "preposition")
 
 
 def clear_of(items: list[Item], words: Sequence[str]) -> None:
@@ -43,7 +58,7 @@ def clear_of(items: list[Item], words: Sequence[str]) -> None:
 
 
 _CONCEPTS = {
-    "C": ("cervical_vertebra", 7),
+    "C": ("cervical_vertebra", 8),  # eight nerves
     "T": ("thoracic_vertebra", 12),
     "D": ("thoracic_vertebra", 12),
     "L": ("lumbar_vertebra", 5),

@@ -50,7 +50,8 @@ _ABBREVIATED = frozenset(
 )
 
 _BREAK = re.compile(
-    r"[.!?]+(?:[\"')\]]+|,(?=\s*\d|\s*$|[A-Z]|\s+[A-Z]))*(?=\s|$|[A-Z][a-z]|[0-9]+[.)]\s)"  # marks
+    r"[.!?]+(?:[\"')\]]+)?(?=\s|$|[A-Z][a-z]|[0-9]+[.)]\s)"  # marks
+    r"|[.!?]+,(?=\s*(?:[A-Z0-9]|$))"  # ".," of transcriptions
     r"|(?<=\s)\.(?=[a-z])"  # " .heart"
     r"|\n\s*"  # lines, where they end a sentence
 )

@@ -1,0 +1,145 @@
+"""A reading arranged for its RaTE entities: mentions, pieces of mentions and describing words in text order."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from radgauge.report_reader.reading import Mention, ReportReading
+from radgauge.report_reader.vocabulary import Vocabulary
+from radgauge.text.tokens import Tokens, tokenize
+
+_MARKINGS = re.compile(r"(?:markings?|volumes?)$", re.IGNORECASE)
+
+
+class Unit(NamedTuple):
+    """A mention, a piece of one, or a describing word, as the view arranges them."""
+
+    start: int
+    end: int
+    role: str  # anatomy | finding | normality | a modifier's role
+    adjective: bool
+    mention: Mention | None
+
+
+def units_of(reading: ReportReading, vocabulary: Vocabulary) -> list[Unit]:
+    units = []
+    for mention in reading.mentions:
+        if mention.kind == "anatomy":
+            units.append(Unit(mention.start, mention.end, "anatomy", mention.form == "adjective", mention))
+        elif mention.kind == "normality":
+            units += _split(mention, vocabulary, "normality", split_front=True)
+        elif mention.kind == "abnormality" and " " in mention.text:
+            before = units[-1] if units else None
+            noun = before is not None and before.role == "anatomy" and not before.adjective
+            touching = noun and before is not None and before.end + 1 == mention.start
+            units += _split(mention, vocabulary, "finding", split_front=not touching)
+        else:
+            units.append(Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention))
+    units += [Unit(each.start, each.end, each.role, True, None) for each in reading.modifiers]
+    units.sort(key=lambda unit: unit.start)
+    return _whole_markings(reading.text, _whole_devices(reading.text, units))
+
+
+def _whole_markings(text: str, units: list[Unit]) -> list[Unit]:
+    """An abnormal adjective makes one finding with markings and volumes: "prominent interstitial markings"."""
+    whole: list[Unit] = []
+    for unit in units:
+        last = whole[-1] if whole else None
+        if (
+            last is not None
+            and last.role == "finding"
+            and unit.role == "anatomy"
+            and text[last.end : unit.start] == " "
+            and _MARKINGS.search(text, unit.start, unit.end)
+        ):
+            whole[-1] = last._replace(end=unit.end)
+        else:
+            whole.append(unit)
+    return whole
+
+
+def _whole_devices(text: str, units: list[Unit]) -> list[Unit]:
+    """Devices named by several terms in a row are one ("PICC line catheter"), without a word for the tip."""
+    whole: list[Unit] = []
+    for unit in units:
+        last = whole[-1] if whole else None
+        if _is_device(unit) and last is not None and _is_device(last) and text[last.end : unit.start] == " ":
+            whole[-1] = last._replace(end=unit.end)
+        else:
+            whole.append(unit)
+    return [
+        unit._replace(end=unit.end - len(tip[0]))
+        if _is_device(unit) and (tip := re.search(r"\s+tips?$", text[unit.start : unit.end], re.IGNORECASE))
+        else unit
+        for unit in whole
+    ]
+
+
+def _is_device(unit: Unit) -> bool:
+    return unit.mention is not None and unit.mention.kind == "device"
+
+
+def _split(mention: Mention, vocabulary: Vocabulary, role: str, *, split_front: bool) -> list[Unit]:
+    """A statement of several words as observation and anatomy: "enlarged heart", "heart is enlarged"."""
+    tokens = tokenize(mention.text)
+    start, end = _kept_words(mention, tokens, vocabulary, role)
+    whole = Unit(start, end, role, mention.form == "adjective", mention)
+    if len(tokens.norms) < 2:
+        return [whole]
+    items = vocabulary.match(tokens, lowered=False, longest=len(tokens.norms) - 1)
+    roles = [item.role for item in items]
+    if "anatomy" not in roles:
+        return [whole]
+    last = len(items) - 1
+
+    def piece(first: int, final: int, kind: str) -> Unit:
+        return Unit(
+            mention.start + tokens.starts[items[first].first],
+            mention.start + tokens.ends[items[final].last - 1],
+            kind,
+            False,
+            mention,
+        )
+
+    nouns = [item.role == "anatomy" and item.form == "noun" for item in items]
+    if nouns[last]:
+        begin = last
+        while begin > 0 and roles[begin - 1] in ("anatomy", "side", "position"):
+            begin -= 1
+        front = begin - 1
+        while front >= 0 and roles[front] in ("preposition", "determiner"):
+            front -= 1
+        if front < 0:
+            return [whole]
+        return [piece(0, front, role), piece(begin, last, "anatomy")]
+    if "verb" in roles and nouns[0]:
+        verb = roles.index("verb")
+        end = verb - 1
+        while end > 0 and roles[end] == "part":
+            end -= 1
+        return [piece(0, end, "anatomy"), piece(verb + 1, last, role)]
+    if nouns[0] and split_front and items[0].value not in _LEXICALISED and last > 0:
+        end = 0
+        while end < last - 1 and roles[end + 1] == "anatomy":
+            end += 1
+        return [piece(0, end, "anatomy"), piece(end + 1, last, role)]
+    return [whole]
+
+
+def _kept_words(mention: Mention, tokens: Tokens, vocabulary: Vocabulary, role: str) -> tuple[int, int]:
+    """Span of a mention without words of quantity and change in front, and sides behind words of normality."""
+    first, last = 0, len(tokens.norms) - 1
+    while first < last:
+        entry = vocabulary.word(tokens.norms[first])
+        leaves = entry is not None and entry.role in ("quantity", "change", "preposition")
+        if not leaves or tokens.norms[first] in ("increased", "decreased", "within", "at", "in", "over", "under"):
+            break
+        first += 1
+    while role == "normality" and last > first and tokens.norms[last] == "bilaterally":
+        last -= 1
+    return mention.start + tokens.starts[first], mention.start + tokens.ends[last]
+
+
+_LEXICALISED = frozenset({"soft_tissues", "soft_tissue", "intervertebral_disc", "disc", "airspace"})
+"""Anatomy that makes one term with the finding behind it: "soft tissue swelling", "disc desiccation"."""
