@@ -132,6 +132,12 @@ class BertScore(Metric):
         np.fmax.at(rows, owner, values)  # as bert-score: the best of each over the references
         return rows
 
+    def token_vectors(self, texts: Sequence[str], *, reading: Readings) -> list[TokenVectors]:
+        """The tokens of each text as they are matched."""
+        plain = [_collapse(text) if self.collapse_spaces else text for text in texts]
+        read = self._read(plain, reading)
+        return [read[text] for text in plain]
+
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which side has no words, or no idf weight."""
         why = wordless(case.candidate, case.references)

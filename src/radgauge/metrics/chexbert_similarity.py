@@ -74,12 +74,8 @@ class ChexbertSimilarity(Metric):
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """One cosine per case."""
         candidates, references, owner = reference_pairs(cases)
-        vectors = self._vectors([*candidates, *references], reading)
-        left, right = vectors[: len(candidates)], vectors[len(candidates) :]
-        lengths = np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=1)
-        cosine = ratio((left * right).sum(axis=1), lengths[0] * lengths[1])
-        # One text names conditions and the other none: nothing in common. Neither does: nothing to compare.
-        cosine[(lengths[0] == 0) ^ (lengths[1] == 0)] = 0.0
+        vectors = self.vectors([*candidates, *references], reading=reading)
+        cosine = cosines(vectors[: len(candidates)], vectors[len(candidates) :])
         if self.empty == "nan":
             able = [has_words(a) and has_words(b) for a, b in zip(candidates, references, strict=True)]
             cosine[~np.array(able, dtype=bool)] = np.nan
@@ -92,7 +88,8 @@ class ChexbertSimilarity(Metric):
         missing = "" if self.empty == "read" else wordless(case.candidate, case.references)
         return missing or "no condition is positive in either text"
 
-    def _vectors(self, texts: Sequence[str], reading: Readings) -> Rows:
+    def vectors(self, texts: Sequence[str], *, reading: Readings) -> Rows:
+        """What is compared: a row of labels or an embedding per text."""
         if self.of == "labels":
             counted = (POSITIVE, UNCERTAIN) if self.uncertain == "positive" else (POSITIVE,)
             codes = condition_codes(texts, reading=reading, models=self.models)
@@ -101,3 +98,16 @@ class ChexbertSimilarity(Metric):
 
         read = reading.of(chexbert_reader(self.models), texts)
         return np.array([each.embedding for each in read], dtype=np.float64).reshape(len(texts), -1)
+
+
+def cosines(left: Rows, right: Rows) -> Rows:
+    """Cosine of each row with the row of the other side; rows of zeros are reports without any condition.
+
+    >>> cosines(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[1.0, 0.0], [1.0, 0.0]])).round(3).tolist()
+    [0.707, 0.0]
+    """
+    lengths = np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=1)
+    cosine = ratio((left * right).sum(axis=1), lengths[0] * lengths[1])
+    # One text names conditions and the other none: nothing in common. Neither does: nothing to compare.
+    cosine[(lengths[0] == 0) ^ (lengths[1] == 0)] = 0.0
+    return cosine

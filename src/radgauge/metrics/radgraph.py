@@ -79,7 +79,7 @@ class RadGraph(Metric):
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Per case the four F1 values."""
         candidates, references, owner = reference_pairs(cases)
-        items = self._items([*candidates, *references], reading)
+        items = self.items([*candidates, *references], reading=reading)
         values = f1_of_items(items[: len(candidates)], items[len(candidates) :], empty=self.empty)
         order = [VARIANTS.index(name) for name in (self.variant, *(v for v in VARIANTS if v != self.variant))]
         values = values[:, order]
@@ -87,9 +87,21 @@ class RadGraph(Metric):
         np.fmax.at(rows, owner, values)  # each definition takes the reference that suits it best
         return rows
 
+    def items(self, texts: Sequence[str], *, reading: Readings) -> list[GraphItems]:
+        """What the definitions count in each text's graph; nothing for an empty text."""
+        key = ("radgraph items", self._reader().signature, self.case)
+        known: dict[str, GraphItems] = reading.once(key, dict)
+        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        # An empty report has no graph; the published networks would be asked about the word "None" instead.
+        readable = [text for text in fresh if text.strip()]
+        known.update(dict.fromkeys(fresh, graph_items({"entities": {}})))
+        for text, graph in zip(readable, self._graphs(readable, reading), strict=True):
+            known[text] = graph_items(graph, case=self.case)
+        return [known[text] for text in texts]
+
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which side has no entities."""
-        found = self._items([case.candidate, *case.references], reading)
+        found = self.items([case.candidate, *case.references], reading=reading)
         return f"no entities found in the {'reference' if found[0].entities else 'candidate'}"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
@@ -135,17 +147,6 @@ class RadGraph(Metric):
                 known[text] = radgraph_graph(report)
         return [known[text] for text in texts]
 
-    def _items(self, texts: Sequence[str], reading: Readings) -> list[GraphItems]:
-        key = ("radgraph items", self._reader().signature, self.case)
-        known: dict[str, GraphItems] = reading.once(key, dict)
-        fresh = [text for text in dict.fromkeys(texts) if text not in known]
-        # An empty report has no graph; the published networks would be asked about the word "None" instead.
-        readable = [text for text in fresh if text.strip()]
-        known.update(dict.fromkeys(fresh, graph_items({"entities": {}})))
-        for text, graph in zip(readable, self._graphs(readable, reading), strict=True):
-            known[text] = graph_items(graph, case=self.case)
-        return [known[text] for text in texts]
-
 
 def f1_of_items(candidates: Sequence[GraphItems], references: Sequence[GraphItems], *, empty: str = "nan") -> Rows:
     """F1 by each definition (yu, simple, partial, complete), one row per pair.
@@ -163,13 +164,14 @@ def f1_of_items(candidates: Sequence[GraphItems], references: Sequence[GraphItem
         np.array([[len(part) for part in items] for items in side], dtype=np.float64).reshape(len(side), 5)
         for side in (candidates, references)
     ]
-    each = _f1(shared, sizes[0], sizes[1])
+    each = f1_of_counts(shared, sizes[0], sizes[1])
     values: Rows = np.column_stack([each[:, :2].mean(axis=1), each[:, 2:]])
     values[(sizes[0][:, 0] == 0) | (sizes[1][:, 0] == 0)] = np.nan if empty == "nan" else 0.0
     return values
 
 
-def _f1(shared: Rows, candidate: Rows, reference: Rows) -> Rows:
+def f1_of_counts(shared: Rows, candidate: Rows, reference: Rows) -> Rows:
+    """F1 from the number of shared items and of each side's items; 0 where nothing is shared."""
     precision = np.nan_to_num(ratio(shared, candidate))
     recall = np.nan_to_num(ratio(shared, reference))
     return np.nan_to_num(ratio(2 * precision * recall, precision + recall))

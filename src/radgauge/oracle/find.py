@@ -24,6 +24,9 @@ NAMES = {"bleu2_cxr": "bleu:variant=cxr"}
 
 SEARCHES = {
     "bleu2_cxr": "bleu2:search_bleu2",
+    "radgraph": "graphs:search_graphs",
+    "chexbert_similarity": "vectors:search_vectors",
+    "bertscore": "token_matching:search_tokens",
 }
 """Metrics with an index, and the search in it."""
 
