@@ -21,7 +21,6 @@ from radgauge.metrics.chexbert_similarity import ChexbertSimilarity
 from radgauge.metrics.radgraph import RadGraph
 from radgauge.models.token_vectors import TokenVectors
 from radgauge.oracle import oracle
-from radgauge.oracle.find import PAPER_FALLBACK
 from radgauge.oracle.ranking import DECIMALS
 from radgauge.reading import Readings
 
