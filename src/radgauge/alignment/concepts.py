@@ -10,7 +10,7 @@ from radgauge.report_reader.lexicon import Lexicon
 
 DATA = Path(__file__).parent / "data"
 
-NEAR = 0.5
+NEAR = 0.55
 """Similarity from which two findings may be the same thing in other words."""
 
 STEP = 0.92  # one step up the hierarchy: "opacity" for "airspace opacity" loses little
@@ -37,6 +37,9 @@ class ConceptSimilarity:
         for number, family in enumerate(table["family"]):
             for concept in family["concepts"]:
                 self._families.setdefault(concept, []).append((number, float(family["alike"])))
+        self._apart = [
+            (frozenset(pair["these"]), frozenset(pair["those"]), float(pair["at_most"])) for pair in table["apart"]
+        ]
         self._concepts = lexicon.concepts
         self._known: dict[str, dict[str, int]] = {}
         self.of = lru_cache(maxsize=1 << 18)(self._similarity)
@@ -74,6 +77,9 @@ class ConceptSimilarity:
             for number, (alike, up) in self._families_of(a).items():
                 if number in of_b:
                     best = max(best, alike * STEP ** (up + of_b[number][1]))
+        for these, those, at_most in self._apart:
+            if best > at_most and ((a in these and b in those) or (b in these and a in those)):
+                best = at_most
         return best
 
     def _families_of(self, name: str) -> dict[int, tuple[float, int]]:

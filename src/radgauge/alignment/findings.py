@@ -25,7 +25,8 @@ FINDING_KINDS = frozenset({"abnormality", "disease", "device"})
 SAME = 0.8
 """Similarity from which two findings of one report that share a place are one finding said twice."""
 
-_ALTERNATIVE = re.compile(r"^\W*(?:\w+\W+){0,4}?(?:or|versus|vs|and/or)\b|^\s*/", re.IGNORECASE)
+_ALTERNATIVE = re.compile(r"^\W*(?:\w+\W+){0,4}?(?:or|versus|vs|and/or)\b", re.IGNORECASE)
+_SLASH = re.compile(r"^\s*/\s*$")
 
 
 class Finding(NamedTuple):
@@ -144,7 +145,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
             if mention.assertion == "absent" or mention.attributes.change == "resolved":
                 denied.append(_denial(mention))
             elif mention.concept not in knowledge.rules.ignored and not _only_hedged(mention, knowledge.rules):
-                claims[index] = _finding(mention, knowledge.lexicon)
+                claims[index] = _finding(mention, [mentions[t] for t in places.get(index, ())], knowledge)
         elif mention.kind == "normality" and mention.assertion != "absent":
             anatomy = [mentions[target] for target in places.get(index, ())]
             if (denial := _normality(mention, anatomy, knowledge.lexicon)) is not None:
@@ -202,7 +203,9 @@ def _join_suggestions(
             continue
         a, b = claims[index], claims[following]
         between = text[mentions[index].end : mentions[following].start]
-        if a.sentences == b.sentences and a.uncertain and b.uncertain and _ALTERNATIVE.match(between):
+        if a.sentences != b.sentences:
+            continue
+        if _SLASH.match(between) or (a.uncertain and b.uncertain and _ALTERNATIVE.match(between)):
             claims[following] = _joined(a, b)
             del claims[index]
     for source, targets in suggested.items():
@@ -250,20 +253,22 @@ def _merge(found: list[Finding], knowledge: Knowledge) -> tuple[Finding, ...]:
 
 
 def _says_again(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether `b`, which comes later, says again what `a` said."""
+    if a.sentences == b.sentences and b.concept in knowledge.rules.parts and a.kind == b.kind == "device":
+        return True  # the leads of a pacemaker
     if a.sides and b.sides and not a.sides & b.sides:
         return False
     if a.sizes_mm and b.sizes_mm and a.sizes_mm != b.sizes_mm:
         return False
     apart = a.locations and b.locations and not knowledge.places.agree(a.locations, b.locations)
     if a.concept == b.concept:
-        return not apart or (a.sentences == b.sentences and not (a.sizes_mm and b.sizes_mm))
+        return not apart or a.sentences == b.sentences
     if apart:
         return False
-    similarity = knowledge.similarity
-    if a.concept in similarity.ancestors(b.concept) or b.concept in similarity.ancestors(a.concept):
-        general = a if a.concept in similarity.ancestors(b.concept) else b
-        return similarity.of(a.concept, b.concept) >= SAME and (general is b or not general.locations)
-    return similarity.of(a.concept, b.concept) >= 0.88
+    bare = not (b.sides or b.locations or b.severity or b.sizes_mm)
+    if bare and (b.concept in a.others or b.concept in knowledge.similarity.ancestors(a.concept)):
+        return b.concept in a.others or knowledge.similarity.of(a.concept, b.concept) >= SAME
+    return knowledge.similarity.of(a.concept, b.concept) >= 0.88
 
 
 def union(a: Finding, b: Finding) -> Finding:
@@ -284,10 +289,12 @@ def union(a: Finding, b: Finding) -> Finding:
     )
 
 
-def _finding(mention: Mention, lexicon: Lexicon) -> Finding:
+def _finding(mention: Mention, anatomy: Sequence[Mention], knowledge: Knowledge) -> Finding:
     said = mention.attributes
-    concept = lexicon.concepts.get(mention.concept)
-    implied = concept.location if concept is not None else ()
+    concept = knowledge.lexicon.concepts.get(mention.concept)
+    implied = set(concept.location) if concept is not None else set()
+    if mention.kind == "device":  # where a device ends matters even if that is where it belongs
+        implied.difference_update(place.concept for place in anatomy)
     return Finding(
         concept=mention.concept,
         others=(),

@@ -14,7 +14,9 @@ from radgauge.alignment.places import place_names, severity_name, side_name
 
 SAME_SIZE = 0.25  # relative difference of measurements that is still the same
 SMALL_MM = 3.0  # and the absolute one: nobody measures better than that
-OTHER_SIDE, OTHER_PLACE, UNSAID = 0.68, 0.8, 0.97
+OTHER_SIDE, ONE_OF_BOTH, OTHER_PLACE, UNSAID = 0.62, 0.9, 0.8, 0.97
+"""What remains of a similarity when side or place differ: the same finding on the other side is still a match with
+a wrong location, another kind of finding there is another finding."""
 
 
 class Difference(NamedTuple):
@@ -130,7 +132,8 @@ def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
     if value < NEAR:
         return 0.0
     if r.sides != c.sides:
-        value *= UNSAID if not (r.sides and c.sides) or r.sides & c.sides else OTHER_SIDE
+        both = r.sides and c.sides
+        value *= UNSAID if not both else ONE_OF_BOTH if r.sides & c.sides else OTHER_SIDE
     if r.locations != c.locations:
         if r.locations and c.locations:
             value *= 1.0 if knowledge.places.agree(r.locations, c.locations) else OTHER_PLACE

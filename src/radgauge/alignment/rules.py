@@ -55,6 +55,7 @@ class Rules:
     ignored: frozenset[str]
     weak: frozenset[str]
     lasting: frozenset[str]
+    parts: frozenset[str]
     limits: re.Pattern[str]
     request: re.Pattern[str]
     advice: re.Pattern[str]
@@ -117,6 +118,7 @@ def rules_for(lexicon: Lexicon) -> Rules:
         ignored=frozenset(table["ignored"]["concepts"]),
         weak=frozenset(table["weak"]["concepts"]),
         lasting=lasting | {concept.id for concept in lexicon if concept.kind in kinds},
+        parts=frozenset(table["parts"]["concepts"]),
         limits=_any(sentences["limits"]),
         request=_any(sentences["request"]),
         advice=_any(sentences["advice"]),
