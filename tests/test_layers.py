@@ -29,7 +29,7 @@ LAYERS = [
     {"summary", "compare", "judges"},
     {"baselines"},
     {"training"},
-    {"align", "fit", "oracle"},
+    {"align", "behaviour", "fit", "oracle"},
     {"report", "web", "scale"},
     {"cli"},
     {"__main__"},

@@ -91,12 +91,14 @@ class Findings:
     Attributes:
         present: Its claims, each once.
         denied: Its denials, plain ones and statements of normality.
+        ruled_out: Every concept that some denial names, to see quickly that none does.
         topics: Parts of the chest that it speaks of.
         normal_topics: Those among them that it calls normal and finds nothing in.
     """
 
     present: tuple[Finding, ...]
     denied: tuple[Denial, ...]
+    ruled_out: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
     normal_topics: frozenset[str] = frozenset()
 
@@ -155,8 +157,9 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     present = _merge(list(claims.values()), knowledge)
     topics = knowledge.rules.topics
     found = {topic for finding in present for topic in topics.get(finding.concept, ())}
-    normal = {topic for denial in denied for concept in denial.concepts for topic in topics.get(concept, ())}
-    return Findings(present, tuple(denied), frozenset(found | normal), frozenset(normal - found))
+    ruled_out = frozenset(concept for denial in denied for concept in denial.concepts)
+    normal = {topic for concept in ruled_out for topic in topics.get(concept, ())}
+    return Findings(present, tuple(denied), ruled_out, frozenset(found | normal), frozenset(normal - found))
 
 
 def _is_current(mention: Mention, limit: int, rules: Rules) -> bool:

@@ -87,8 +87,8 @@ def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledg
     partner_of_c = {c: r for r, c in pairs}
     whole_r = {r: theirs[r] for r, _ in pairs}
     whole_c = {c: ours[c] for _, c in pairs}
-    missing, denied = _leftover(theirs, partner_of_r, whole_r, ours, candidate.denied, knowledge)
-    added, invented = _leftover(ours, partner_of_c, whole_c, theirs, reference.denied, knowledge)
+    missing, denied = _leftover(theirs, partner_of_r, whole_r, candidate, knowledge)
+    added, invented = _leftover(ours, partner_of_c, whole_c, reference, knowledge)
     return Aligned(
         tuple(
             Match(whole_r[r], whole_c[c], closeness[r][c], differences(whole_r[r], whole_c[c], knowledge))
@@ -172,8 +172,7 @@ def _leftover(
     own: Sequence[Finding],
     partner: dict[int, int],
     whole: dict[int, Finding],
-    others: Sequence[Finding],
-    denials: Sequence[Denial],
+    other: Findings,
     knowledge: Knowledge,
 ) -> tuple[list[Finding], list[Contradiction]]:
     """Findings without a partner: restated (they join a matched one), contradicted, or alone."""
@@ -182,15 +181,18 @@ def _leftover(
     for index, finding in enumerate(own):
         if index in partner:
             continue
-        mine = next((m for m, o in partner.items() if _covered(finding, own[m], others[o], knowledge)), None)
-        if mine is not None:
-            whole[mine] = union(whole[mine], finding)
-            continue
-        denial = next((each for each in denials if denies(each, finding, knowledge)), None)
-        if denial is not None:
-            against.append(Contradiction(finding, denial))
+        for mine, theirs in partner.items():
+            if _covered(finding, own[mine], other.present[theirs], knowledge):
+                whole[mine] = union(whole[mine], finding)
+                break
         else:
-            alone.append(finding)
+            denial = None
+            if not other.ruled_out.isdisjoint(knowledge.similarity.ancestors(finding.concept)):
+                denial = next((each for each in other.denied if denies(each, finding, knowledge)), None)
+            if denial is not None:
+                against.append(Contradiction(finding, denial))
+            else:
+                alone.append(finding)
     return alone, against
 
 

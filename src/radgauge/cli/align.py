@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from radgauge.align import Alignment
+    from radgauge.reading import Readings
     from radgauge.stats import FailureMode
 
 
@@ -47,6 +48,10 @@ def align_cli(
     ] = None,
     failure_modes: Annotated[
         bool, typer.Option("--failure-modes", help="Which group makes more errors of a category than another?")
+    ] = False,
+    behaviour: Annotated[
+        bool,
+        typer.Option("--behaviour", help="Run metrics through invented cases whose order nobody doubts."),
     ] = False,
     interval: Annotated[
         str, typer.Option("--interval", help="percentile, bca, or yu2022 (the paper's own, far too narrow).")
@@ -86,6 +91,10 @@ def align_cli(
     from radgauge.scores import score
     from radgauge.scores_file import read_scores
 
+    if behaviour:
+        reading = o.open_readings(no_cache=no_cache, quiet=quiet)
+        run_behaviour(metric or None, models=models, reading=reading, as_json=as_json)
+        return
     if judgments is None:
         raise UsageError("no judgments given: use --judgments with a ReXVal or RadEvalX folder, or a file")
     judged = read_judgments(judgments, format=format)
@@ -128,6 +137,26 @@ def align_cli(
         notes = [f"{found.cases} cases; positive = agreement; intervals resample {unit}"]
         for note in (*notes, *found.notes, *o.profile_note(results)):
             err.print(f"note: {note}", soft_wrap=True)
+
+
+def run_behaviour(metrics: list[str] | None, *, models: str, reading: Readings, as_json: bool) -> None:
+    """Pass rates by group, one column per metric; the questions that a metric got wrong with --json."""
+    from radgauge.behaviour import behaviour
+    from radgauge.cli.render import console, plain_table
+
+    found = behaviour(metrics, reading=reading, models=models)
+    if as_json:
+        typer.echo(o.to_json({"behaviour": found}))
+        return
+    table = plain_table("group", "cases", *(each.column for each in found), right=tuple(range(1, len(found) + 2)))
+    rates = [each.by_group() for each in found]
+    for group in rates[0]:
+        asked = rates[0][group][1]
+        table.add_row(group, str(asked), *(f"{100 * rate[group][0] / asked:.0f} %" for rate in rates))
+    table.add_section()
+    every = len(found[0].verdicts)
+    table.add_row("all", str(every), *(f"{100 * each.passed / every:.1f} %" for each in found))
+    console().print(table)
 
 
 def print_alignment(out: Console, found: Alignment, kind: str) -> None:

@@ -34,23 +34,47 @@ def read_cli(
         str,
         typer.Option("--view", help="mentions, rate (RaTE entities), radgraph (a graph) or chexpert (14 labels)."),
     ] = "mentions",
+    compare: Annotated[
+        Path | None,
+        typer.Option("--compare", help="A reference report: show what the report misses, adds and changes."),
+    ] = None,
     lexicon: Annotated[
         Path | None, typer.Option("--lexicon", help="Concepts of your own (TOML), merged over the built-in ones.")
     ] = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Show what the embedded reader sees: findings, anatomy, what is denied and what is left open."""
+    """Show what the embedded reader sees: findings, anatomy, what is denied and what is left open.
+
+    Examples:
+
+      radgauge read report.txt
+
+      radgauge read --compare reference.txt candidate.txt
+    """
     from radgauge.errors import UsageError
     from radgauge.report_reader import load_lexicon, read_report
 
     if view not in VIEWS:
         raise UsageError(f"--view must be one of {', '.join(VIEWS)}; got {view!r}")
+    if compare is not None:
+        _compare(_report(compare, None), _report(report, text), lexicon=lexicon, as_json=as_json)
+        return
     known = load_lexicon((lexicon,)) if lexicon is not None else None
     reading = read_report(_report(report, text), lexicon=known)
     if as_json:
         typer.echo(o.to_json(as_data(reading, view=view, lexicon=known)))
     else:
         _show(reading, view, known)
+
+
+def _compare(reference: str, candidate: str, *, lexicon: Path | None, as_json: bool) -> None:
+    from radgauge.cli.compare_texts import as_data, compare_texts, show_comparison
+
+    explained = compare_texts(reference, candidate, lexicon=lexicon)
+    if as_json:
+        typer.echo(o.to_json(as_data(explained, reference=reference, candidate=candidate)))
+    else:
+        show_comparison(explained, reference=reference, candidate=candidate)
 
 
 def _report(path: Path | None, text: str | None) -> str:
