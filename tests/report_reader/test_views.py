@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.report_reader import chexpert_labels, radgraph_graph, rate_entities, read_report
+from radgauge.report_reader import chexpert_labels, load_lexicon, radgraph_graph, rate_entities, read_report
 
 A, ANAT, DIS, NA, ND = "Abnormality", "Anatomy", "Disease", "Non-Abnormality", "Non-Disease"
 
@@ -120,3 +120,16 @@ def test_chexpert_labels(text: str, expected: dict[str, str]) -> None:
     labels = chexpert_labels(read_report(text))
     assert {name: labels[name] for name in expected} == expected
     assert len(labels) == 14
+
+
+def test_every_term_of_the_lexicon_has_its_views() -> None:
+    """No term, alone or denied, breaks a view; each is read as its concept or as one composed from its words."""
+    for concept in load_lexicon():
+        text = ". ".join(term for term in (*concept.terms, *concept.abbreviations)) + f". No {concept.name}."
+        reading = read_report(text)
+        assert reading.mentions, concept.id
+        for entity in rate_entities(reading):
+            assert text[entity.start : entity.end] == entity.name
+            assert entity.name == entity.name.strip() != ""
+        radgraph_graph(reading)
+        chexpert_labels(reading)

@@ -113,7 +113,7 @@ def _split(mention: Mention, vocabulary: Vocabulary, role: str, *, split_front: 
         if front < 0:
             return [whole]
         return [piece(0, front, role), piece(begin, last, "anatomy")]
-    if "verb" in roles and nouns[0]:
+    if "verb" in roles[:-1] and nouns[0]:
         verb = roles.index("verb")
         end = verb - 1
         while end > 0 and roles[end] == "part":
