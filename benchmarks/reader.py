@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from radgauge.report_reader import Mention, ReportReader, compile, read_report
+from radgauge.report_reader import Mention, ReportReader, chexpert_labels, compile, read_report
 from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
 from radgauge.report_reader.lexicon import load_lexicon
 from radgauge.report_reader.lexicon.concepts import NIH
@@ -201,8 +201,9 @@ def radgraph(data: Path, errors: int) -> Iterable[Line]:
     systems = _rows(folder / "test590_systems.csv")
     scores = _rows(folder / "moerad_report_scores.csv")
     ours, entity_f1, relation_f1 = [], [], []
-    for system, score in zip(systems, scores, strict=True):
-        reference, candidate = _graph_sets(system["reference"]), _graph_sets(score["report"])
+    texts = [systems[int(score["study_id"])]["reference"] for score in scores]  # its number is the row there
+    for text, score in zip(texts, scores, strict=True):
+        reference, candidate = _graph_sets(text), _graph_sets(score["report"])
         entity_f1.append(_overlap(reference[0], candidate[0]))
         relation_f1.append(_overlap(reference[1], candidate[1]))
         ours.append((entity_f1[-1] + relation_f1[-1]) / 2)
@@ -212,7 +213,7 @@ def radgraph(data: Path, errors: int) -> Iterable[Line]:
     for index in order[:errors]:
         print(
             f"    radgraph ours {ours[index]:.3f} ({entity_f1[index]:.3f}, {relation_f1[index]:.3f}) published "
-            f"{published[index]:.3f}\n      {systems[index]['reference']}\n      {scores[index]['report']}",
+            f"{published[index]:.3f}\n      {texts[index]}\n      {scores[index]['report']}",
             file=sys.stderr,
         )
     path = folder / "published_values" / "manual_template_target_b4rouge__clinical_metrics.json"
@@ -231,6 +232,22 @@ def radgraph(data: Path, errors: int) -> Iterable[Line]:
         uid = list(items)[index]
         values = f"ours {found[0][index]:.3f} published {items[uid]['rg_e']:.3f}"
         print(f"    template {values}: {rows[uid]['reference']}", file=sys.stderr)
+
+
+def chexpert(data: Path, errors: int) -> Iterable[Line]:
+    """Positive CheXpert labels of the references against the counts of the real CheXbert."""
+    folder = data / "iu_xray_systems"
+    path = folder / "published_values" / "manual_template_target_b4rouge__clinical_metrics.json"
+    published = json.loads(path.read_text())["chexbert"]["per_label"]
+    ours: Counter[str] = Counter()
+    for row in _rows(folder / "mrg_rl_test382_systems.csv"):
+        labels = chexpert_labels(read_report(row["reference"]))
+        ours.update(name for name, state in labels.items() if state == "positive")
+    theirs = {name: counts["tp"] + counts["fn"] for name, counts in published.items()}
+    difference = sum(abs(ours[name] - count) for name, count in theirs.items())
+    each = ", ".join(f"{name} {ours[name]}/{count}" for name, count in theirs.items())
+    share = difference / sum(theirs.values())
+    yield "CheXpert positives, difference of counts", f"{share:.3f}", f"ours/CheXbert: {each}"
 
 
 def radpref(data: Path, errors: int) -> Iterable[Line]:
@@ -386,7 +403,7 @@ def speed(data: Path, errors: int) -> Iterable[Line]:
 
 
 LINES: dict[str, Callable[[Path, int], Iterable[Line]]] = {
-    each.__name__: each for each in (nih, negex, radgraph, radpref, entities, coverage, speed)
+    each.__name__: each for each in (nih, negex, radgraph, chexpert, radpref, entities, coverage, speed)
 }
 
 

@@ -48,9 +48,7 @@ def f1(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=2000)
     n = parser.parse_args().cases
     rng = np.random.default_rng(0)
@@ -101,9 +99,7 @@ def main() -> None:
         ),
         repeats=1,
     )
-    line(
-        "paired permutation test of a mean, 10,000", ours, theirs * 10_000 / part, f"scipy scaled from {part}"
-    )
+    line("paired permutation test of a mean, 10,000", ours, theirs * 10_000 / part, f"scipy scaled from {part}")
 
     wide_a, wide_b = rng.random((n, 10)), rng.random((n, 10))
     line(
@@ -119,9 +115,7 @@ def main() -> None:
     target = rng.poisson(1.6, size=(200, 8)).astype(float)
     judges = target[:, :1] + rng.normal(size=(200, 10))
     ours = seconds(
-        lambda: correlation_table(
-            judges, target, studies=studies, rng=np.random.default_rng(0), resamples=1000
-        )
+        lambda: correlation_table(judges, target, studies=studies, rng=np.random.default_rng(0), resamples=1000)
     )
     part = 300
     index = rng.integers(0, 200, size=(part, 200))
@@ -138,9 +132,7 @@ def main() -> None:
     line(
         "ranking of 10 judges, 45 pairs, 200 cases, 2,000 resamples",
         seconds(
-            lambda: rank_judges(
-                judges, target[:, 0], names=names, studies=studies, rng=np.random.default_rng(0)
-            )
+            lambda: rank_judges(judges, target[:, 0], names=names, studies=studies, rng=np.random.default_rng(0))
         ),
     )
 

@@ -16,7 +16,8 @@ def chexpert_labels(reading: ReportReading, *, lexicon: Lexicon | None = None) -
     """State of each condition in the published order: "positive", "negative", "uncertain" or "" (blank).
 
     A condition takes its strongest mention: positive before uncertain before negative. "No Finding" is positive
-    when no other condition but Support Devices is positive or uncertain (Irvin et al. 2019), blank otherwise.
+    when nothing abnormal but devices is present or uncertain, blank otherwise: CheXbert (Smit et al. 2020) leaves
+    it blank for abnormalities outside the 13 conditions too, where the rule-based labeler does not look.
 
     >>> from radgauge.report_reader import read_report
     >>> labels = chexpert_labels(read_report("No effusion. Possible pneumonia."))
@@ -25,6 +26,7 @@ def chexpert_labels(reading: ReportReading, *, lexicon: Lexicon | None = None) -
     """
     lexicon = lexicon or load_lexicon()
     states = dict.fromkeys(CHEXPERT, "")
+    abnormal = False
     for mention in reading.mentions:
         concept = lexicon.concepts.get(mention.concept)
         if concept is None or mention.attributes.context in ("history", "technique"):
@@ -36,11 +38,11 @@ def chexpert_labels(reading: ReportReading, *, lexicon: Lexicon | None = None) -
         else:
             names = frozenset({label} if (label := chexpert_of(concept.id, lexicon)) else ())
             state = _STATE[mention.assertion]
+            abnormal |= mention.kind in ("abnormality", "disease") and state != "negative"
         for name in names:
             if _RANK[state] > _RANK[states[name]]:
                 states[name] = state
-    findings = [states[name] for name in CHEXPERT if name not in ("No Finding", "Support Devices")]
-    if reading.mentions and not {"positive", "uncertain"}.intersection(findings):
+    if reading.mentions and not abnormal:
         states["No Finding"] = "positive"
     return states
 
@@ -50,7 +52,7 @@ def chexpert_of(concept: str, lexicon: Lexicon) -> str:
     for each in (concept, *lexicon.ancestors(concept)):
         known = lexicon.concepts.get(each)
         if known is not None and known.chexpert:
-            return known.chexpert
+            return known.chexpert.removeprefix("none")
     return ""
 
 

@@ -11,7 +11,7 @@ from radgauge.text.tokens import phrase_key
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _LISTS = ("synonyms", "abbreviations", "adjectives", "parents", "location", "denies", "regions")
-_CHOICES = {"kind": KINDS, "tier": TIERS, "chexpert": CHEXPERT, "nih": (*NIH, "none")}
+_CHOICES = {"kind": KINDS, "tier": TIERS, "chexpert": (*CHEXPERT, "none"), "nih": (*NIH, "none")}
 _FIELDS = tuple(each.name for each in fields(Concept) if each.name != "file")
 
 

@@ -56,8 +56,8 @@ class Concept:
     parents: tuple[str, ...] = ()
     location: tuple[str, ...] = ()
     paired: bool = False
-    chexpert: str = ""
-    nih: str = ""  # "none" ends the search among the parents
+    chexpert: str = ""  # "none" ends the search among the parents, as in nih
+    nih: str = ""
     tier: str = ""
     lay: str = ""
     denies: tuple[str, ...] = ()
