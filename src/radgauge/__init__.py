@@ -39,6 +39,8 @@ _PUBLIC = {
     "oracle": "oracle",
     "align": "align",
     "read_judgments": "judges",
+    "build_report": "report",
+    "write_report": "report",
     "RadgaugeError": "errors",
     "InputError": "errors",
     "UsageError": "errors",
@@ -69,6 +71,8 @@ if TYPE_CHECKING:
     from radgauge.reading import Readings as Readings
     from radgauge.registry import load as load
     from radgauge.registry import metric_names as metric_names
+    from radgauge.report import build_report as build_report
+    from radgauge.report import write_report as write_report
     from radgauge.report_reader import read_report as read_report
     from radgauge.scores import Results as Results
     from radgauge.scores import Scores as Scores

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from radgauge.cli import options as o
+from radgauge.wording import p_value as p_value
+from radgauge.wording import signed as signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -239,23 +240,3 @@ def comparison_table(lines: Sequence[SystemComparison], *, short: bool = False) 
             row += [number(effect.d_z, 2), "/".join(map(str, counts)) or "–", str(found.n)]
         table.add_row(*row)
     return table
-
-
-def signed(value: float) -> str:
-    """A difference with its sign.
-
-    >>> signed(0.0142), signed(float("nan"))
-    ('+0.014', '–')
-    """
-    return "–" if math.isnan(value) else f"{value:+.3f}"
-
-
-def p_value(p: float) -> str:
-    """A p value for people: never 0.
-
-    >>> p_value(0.00009999), p_value(0.0312), p_value(float("nan"))
-    ('0.0001', '0.031', '–')
-    """
-    if math.isnan(p):
-        return "–"
-    return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"

@@ -6,6 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from radgauge.wording import arrow as arrow
+from radgauge.wording import interval as interval
+from radgauge.wording import number as number
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -43,33 +47,11 @@ def plain_table(*headers: str, right: Sequence[int] = (), fold: Sequence[int] = 
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for number, header in enumerate(headers):
+    for place, header in enumerate(headers):
         table.add_column(
-            header, justify="right" if number in right else "left", overflow="fold", no_wrap=number not in fold
+            header, justify="right" if place in right else "left", overflow="fold", no_wrap=place not in fold
         )
     return table
-
-
-def number(value: float, digits: int = 3) -> str:
-    """A value for people; NaN is a dash, never a number.
-
-    >>> number(0.12345), number(float("nan")), number(-0.0001), number(1234.5)
-    ('0.123', '–', '0.000', '1234.5')
-    """
-    if math.isnan(value):
-        return "–"
-    shown = f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:.1f}"
-    return shown[1:] if float(shown) == 0 and shown.startswith("-") else shown
-
-
-def interval(low: float, high: float) -> str:
-    """An interval for people."""
-    return "" if math.isnan(low) or math.isnan(high) else f"[{number(low)}, {number(high)}]"
-
-
-def arrow(higher_is_better: bool) -> str:
-    """Which way is good."""
-    return "↑" if higher_is_better else "↓"
 
 
 SHOWN = 4  # outputs of one metric in a table, unless all are asked for

@@ -1,0 +1,247 @@
+"""What the case browser holds: texts, values, percentiles, reasons, notes, and what radiologists said.
+
+The page must stay small enough to mail. Cases are compressed, and where even that does not fit, first the less
+telling explanations and then studies are left out, and the page says so. All statistics use all cases, whatever
+the browser holds.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from radgauge.cases import MISSING, Case, Key
+from radgauge.judges import Judgments
+from radgauge.reading import Readings
+from radgauge.report.notes import KINDS, READER, explain_case
+from radgauge.report.standing import percentiles
+from radgauge.scores import Results
+from radgauge.wording import number
+
+ROOM = 2_300_000
+"""Bytes for the cases: with styles and plots the page stays under 3 MB."""
+
+TELLING = ("errors", READER)
+"""Explanations that stay when there is no room for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserData:
+    """The cases as the page's script reads them.
+
+    Attributes:
+        packed: JSON, compressed (gzip), as base64 text.
+        places: Key of each case in the browser -> its number there.
+        cases: How many cases there are in all.
+        studies: How many studies there are in all.
+        studies_shown: How many studies the browser holds.
+        texts: Whether texts are there.
+        all_notes: Whether every explanation is there; otherwise only the most telling ones.
+    """
+
+    packed: str
+    places: Mapping[Key, int]
+    cases: int
+    studies: int
+    studies_shown: int
+    texts: bool
+    all_notes: bool
+
+
+def browser_data(
+    results: Results,
+    *,
+    cases: Sequence[Case],
+    judgments: Judgments | None,
+    first: Sequence[str],
+    reading: Readings,
+    most_cases: int,
+    seed: int,
+    room: int = ROOM,
+) -> BrowserData:
+    """Pack the cases.
+
+    Args:
+        results: Scores of all cases.
+        cases: The cases with their texts, any order; those without scores are not shown.
+        judgments: What radiologists said, if they did.
+        first: Studies that must be in, however little room there is.
+        reading: For the explanations.
+        most_cases: How many cases at most.
+        seed: Which studies are taken when there are too many.
+        room: Bytes at most.
+    """
+    keys = results.keys_of_cases
+    rows_of: dict[str, list[int]] = {}
+    for row, (study, _) in enumerate(keys):
+        rows_of.setdefault(study, []).append(row)
+    text_of = {case.key: case for case in cases}
+    packer = _Packer(results, text_of, judgments, reading)
+    chosen: dict[str, dict[str, Any]] = {}
+    count = 0
+    for study in _order(list(rows_of), first, len(keys) > most_cases, seed):
+        if count + len(rows_of[study]) > most_cases and chosen:
+            break
+        chosen[study] = packer.study(study, rows_of[study])
+        count += len(rows_of[study])
+    fitting, all_notes = _fitting(chosen, room=room * 3 // 4), True  # base64 takes four characters for three bytes
+    if len(fitting) < len(chosen):
+        chosen = {study: _telling(packed) for study, packed in chosen.items()}
+        fitting, all_notes = _fitting(chosen, room=room * 3 // 4), False
+    shown = [chosen[study] for study in rows_of if study in fitting]
+    places: dict[Key, int] = {}
+    systems = packer.systems
+    for packed in shown:
+        for case in packed["c"]:
+            places[packed["i"], systems[case[0]]] = len(places)
+    text = _dense({**packer.head(), "studies": shown})
+    return BrowserData(
+        base64.b64encode(gzip.compress(text, 9, mtime=0)).decode(),
+        places,
+        len(keys),
+        len(rows_of),
+        len(shown),
+        bool(text_of),
+        all_notes,
+    )
+
+
+def _dense(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _fitting(studies: Mapping[str, dict[str, Any]], *, room: int) -> set[str]:
+    """The studies, from the first on, that compress into this many bytes; always at least one."""
+    squeeze, used = zlib.compressobj(9), 0
+    fitting: set[str] = set()
+    for study, packed in studies.items():
+        used += len(squeeze.compress(_dense(packed))) + len(squeeze.flush(zlib.Z_SYNC_FLUSH))
+        if used > room and fitting:
+            break
+        fitting.add(study)
+    return fitting
+
+
+def _telling(study: dict[str, Any]) -> dict[str, Any]:
+    cases = []
+    for case in study["c"]:
+        kept = {name: notes for name, notes in case[5].items() if name in TELLING}
+        cases.append([*case[:5], kept, *case[6:]])
+    return {**study, "c": cases}
+
+
+def script_safe(text: str) -> str:
+    """JSON that cannot end the script element it stands in, whatever the reports say.
+
+    >>> script_safe('"</script>"')
+    '"\\\\u003c/script\\\\u003e"'
+    """
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _order(studies: list[str], first: Sequence[str], sampled: bool, seed: int) -> list[str]:
+    if sampled:
+        studies = [studies[i] for i in np.random.default_rng(seed).permutation(len(studies))]
+    known = set(studies)
+    return list(dict.fromkeys([*(study for study in first if study in known), *studies]))
+
+
+class _Packer:
+    """Turns studies into plain lists; remembers what they share (reasons)."""
+
+    def __init__(
+        self,
+        results: Results,
+        text_of: Mapping[Key, Case],
+        judgments: Judgments | None,
+        reading: Readings,
+    ) -> None:
+        self.results, self.text_of, self.reading = results, text_of, reading
+        self.systems = list(dict.fromkeys(system for _, system in results.keys_of_cases))
+        self.percentiles = percentiles(results)
+        self.reasons: dict[str, int] = {}
+        self.human = _human_lines(judgments) if judgments is not None else {}
+        self.scores = list(results.values())
+
+    def head(self) -> dict[str, Any]:
+        """What all cases share."""
+        return {
+            "kinds": KINDS,
+            "systems": self.systems,
+            "reasons": list(self.reasons),
+            "judges": [
+                {"n": scores.judge, "c": scores.columns, "u": [int(up) for up in scores.directions]}
+                for scores in self.scores
+            ],
+        }
+
+    def study(self, study: str, rows: Sequence[int]) -> dict[str, Any]:
+        """One study with its references and every system's case."""
+        keys = self.results.keys_of_cases
+        known = [self.text_of[keys[row]] for row in rows if keys[row] in self.text_of]
+        references = list(known[0].with_real_references().references) if known else []
+        same = all(list(case.with_real_references().references) == references for case in known)
+        meta = {k: v for k, v in (known[0].meta if known else {}).items() if v and k != MISSING and len(v) <= 200}
+        return {
+            "i": study,
+            "r": references,
+            "m": meta,
+            "c": [self._case(row, self.text_of.get(keys[row]), own=not same) for row in rows],
+        }
+
+    def _case(self, row: int, case: Case | None, *, own: bool) -> list[Any]:
+        key = self.results.keys_of_cases[row]
+        values = [[_short(value) for value in scores.values[row]] for scores in self.scores]
+        reasons = {
+            place: self.reasons.setdefault(scores.reasons[key], len(self.reasons))
+            for place, scores in enumerate(self.scores)
+            if key in scores.reasons
+        }
+        places = [None if math.isnan(p) else round(float(p)) for p in self.percentiles[row]]
+        notes = explain_case(case, self.results, reading=self.reading) if case is not None else {}
+        packed: list[Any] = [
+            self.systems.index(key[1]),
+            case.candidate if case is not None else None,
+            values,
+            places,
+            reasons,
+            notes,
+            self.human.get(key, []),
+        ]
+        if own and case is not None:
+            packed.append(list(case.with_real_references().references))
+        return packed
+
+
+def _short(value: float) -> float | None:
+    return None if math.isnan(value) else float(f"{value:.4g}")
+
+
+def _human_lines(judgments: Judgments) -> dict[Key, list[list[str]]]:
+    """Key -> [what, mean, single raters]."""
+    lines: dict[Key, list[list[str]]] = {}
+    asked = []
+    if judgments.ratings:
+        asked.append(("rating", judgments.mean_ratings(), judgments.ratings, "rating"))
+    if judgments.errors:
+        mean = judgments.mean_errors()
+        asked += [
+            ("errors", mean, judgments.errors, "errors_total"),
+            ("significant errors", mean, judgments.errors, "errors_significant"),
+        ]
+    for what, mean, raters, column in asked:
+        for row, key in enumerate(mean.keys):
+            singles = [f"{scores.column(column)[row]:g}" for scores in raters.values()]
+            value = number(float(mean.column(column)[row]), 2)
+            lines.setdefault(key, []).append([what, value, ", ".join(singles) if len(singles) > 1 else ""])
+    return lines

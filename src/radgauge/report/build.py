@@ -1,0 +1,241 @@
+"""From scores to the report: everything is computed here, once; the template only arranges it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from radgauge.align import Alignment, align
+from radgauge.cases import Case
+from radgauge.compare import compare
+from radgauge.errors import InputError
+from radgauge.judges import Judgments
+from radgauge.reading import Readings
+from radgauge.report import sections as s
+from radgauge.report.browser_data import BrowserData, browser_data
+from radgauge.report.methods import methods_text, not_judged_rows, source_rows
+from radgauge.report.standing import most_disputed
+from radgauge.report.svg import Plot
+from radgauge.report.tables import Table
+from radgauge.scores import Results
+from radgauge.stats.corrections import Correction
+from radgauge.summary import summarise
+
+MOST_CASES = 2400
+MOST_PAIRED = 12
+"""Metrics up to which every two are compared against the radiologists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that the page shows.
+
+    Attributes:
+        title: Heading.
+        systems: In the order of their colours.
+        metrics: Headline columns.
+        studies: How many.
+        cases: How many.
+        tables: By key.
+        plots: By key; what `--plots` writes.
+        shown: Section -> keys of its plots in the page.
+        browser: The cases.
+        methods: Paragraphs.
+        signatures: (judge, signature).
+        sources: (file, sha256, rows).
+        not_judged: (metric, system, reason, how many).
+        notes: What a reader should know before believing the numbers.
+        agreements: What radiologists' agreement among themselves is, in words.
+        about: Version, seed and so on, by name.
+    """
+
+    title: str
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    studies: int
+    cases: int
+    tables: Mapping[str, Table]
+    plots: Mapping[str, Plot]
+    shown: Mapping[str, tuple[str, ...]]
+    browser: BrowserData
+    methods: tuple[str, ...]
+    signatures: tuple[tuple[str, str], ...]
+    sources: tuple[tuple[str, str, str], ...]
+    not_judged: tuple[tuple[str, str, str, int], ...]
+    notes: tuple[str, ...]
+    agreements: tuple[str, ...]
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+def build_report(
+    results: Results,
+    *,
+    cases: Sequence[Case] = (),
+    judgments: Judgments | None = None,
+    header: Mapping[str, Any] | None = None,
+    title: str = "Radiology report evaluation",
+    baseline: str | None = None,
+    reading: Readings | None = None,
+    level: float = 0.95,
+    resamples: int = 1000,
+    permutations: int = 10_000,
+    correction: Correction = "holm",
+    most_cases: int = MOST_CASES,
+    seed: int = 0,
+) -> Report:
+    """Compute the report.
+
+    Args:
+        results: What `score` or `read_scores` returned.
+        cases: The scored cases with their texts, joined by (id, system); without them there are no texts.
+        judgments: What radiologists said about the same cases.
+        header: Header of the scores file: software, input hashes, seed.
+        title: Heading of the page.
+        baseline: The system that others are compared with; by default the first one.
+        reading: Shared readings for the explanations.
+        level: Coverage of the intervals.
+        resamples: Bootstrap resamples.
+        permutations: Rearrangements of the paired tests.
+        correction: holm, bh or none.
+        most_cases: Cases in the browser at most; a larger set is sampled by study, and the page says so.
+        seed: Seed of all resampling and sampling.
+    """
+    keys = results.keys_of_cases
+    if not keys:
+        raise InputError("there are no scores to report: no metric, or no case")
+    head = header or {}
+    systems = tuple(dict.fromkeys(system for _, system in keys))
+    texts = list(cases) or (list(judgments.cases) if judgments is not None else [])
+    notes = _missing_texts(results, texts)
+    metrics = tuple(scores.columns[0] for scores in results.values())
+    lines = summarise(results, level=level, resamples=resamples, seed=seed)
+    tables: dict[str, Table] = {}
+    plots: dict[str, Plot] = {}
+    shown: dict[str, tuple[str, ...]] = {}
+
+    def add(section: str, *drawn: Plot) -> None:
+        plots.update({plot.key: plot for plot in drawn})
+        shown[section] = (*shown.get(section, ()), *(plot.key for plot in drawn))
+
+    interval_name = f"{100 * level:.3g} % intervals"
+    tables["summary"] = s.summary_table(
+        lines, key="summary", title=f"Corpus values with {interval_name}", columns=metrics
+    )
+    columns = [column for scores in results.values() for column in scores.columns]
+    if len(columns) > len(metrics):
+        title_all = f"Every output with {interval_name}"
+        tables["outputs"] = s.summary_table(lines, key="outputs", title=title_all, columns=columns)
+    plots.update({plot.key: plot for plot in s.summary_plots(lines, metrics)})
+    found = []
+    if len(systems) > 1:
+        found = compare(
+            results,
+            baseline=baseline,
+            correction=correction,
+            permutations=permutations,
+            resamples=max(resamples, 1),
+            level=level,
+            seed=seed,
+        )
+        tables["comparison"] = s.comparison_table(found)
+    disputed = most_disputed(results)
+    browser = browser_data(
+        results,
+        cases=texts,
+        judgments=judgments,
+        first=[each.key[0] for each in disputed],
+        reading=reading if reading is not None else Readings(),
+        most_cases=most_cases,
+        seed=seed,
+    )
+    if disputed:
+        tables["disagreement"] = s.disagreement_table(disputed, browser.places)
+    alignment = None
+    if judgments is not None:
+        alignment = align(
+            results,
+            judgments,
+            resamples=max(resamples, 1),
+            level=level,
+            correction=correction,
+            pairs=len(metrics) <= MOST_PAIRED,
+            seed=seed,
+        )
+        tables["radiologists"] = s.radiologist_table(alignment)
+        if (pairs := s.pairs_table(alignment)) is not None:
+            tables["pairs"] = pairs
+        add("radiologists", *s.scatter_plots(results, judgments, alignment, browser.places))
+    if (agreeing := s.correlation_section(results)) is not None:
+        tables["correlations"] = agreeing[0]
+        add("correlations", agreeing[1])
+    for name, scores in results.items():
+        if (errors := s.error_section(scores, key=f"errors-{name}", who=f"found by {name}")) is not None:
+            tables[errors[0].key] = errors[0]
+            add("errors", errors[1])
+    if judgments is not None and judgments.errors:
+        human = s.error_section(judgments.mean_errors(), key="errors-radiologists", who="counted by radiologists")
+        if human is not None:
+            tables[human[0].key] = human[0]
+            add("errors", human[1])
+    add("distributions", *s.distributions(results))
+    return Report(
+        title=title,
+        systems=systems,
+        metrics=metrics,
+        studies=len({study for study, _ in keys}),
+        cases=len(keys),
+        tables=tables,
+        plots=plots,
+        shown=shown,
+        browser=browser,
+        methods=tuple(
+            methods_text(
+                results,
+                lines=lines,
+                comparisons=found,
+                alignment=alignment,
+                judgments=judgments.name if judgments is not None else "",
+                header=head,
+                resamples=resamples,
+                permutations=permutations,
+                interval="percentile",
+                correction=correction,
+                seed=seed,
+            )
+        ),
+        signatures=tuple((name, scores.signature) for name, scores in results.items()),
+        sources=tuple(source_rows(head)),
+        not_judged=tuple(not_judged_rows(results)),
+        notes=(*notes, *(head.get("input") or {}).get("warnings", ())),
+        agreements=_agreements(alignment),
+        about={"seed": str(seed), "level": f"{100 * level:.3g} %", "correction": correction},
+    )
+
+
+def _missing_texts(results: Results, cases: Sequence[Case]) -> tuple[str, ...]:
+    known = {case.key for case in cases}
+    absent = [key for key in results.keys_of_cases if key not in known]
+    if not cases or not absent:
+        return ()
+    if len(absent) == len(results.keys_of_cases):
+        raise InputError(
+            f"reports and scores share no (id, system): scores have {absent[0]}, reports {cases[0].key}; "
+            "give the file that the scores were made from"
+        )
+    return (f"{len(absent)} of {len(results.keys_of_cases)} scored cases have no text, first {absent[0]}",)
+
+
+def _agreements(found: Alignment | None) -> tuple[str, ...]:
+    from radgauge.wording import interval, number
+
+    if found is None:
+        return ()
+    return tuple(
+        f"{s.TARGETS.get(ceiling.target, ceiling.target)}: "
+        + ", ".join(
+            f"{each.name} {number(each.interval.value)} {interval(each.interval.low, each.interval.high)}"
+            for each in ceiling.agreements
+        )
+        for ceiling in found.ceilings
+    )

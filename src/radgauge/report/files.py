@@ -1,0 +1,50 @@
+"""The report's files: the page, and its plots as SVG and, where a rasteriser is installed, PNG."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from radgauge.errors import MissingExtra, require
+from radgauge.report.build import Report
+from radgauge.report.page import render_page
+
+PNG_SCALE = 3
+"""PNG pixels per SVG pixel: sharp in print at a column's width."""
+
+
+def write_report(path: Path, report: Report) -> int:
+    """Write the page; returns its size in bytes."""
+    text = render_page(report).encode("utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(text)
+    part.replace(path)
+    return len(text)
+
+
+def write_plots(folder: Path, report: Report) -> tuple[list[Path], str]:
+    """Write every plot as SVG, and as PNG too if that is possible.
+
+    Returns:
+        The files, and a sentence on why there is no PNG ("" if there is).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        resvg = require("resvg_py", extra="plots")
+    except MissingExtra as error:
+        resvg, why = None, f"no PNG files: {error}"
+    else:
+        why = ""
+    written = []
+    for key, plot in report.plots.items():
+        name = re.sub(r"[^\w.-]+", "_", key)
+        text = plot.file()
+        path = folder / f"{name}.svg"
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+        if resvg is not None:
+            picture = path.with_suffix(".png")
+            picture.write_bytes(bytes(resvg.svg_to_bytes(svg_string=text, zoom=PNG_SCALE)))
+            written.append(picture)
+    return written, why

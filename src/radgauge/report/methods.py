@@ -1,0 +1,103 @@
+"""What a reviewer asks: data, software, settings, seeds, tests, what could not be judged; in words to copy."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import radgauge
+from radgauge.align import Alignment
+from radgauge.compare import SystemComparison
+from radgauge.scores import Results
+from radgauge.summary import Summary
+
+INTERVALS = {"percentile": "percentile bootstrap", "bca": "BCa bootstrap"}
+CORRECTIONS = {"holm": "corrected by Holm's method", "bh": "corrected by Benjamini and Hochberg's method"}
+
+
+def methods_text(
+    results: Results,
+    *,
+    lines: Sequence[Summary],
+    comparisons: Sequence[SystemComparison],
+    alignment: Alignment | None,
+    judgments: str,
+    header: Mapping[str, Any],
+    resamples: int,
+    permutations: int,
+    interval: str,
+    correction: str,
+    seed: int,
+) -> list[str]:
+    """Paragraphs of plain text."""
+    keys = results.keys_of_cases
+    studies, systems = len({study for study, _ in keys}), list(dict.fromkeys(system for _, system in keys))
+    version = str(header.get("radgauge", radgauge.__version__))
+    software = (
+        f"radgauge {version} (Python {header.get('python', platform.python_version())}, "
+        f"numpy {header.get('numpy', np.__version__)})"
+    )
+    written = ""
+    if version != radgauge.__version__:
+        written = f" The report was made with radgauge {radgauge.__version__}."
+    level = f"{100 * lines[0].level:.3g} %" if lines else "95 %"
+    text = [
+        f"Data. {len(keys)} candidate reports of {len(systems)} {_s(systems, 'system')} ({', '.join(systems)}) on "
+        f"{studies} {_s(range(studies), 'study', 'studies')} were scored with {software}.{written}",
+        f"Metrics. {'; '.join(scores.signature for scores in results.values())}.",
+        f"Values. Values are corpus values over the cases that could be judged. Intervals are {level} "
+        f"{INTERVALS.get(interval, interval)} intervals from {resamples} resamples of studies, seed {seed}.",
+    ]
+    if comparisons:
+        how = CORRECTIONS.get(correction, "not corrected")
+        exact = all(line.result.exact for line in comparisons)
+        draws = "all rearrangements" if exact else f"{permutations:,} random rearrangements"
+        text.append(
+            f"Comparison. Every system was compared with {comparisons[0].baseline} on the studies that both have, "
+            f"by {len(comparisons)} two-sided paired permutation tests with {draws}; p values are {how} over "
+            f"all of them. d is the mean paired difference over its standard deviation."
+        )
+    if alignment is not None:
+        text.append(
+            f"Radiologists. Agreement with the radiologists of {judgments} is Kendall's tau-b over "
+            f"{alignment.cases} cases, turned so that positive means agreement, with intervals from resampled "
+            f"studies. 'Preferred' is the share of pairs of reports on one study that the metric orders like the "
+            f"mean radiologist, ties counted half. Metrics of one cluster cannot be told apart at 5 % after "
+            f"correction."
+        )
+        text += [f"Note. {note[0].upper()}{note[1:]}." for note in alignment.notes]
+    text.append(
+        "Percentiles. A case's percentile is the share of all judged cases that the metric holds for worse, ties "
+        "counted half."
+    )
+    if any(column.endswith("_embedded") for scores in results.values() for column in scores.columns):
+        text.append(
+            "Models. Columns that end in _embedded run on radgauge's own offline reader and are not comparable "
+            "with published numbers."
+        )
+    return text
+
+
+def not_judged_rows(results: Results) -> list[tuple[str, str, str, int]]:
+    """(metric, system, reason, how many), for everything that is missing from a value."""
+    rows: dict[tuple[str, str, str], int] = {}
+    for scores in results.values():
+        for (_, system), why in scores.reasons.items():
+            rows[scores.columns[0], system, why] = rows.get((scores.columns[0], system, why), 0) + 1
+    return [(*key, count) for key, count in rows.items()]
+
+
+def source_rows(header: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """(file, sha256, rows) of the inputs that the scores were made from."""
+    given = header.get("input") or {}
+    return [
+        (str(source.get("name", "")), str(source.get("sha256", "")), str(source.get("rows", "")))
+        for source in given.get("sources", [])
+    ]
+
+
+def _s(items: Any, word: str, plural: str = "") -> str:
+    return word if len(items) == 1 else plural or f"{word}s"

@@ -1,0 +1,127 @@
+"""Why each case got its scores, with the places in the texts: what the case browser shows and highlights."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
+
+from radgauge.cases import Case
+from radgauge.metric import Explanation, Note, Span
+from radgauge.reading import Readings
+from radgauge.report_reader import Mention, ReportReader
+from radgauge.scores import Results
+
+KINDS = ("matched", "missing", "added", "changed", "contradicted", "info")
+READER = "findings"
+"""Name of the highlights that come from the embedded reader alone."""
+
+MOST_NOTES, LONGEST = 40, 240
+
+
+def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str, list[list[Any]]]:
+    """Judge -> notes [kind, text, reference spans, candidate spans, reference number], as the browser reads them.
+
+    Spans are flat lists of UTF-16 positions, the way JavaScript counts. If no judge marks clinical findings,
+    the embedded reader does, under the name `findings`.
+    """
+    found: dict[str, list[list[Any]]] = {}
+    real = case.with_real_references()
+    able = bool(case.candidate.strip()) and bool(real.references)
+    marked = False
+    for name, scores in results.items():
+        if scores.metric is None or not able or case.key in scores.reasons:
+            continue
+        explanation = scores.metric.explain(real, reading=reading)
+        if explanation is None:
+            continue
+        marked |= name == "errors" and bool(explanation.notes)
+        notes = _packed(explanation, real)
+        if notes:
+            found[name] = notes
+    if able and not marked:
+        found = {READER: _packed(Explanation(READER, {}, reader_notes(real, reading=reading)), real), **found}
+    return found
+
+
+def reader_notes(case: Case, *, reading: Readings) -> tuple[Note, ...]:
+    """Findings of both reports by the embedded reader, compared concept by concept.
+
+    >>> from radgauge.cases import Case
+    >>> notes = reader_notes(Case("1", "Small left effusion.", ("No effusion.",)), reading=Readings())
+    >>> [(note.kind, note.text) for note in notes]
+    [('contradicted', 'effusion: absent in the reference, present in the candidate')]
+    """
+    reference, candidate = reading.of(ReportReader(), [case.references[0], case.candidate])
+    theirs, ours = _by_concept(reference.mentions), _by_concept(candidate.mentions)
+    notes = []
+    for concept in dict.fromkeys([*theirs, *ours]):
+        left, right = theirs.get(concept, []), ours.get(concept, [])
+        spans = (tuple((m.start, m.end) for m in left), tuple((m.start, m.end) for m in right))
+        name = (left or right)[0].text.lower()
+        if not right:
+            notes.append(Note("missing", f"{name}: only in the reference ({left[0].assertion})", *spans))
+        elif not left:
+            notes.append(Note("added", f"{name}: only in the candidate ({right[0].assertion})", *spans))
+        else:
+            notes.append(_compared(name, left, right, spans))
+    return tuple(notes)
+
+
+def _by_concept(mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
+    found: dict[str, list[Mention]] = {}
+    for mention in mentions:
+        if mention.kind != "anatomy" and mention.attributes.context == "current":
+            found.setdefault(mention.concept, []).append(mention)
+    return found
+
+
+def _compared(
+    name: str, left: list[Mention], right: list[Mention], spans: tuple[tuple[Span, ...], tuple[Span, ...]]
+) -> Note:
+    said, says = {m.assertion for m in left}, {m.assertion for m in right}
+    if said.isdisjoint(says):
+        text = f"{name}: {left[0].assertion} in the reference, {right[0].assertion} in the candidate"
+        return Note("contradicted", text, *spans)
+    apart = []
+    for attribute in ("laterality", "severity", "change"):
+        a = {getattr(m.attributes, attribute) for m in left} - {""}
+        b = {getattr(m.attributes, attribute) for m in right} - {""}
+        if a != b:
+            words = [", ".join(sorted(side)) or "not said" for side in (a, b)]
+            apart.append(f"{attribute} {words[0]} in the reference, {words[1]} in the candidate")
+    if apart:
+        return Note("changed", f"{name}: {'; '.join(apart)}", *spans)
+    return Note("matched", f"{name}: in both ({left[0].assertion})", *spans)
+
+
+def _packed(explanation: Explanation, case: Case) -> list[list[Any]]:
+    packed = []
+    for note in explanation.notes[:MOST_NOTES]:
+        kind = KINDS.index(note.kind) if note.kind in KINDS else KINDS.index("info")
+        chosen = note.data.get("reference", 0)
+        which = chosen if isinstance(chosen, int) and 0 <= chosen < len(case.references) else 0
+        text = note.text if len(note.text) <= LONGEST else note.text[: LONGEST - 1] + "…"
+        packed.append(
+            [
+                kind,
+                text,
+                _utf16(case.references[which], note.reference_spans),
+                _utf16(case.candidate, note.candidate_spans),
+                which,
+            ]
+        )
+    left_out = len(explanation.notes) - len(packed)
+    if left_out > 0:
+        packed.append([KINDS.index("info"), f"and {left_out} more", [], [], 0])
+    return packed
+
+
+def _utf16(text: str, spans: Sequence[Span]) -> list[int]:
+    """Spans as JavaScript counts: a character beyond the basic plane is two units there.
+
+    >>> _utf16("a😀b", [(1, 3)])
+    [1, 4]
+    """
+    wide = [place for place, letter in enumerate(text) if ord(letter) > 0xFFFF]
+    return [place + bisect_left(wide, place) for span in spans for place in span]

@@ -1,0 +1,382 @@
+"""The parts of the report as tables and plots, each from what the library already computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.align import Alignment
+from radgauge.cases import Key
+from radgauge.compare import SystemComparison
+from radgauge.error_categories import CATEGORIES
+from radgauge.judges import Judgments
+from radgauge.report.plots import category_bars, distribution, forest, heat_map, percentile_strip, scatter, strip
+from radgauge.report.standing import Disagreement, headlines, metric_correlations
+from radgauge.report.svg import Plot
+from radgauge.report.tables import Cell, Table
+from radgauge.scores import Results, Scores
+from radgauge.summary import Summary
+from radgauge.wording import arrow, interval, number, p_value, signed
+
+TARGETS = {"rating": "rating", "total": "errors", "significant": "significant errors"}
+KINDS = {"kendall_b": "Kendall τ-b", "kendall_c": "Kendall τ-c", "spearman": "Spearman ρ", "pearson": "Pearson r"}
+
+
+def summary_table(lines: Sequence[Summary], *, key: str, title: str, columns: Sequence[str]) -> Table:
+    """One row per output, one column per system, the best in bold."""
+    systems = list(dict.fromkeys(line.system for line in lines))
+    rows, records = [], []
+    for column in columns:
+        cells = {line.system: line for line in lines if line.column == column}
+        some = next(iter(cells.values()))
+        best = _best(list(cells.values())) if len(systems) > 1 else math.nan
+        row = [Cell(f"{column} {arrow(some.higher_is_better)}")]
+        for system in systems:
+            line = cells.get(system)
+            if line is None:
+                row.append(Cell(""))
+                continue
+            row.append(Cell(number(line.value), interval(line.low, line.high), strong=line.value == best))
+            records.append(_summary_record(line))
+        marks = [
+            (systems.index(line.system), line.value, line.low, line.high)
+            for line in cells.values()
+            if not math.isnan(line.value)
+        ]
+        picture = strip(marks, title=f"{column}: values of the systems with intervals").inline() if marks else ""
+        judged = sorted({line.judged for line in cells.values()})
+        row.append(Cell("–".join(str(n) for n in dict.fromkeys([judged[0], judged[-1]]))))
+        row.append(Cell("", plot=picture))
+        rows.append(tuple(row))
+    headers = ("metric", *systems, "n", "")
+    return Table(key, title, headers, tuple(rows), tuple(records), tuple(range(1, len(systems) + 2)))
+
+
+def _summary_record(line: Summary) -> dict[str, Any]:
+    return {
+        "metric": line.column,
+        "higher_is_better": line.higher_is_better,
+        "system": line.system,
+        "value": line.value,
+        "low": line.low,
+        "high": line.high,
+        "level": line.level,
+        "judged": line.judged,
+        "not_judged": line.not_judged,
+        "signature": line.signature,
+    }
+
+
+def _best(lines: Sequence[Summary]) -> float:
+    values = [line.value for line in lines if not math.isnan(line.value)]
+    if not values:
+        return math.nan
+    return max(values) if lines[0].higher_is_better else min(values)
+
+
+def summary_plots(lines: Sequence[Summary], columns: Sequence[str]) -> list[Plot]:
+    """One plot with intervals per output, for files."""
+    systems = list(dict.fromkeys(line.system for line in lines))
+    plots = []
+    for column in columns:
+        rows = [
+            (line.system, systems.index(line.system), line.value, line.low, line.high)
+            for line in lines
+            if line.column == column
+        ]
+        plots.append(forest(rows, key=f"summary-{column}", title=f"{column} with intervals"))
+    return plots
+
+
+def comparison_table(lines: Sequence[SystemComparison]) -> Table:
+    """Every system against the baseline: difference, interval, p, effect, and how many studies are better."""
+    rows, records = [], []
+    systems = list(dict.fromkeys(name for line in lines for name in (line.baseline, line.system)))
+    spans: dict[str, list[float]] = {}
+    for line in lines:
+        gap = line.result.difference
+        spans.setdefault(line.column, []).extend([gap.low, gap.high, gap.value])
+    for line in lines:
+        found, effect = line.result, line.result.effect
+        p = found.p_adjusted if found.p_adjusted is not None else found.p
+        counts = [round(share * found.n) for share in (effect.wins, effect.ties, effect.losses)] if found.n else []
+        gap = found.difference
+        series = systems.index(line.system)
+        mark = strip(
+            [(series, gap.value, gap.low, gap.high)],
+            title=f"{line.column}: {line.system} less {line.baseline}",
+            among=spans[line.column],
+            zero=True,
+        ).inline()
+        verdict = "no difference shown"
+        if p < 0.05:
+            verdict = "better" if found.better == "a" else "worse"
+        rows.append(
+            (
+                Cell(f"{line.column} {arrow(found.higher_is_better)}"),
+                Cell(line.system),
+                Cell(signed(gap.value), interval(gap.low, gap.high)),
+                Cell("", plot=mark),
+                Cell(p_value(p), strong=p < 0.05),
+                Cell(verdict, strong=p < 0.05),
+                Cell(number(effect.d_z, 2)),
+                Cell(" / ".join(map(str, counts)) or "–"),
+                Cell(str(found.n)),
+            )
+        )
+        records.append(
+            {
+                "metric": line.column,
+                "higher_is_better": found.higher_is_better,
+                "system": line.system,
+                "baseline": line.baseline,
+                "value": found.value_a,
+                "baseline_value": found.value_b,
+                "difference": gap.value,
+                "low": gap.low,
+                "high": gap.high,
+                "p": found.p,
+                "p_adjusted": found.p_adjusted,
+                "d_z": effect.d_z,
+                "wins": effect.wins,
+                "ties": effect.ties,
+                "losses": effect.losses,
+                "n": found.n,
+            }
+        )
+    baseline = lines[0].baseline if lines else ""
+    headers = ("metric", "system", "difference", "", "p", "verdict", "d", "better / equal / worse", "n")
+    title = f"Every system against {baseline}: paired differences on the studies both have"
+    return Table("comparison", title, headers, tuple(rows), tuple(records), (2, 4, 6, 7, 8))
+
+
+def distributions(results: Results) -> list[Plot]:
+    """One plot per headline."""
+    plots = []
+    for scores in results.values():
+        groups = [(system, scores.of_system(system).headline) for system in scores.systems]
+        plots.append(
+            distribution(
+                groups,
+                key=f"distribution-{scores.columns[0]}",
+                title=scores.columns[0],
+                note="higher is better" if scores.higher_is_better else "lower is better",
+            )
+        )
+    return plots
+
+
+def correlation_section(results: Results) -> tuple[Table, Plot] | None:
+    """How the metrics agree with each other."""
+    names = headlines(results)
+    if len(names) < 2:
+        return None
+    values = metric_correlations(results)
+    rows = tuple(
+        (Cell(name), *(Cell(number(float(values[i, j]), 2)) for j in range(len(names))))
+        for i, name in enumerate(names)
+    )
+    records = tuple(
+        {"metric": names[i], "other": names[j], "kendall_b": float(values[i, j])}
+        for i in range(len(names))
+        for j in range(len(names))
+    )
+    title = "Agreement of the metrics with each other, Kendall τ-b over single cases"
+    table = Table("correlations", title, ("", *names), rows, records, tuple(range(1, len(names) + 1)))
+    named = Table("correlations", title, ("metric", *names), table.rows, records, table.right)
+    return named, heat_map(names, values, key="correlations", title=title)
+
+
+def error_section(counts: Scores, *, key: str, who: str) -> tuple[Table, Plot] | None:
+    """Mean errors per report by category and system, if these scores hold error counts."""
+    asked = [c for c in CATEGORIES if f"errors_{c.key}" in counts.columns]
+    asked = [c for c in asked if not np.isnan(counts.column(f"errors_{c.key}")).all()]
+    if not asked:
+        return None
+    means = {}
+    for system in counts.systems:
+        own = counts.of_system(system)
+        total = np.array([_mean(own.column(f"errors_{c.key}")) for c in asked])
+        serious = np.array(
+            [
+                _mean(own.column(name)) if (name := f"errors_{c.key}_significant") in own.columns else math.nan
+                for c in asked
+            ]
+        )
+        means[system] = (total, serious)
+    systems = list(counts.systems)
+    titles = [c.title for c in asked]
+    rows, records = [], []
+    for i, category in enumerate(asked):
+        cells = [Cell(category.title)]
+        for system in systems:
+            every, worst = (float(each[i]) for each in means[system])
+            cells.append(Cell(number(every, 2), "" if math.isnan(worst) else f"({number(worst, 2)})"))
+            records.append({"category": category.key, "system": system, "mean": every, "significant": worst})
+        rows.append(tuple(cells))
+    title = f"Errors per report {who}"
+    more = f"{title}, in parentheses the clinically significant ones"
+    table = Table(key, more, ("error", *systems), tuple(rows), tuple(records), tuple(range(1, len(systems) + 1)))
+    return table, category_bars(systems, titles, means=means, key=key, title=title)
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def disagreement_table(found: Sequence[Disagreement], places: Mapping[Key, int]) -> Table:
+    """The cases that metrics judge most differently, with a link into the browser."""
+    rows, records = [], []
+    for each in found:
+        study, system = each.key
+        what = f"{study}, {system}: percentile by every metric"
+        picture = percentile_strip(each.percentiles, title=what).inline()
+        rows.append(
+            (
+                Cell(study, case=places.get(each.key, -1)),
+                Cell(system),
+                Cell(each.high[0], f"better than {each.high[1]:.0f} %"),
+                Cell(each.low[0], f"better than {each.low[1]:.0f} %"),
+                Cell("", plot=picture),
+                Cell(f"{each.gap:.0f}"),
+            )
+        )
+        records.append(
+            {
+                "id": study,
+                "system": system,
+                "high_metric": each.high[0],
+                "high_percentile": each.high[1],
+                "low_metric": each.low[0],
+                "low_percentile": each.low[1],
+                "gap": each.gap,
+            }
+        )
+    headers = ("study", "system", "likes it most", "likes it least", "", "gap")
+    title = "Cases on which the metrics disagree most; percentile among all cases"
+    return Table("disagreement", title, headers, tuple(rows), tuple(records), (5,))
+
+
+def radiologist_table(found: Alignment) -> Table:
+    """Agreement of every metric with the mean radiologist, by target, with the radiologists' own agreement."""
+    targets = list(dict.fromkeys(line.target for line in found.lines))
+    lines = {(line.column, line.target): line for line in found.lines if line.rater == "mean"}
+    columns = list(dict.fromkeys(column for column, _ in lines))
+    columns.sort(key=lambda name: -_known(lines[name, targets[0]].correlation.value))
+    clusters = {each.name: each.cluster for each in found.ranking.judges} if found.ranking else {}
+    rows, records = [], []
+    for column in columns:
+        row = [Cell(column)]
+        for target in targets:
+            line = lines[column, target]
+            got = line.correlation.interval
+            row.append(Cell(number(got.value), interval(got.low, got.high)))
+            records.append(
+                {
+                    "judge": column,
+                    "target": target,
+                    "kind": line.correlation.kind,
+                    "value": got.value,
+                    "low": got.low,
+                    "high": got.high,
+                    "n": got.n,
+                    "not_judged": line.not_judged,
+                }
+            )
+        liked = found.preferences.get(column)
+        row.append(Cell("–" if liked is None else f"{100 * liked.interval.value:.0f} %"))
+        row.append(Cell(str(clusters.get(column, "–"))))
+        rows.append(tuple(row))
+    if found.ceilings:
+        ceiling = {each.target: each.leave_one_out.mean for each in found.ceilings}
+        last = [Cell("one radiologist against the others")]
+        for target in targets:
+            got_ = ceiling.get(target)
+            last.append(Cell("–") if got_ is None else Cell(number(got_.value), interval(got_.low, got_.high)))
+        rows.append((*last, Cell(""), Cell("")))
+    kind = KINDS[found.lines[0].correlation.kind]
+    headers = ("metric", *(TARGETS.get(target, target) for target in targets), "preferred", "cluster")
+    title = f"Agreement with the mean radiologist: {kind}, positive = agreement"
+    right = tuple(range(1, len(headers)))
+    return Table("radiologists", title, headers, tuple(rows), tuple(records), right)
+
+
+def pairs_table(found: Alignment) -> Table | None:
+    """Is one metric better than another?"""
+    if not found.pairs:
+        return None
+    rows, records = [], []
+    for pair in found.pairs:
+        gap, test = pair.difference.interval, pair.tests[0]
+        name = test.found.method if test.found is not None else "–"
+        rows.append(
+            (
+                Cell(pair.first),
+                Cell(pair.second),
+                Cell(signed(gap.value), interval(gap.low, gap.high)),
+                Cell(p_value(pair.p_adjusted), strong=pair.p_adjusted < 0.05),
+                Cell(number(test.r_between, 2)),
+                Cell(p_value(test.p_adjusted), strong=test.p_adjusted < 0.05),
+            )
+        )
+        records.append(
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "difference": gap.value,
+                "low": gap.low,
+                "high": gap.high,
+                "p_bootstrap": pair.difference.p,
+                "p_bootstrap_adjusted": pair.p_adjusted,
+                "test": name,
+                "r_between": test.r_between,
+                "p_test_adjusted": test.p_adjusted,
+            }
+        )
+    method = next((t.found.method for p in found.pairs for t in p.tests if t.found is not None), "test")
+    headers = ("better", "than", "difference", "p bootstrap", "r between", f"p {method}")
+    title = f"Every two metrics on {TARGETS.get(found.lines[0].target, found.lines[0].target)}"
+    return Table("pairs", title, headers, tuple(rows), tuple(records), (2, 3, 4, 5))
+
+
+def scatter_plots(
+    results: Results, judgments: Judgments, found: Alignment, places: Mapping[Key, int]
+) -> list[Plot]:
+    """Every headline against the mean radiologist on the first target."""
+    target = found.lines[0].target
+    mean = judgments.mean_ratings() if target == "rating" else judgments.mean_errors()
+    human = mean.column("rating" if target == "rating" else f"errors_{target}")
+    goal = dict(zip(mean.keys, human.tolist(), strict=True))
+    lines = {line.column: line for line in found.lines if (line.target, line.rater) == (target, "mean")}
+    systems = list(dict.fromkeys(system for _, system in results.keys_of_cases))
+    plots = []
+    for scores in results.values():
+        column = scores.columns[0]
+        got = lines[column].correlation
+        name, sign = KINDS[got.kind].split()
+        points = [
+            (float(value), goal[key], systems.index(key[1]), places.get(key, -1))
+            for key, value in zip(scores.keys, scores.headline, strict=True)
+            if key in goal
+        ]
+        wide = interval(got.interval.low, got.interval.high)
+        plots.append(
+            scatter(
+                points,
+                key=f"radiologists-{column}",
+                title=column,
+                note=f"{name} {sign} {number(got.value)} {wide}, n = {got.interval.n}",
+                x_label=f"{column} {arrow(scores.higher_is_better)}",
+                y_label=f"{TARGETS.get(target, target)} {arrow(target == 'rating')}",
+            )
+        )
+    return plots
+
+
+def _known(value: float) -> float:
+    return -2.0 if math.isnan(value) else value

@@ -1,0 +1,106 @@
+"""Where each metric puts each case among all cases, and the cases on which metrics disagree most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from radgauge.cases import Key
+from radgauge.scores import Results
+from radgauge.stats import association
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A case that one metric holds for good and another for bad.
+
+    Attributes:
+        row: Its place among the cases.
+        key: (study id, system).
+        high: Column that likes it most, with the percentile (0 = worst of all cases, 100 = best).
+        low: Column that likes it least.
+        percentiles: Of all columns, NaN where one could not judge.
+    """
+
+    row: int
+    key: Key
+    high: tuple[str, float]
+    low: tuple[str, float]
+    percentiles: tuple[float, ...]
+
+    @property
+    def gap(self) -> float:
+        """Percentile points between the two."""
+        return self.high[1] - self.low[1]
+
+
+def headlines(results: Results) -> list[str]:
+    """The first column of every judge."""
+    return [scores.columns[0] for scores in results.values()]
+
+
+def percentiles(results: Results) -> Array:
+    """(cases, judges): share of the judged cases that are worse, ties counted half, in percent; NaN = not judged.
+
+    Larger is always better, whatever the metric's direction.
+    """
+    columns = []
+    for scores in results.values():
+        values = scores.oriented(scores.columns[0])
+        judged = ~np.isnan(values)
+        place: Array = np.full(len(values), np.nan)
+        if judged.any():
+            place[judged] = 100 * (rankdata(values[judged]) - 0.5) / judged.sum()
+        columns.append(place)
+    return np.stack(columns, axis=1) if columns else np.empty((0, 0))
+
+
+def most_disputed(results: Results, *, most: int = 15, per_study: int = 2) -> tuple[Disagreement, ...]:
+    """Cases by the distance between the metric that likes them most and the one that likes them least.
+
+    Args:
+        results: Scores of two judges or more.
+        most: How many cases.
+        per_study: How many of one study at most, so that one odd reference does not fill the list.
+    """
+    names, places = headlines(results), percentiles(results)
+    if len(names) < 2:
+        return ()
+    known = (~np.isnan(places)).sum(axis=1) >= 2
+    spread = np.full(len(places), -1.0)
+    spread[known] = np.nanmax(places[known], axis=1) - np.nanmin(places[known], axis=1)
+    found: list[Disagreement] = []
+    seen: Counter[str] = Counter()
+    for row in np.argsort(-spread, kind="stable").tolist():
+        if len(found) == most or spread[row] <= 0:
+            break
+        key = results.keys_of_cases[row]
+        if seen[key[0]] < per_study:
+            seen[key[0]] += 1
+            up, down = int(np.nanargmax(places[row])), int(np.nanargmin(places[row]))
+            found.append(
+                Disagreement(
+                    row,
+                    key,
+                    (names[up], float(places[row, up])),
+                    (names[down], float(places[row, down])),
+                    tuple(places[row].tolist()),
+                )
+            )
+    return tuple(found)
+
+
+def metric_correlations(results: Results) -> Array:
+    """Kendall's tau-b of every two headlines over the cases both judged; positive = they agree."""
+    columns = [scores.oriented(scores.columns[0]) for scores in results.values()]
+    table = np.full((len(columns), len(columns)), np.nan)
+    for i, first in enumerate(columns):
+        for j in range(i, len(columns)):
+            table[i, j] = table[j, i] = association(first, columns[j])
+    return table

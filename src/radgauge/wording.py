@@ -1,0 +1,47 @@
+"""Values as people read them: on the terminal, in the report, in tables for papers."""
+
+from __future__ import annotations
+
+import math
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A value for people; NaN is a dash, never a number.
+
+    >>> number(0.12345), number(float("nan")), number(-0.0001), number(1234.5)
+    ('0.123', '–', '0.000', '1234.5')
+    """
+    if math.isnan(value):
+        return "–"
+    shown = f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:.1f}"
+    return shown[1:] if float(shown) == 0 and shown.startswith("-") else shown
+
+
+def interval(low: float, high: float) -> str:
+    """An interval for people."""
+    return "" if math.isnan(low) or math.isnan(high) else f"[{number(low)}, {number(high)}]"
+
+
+def arrow(higher_is_better: bool) -> str:
+    """Which way is good."""
+    return "↑" if higher_is_better else "↓"
+
+
+def signed(value: float) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.0142), signed(float("nan"))
+    ('+0.014', '–')
+    """
+    return "–" if math.isnan(value) else f"{value:+.3f}"
+
+
+def p_value(p: float) -> str:
+    """A p value for people: never 0.
+
+    >>> p_value(0.00009999), p_value(0.0312), p_value(float("nan"))
+    ('0.0001', '0.031', '–')
+    """
+    if math.isnan(p):
+        return "–"
+    return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"

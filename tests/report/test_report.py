@@ -1,0 +1,224 @@
+"""The report: complete, escaped, small, and the same numbers as the library's."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radgauge.cases import Case
+from radgauge.errors import InputError, UsageError
+from radgauge.judges import Judgments
+from radgauge.report import Report, build_report, render_page, write_plots, write_report, write_tables
+from radgauge.report.browser_data import script_safe
+from radgauge.report.page import NAV
+from radgauge.report.standing import most_disputed, percentiles
+from radgauge.report.tables import to_csv, to_latex, to_markdown
+from radgauge.scores import Results, Scores
+from radgauge.summary import summarise
+
+
+def unpacked(report: Report) -> dict[str, Any]:
+    return json.loads(gzip.decompress(base64.b64decode(report.browser.packed)))
+
+
+@pytest.fixture(scope="session")
+def page(report: Report) -> str:
+    return render_page(report)
+
+
+def test_every_section_is_there(page: str) -> None:
+    for section, _ in NAV:
+        assert f'<section id="{section}">' in page
+        assert f'href="#{section}"' in page
+
+
+def test_the_summary_shows_the_library_s_numbers(report: Report, results: Results) -> None:
+    lines = {(line.system, line.column): line for line in summarise(results, resamples=50)}
+    rows = list(csv.DictReader(io.StringIO(to_csv(report.tables["summary"]))))
+    assert len(rows) == 4
+    for row in rows:
+        line = lines[row["system"], row["metric"]]
+        assert float(row["value"]) == line.value
+        assert (float(row["low"]), float(row["high"])) == (line.low, line.high)
+        assert int(row["not_judged"]) == line.not_judged
+    shown = report.tables["summary"].rows[1]
+    assert shown[0].text == "rouge_l ↑"
+    assert shown[1].text == f"{lines['ours', 'rouge_l'].value:.3f}"
+
+
+def test_text_from_data_is_escaped_everywhere(page: str) -> None:
+    assert "<b>theirs</b>" not in page
+    assert "&lt;b&gt;theirs&lt;/b&gt;" in page
+    assert "<title>A &lt;title&gt;</title>" in page
+    assert "odd &lt;i&gt;" in page
+    assert "window.hacked" not in page  # texts are compressed; none is in the markup
+    assert page.count("<script") == 3
+    assert page.count("</script>") == 3
+
+
+def test_hostile_text_reaches_the_browser_unchanged(report: Report, hostile: str) -> None:
+    studies = {study["i"]: study for study in unpacked(report)["studies"]}
+    assert hostile in studies["s04"]["r"][0]
+
+
+def test_nothing_is_loaded_from_anywhere(page: str) -> None:
+    markup = re.sub(r"<script.*?</script>", "", page, flags=re.S)
+    assert not re.search(r"""(?:src|href)\s*=\s*["'](?!#)""", markup)
+    assert "url(" not in markup
+    assert "@import" not in markup
+    assert "default-src 'none'" in page
+
+
+def test_json_is_safe_inside_a_script(hostile: str) -> None:
+    text = script_safe(json.dumps({"a": hostile}, ensure_ascii=False))
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == {"a": hostile}
+
+
+def test_cases_hold_values_reasons_notes_and_radiologists(report: Report, results: Results) -> None:
+    data = unpacked(report)
+    empty = data["studies"][0]["c"][1]
+    assert [data["reasons"][why] for why in empty[4].values()] == ["empty candidate"] * 2
+    assert empty[2][0][0] is None
+    assert empty[3] == [None, None]
+    first = data["studies"][0]["c"][0]
+    assert first[2][1][0] == pytest.approx(results["rouge"].headline[0], rel=1e-3)
+    assert {"bleu", "rouge"} <= set(first[5])
+    assert [line[0] for line in first[6]] == ["rating", "errors", "significant errors"]
+
+
+def test_spans_are_where_the_words_are(report: Report) -> None:
+    for study in unpacked(report)["studies"]:
+        for case in study["c"]:
+            for notes in case[5].values():
+                for _, _, reference, candidate, which in notes:
+                    assert all(0 <= place <= len(study["r"][which]) for place in reference)
+                    assert all(0 <= place <= len(case[1]) for place in candidate)
+
+
+def test_percentiles_know_the_direction() -> None:
+    keys = (("1", "a"), ("2", "a"), ("3", "a"), ("4", "a"))
+    rows = np.array([[3.0], [1.0], [1.0], [np.nan]])
+    down = Scores("d", "d", keys, rows, rows, ("d",), False)
+    assert percentiles(Results({"d": down}))[:3, 0] == pytest.approx([100 / 6, 200 / 3, 200 / 3])
+    up = Scores("u", "u", keys, rows, rows, ("u",), True)
+    (first, *_) = most_disputed(Results({"d": down, "u": up}))
+    assert first.key == ("1", "a")
+    assert (first.high[0], first.low[0]) == ("u", "d")
+
+
+def test_a_large_set_is_sampled_and_says_so(results: Results, cases: tuple[Case, ...]) -> None:
+    report = build_report(results, cases=cases, resamples=10, permutations=50, most_cases=8)
+    assert len(report.browser.places) == 8
+    assert report.browser.studies_shown == 4
+    page = render_page(report)
+    assert "The browser holds 8 of 30 cases (4 of 15 studies" in page
+    assert report.tables["disagreement"].rows[0][0].case >= 0  # the most disputed are always in
+
+
+def test_without_texts_there_are_numbers_and_a_note(results: Results) -> None:
+    report = build_report(results, resamples=10, permutations=50)
+    assert not report.browser.texts
+    assert "--reports" in render_page(report)
+    assert unpacked(report)["studies"][0]["c"][0][1] is None
+
+
+def test_one_system_has_nothing_to_compare(cases: tuple[Case, ...], results: Results) -> None:
+    alone = Results({name: scores.of_system("ours") for name, scores in results.items()})
+    page = render_page(build_report(alone, cases=cases, resamples=10))
+    assert 'id="systems"' not in page
+    assert 'id="radiologists"' not in page
+
+
+def test_reports_of_another_set_are_refused(results: Results) -> None:
+    other = [Case("x", "text", ("text",), "nobody")]
+    with pytest.raises(InputError, match=r"share no \(id, system\).*give the file that the scores were made from"):
+        build_report(results, cases=other)
+    with pytest.raises(InputError, match="no scores to report"):
+        build_report(Results({}))
+
+
+def test_radiologists_are_shown_with_their_own_agreement(report: Report, judgments: Judgments) -> None:
+    table = report.tables["radiologists"]
+    assert table.headers == ("metric", "rating", "errors", "significant errors", "preferred", "cluster")
+    assert table.rows[-1][0].text == "one radiologist against the others"
+    assert {"radiologists-rouge_l", "radiologists-bleu_4"} <= set(report.plots)
+    assert "errors-radiologists" in report.tables
+    assert report.tables["pairs"].headers[-1] == "p williams1959"
+
+
+def test_methods_name_versions_seed_hashes_and_gaps(page: str, report: Report) -> None:
+    text = " ".join(report.methods)
+    assert "radgauge 0.1.0" in text
+    assert "seed 0" in text
+    assert "rouge|" in text
+    assert "0" * 64 in page
+    assert ("rouge_l", "<b>theirs</b>", "empty candidate", 1) in report.not_judged
+
+
+def test_plots_are_well_formed_and_written(report: Report, tmp_path: Path) -> None:
+    for plot in report.plots.values():
+        root = ET.fromstring(plot.file())
+        assert root.find("{http://www.w3.org/2000/svg}title").text
+    pytest.importorskip("resvg_py")
+    files, why = write_plots(tmp_path, report)
+    assert why == ""
+    assert {path.suffix for path in files} == {".svg", ".png"}
+    assert (tmp_path / "correlations.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_rasteriser_there_is_svg_and_a_reason(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "resvg_py", None)
+    files, why = write_plots(tmp_path, report)
+    assert {path.suffix for path in files} == {".svg"}
+    assert "pip install 'radgauge[plots]'" in why
+
+
+def test_tables_for_papers(report: Report, tmp_path: Path) -> None:
+    table = report.tables["summary"]
+    latex = to_latex(table)
+    assert "rouge\\_l $\\uparrow$" in latex
+    assert "\\textbf{" in latex
+    assert latex.count("\\\\") == len(table.rows) + 1
+    markdown = to_markdown(table)
+    assert markdown.splitlines()[1] == "| --- | ---: | ---: | ---: |"
+    assert write_tables(report.tables, str(tmp_path / "t.md"))[0].read_text() == markdown
+    (file,) = write_tables(report.tables, f"comparison={tmp_path / 'c.csv'}")
+    assert file.read_text().startswith("metric,higher_is_better,system,baseline")
+    assert len(write_tables(report.tables, str(tmp_path / "all"))) == 3 * len(report.tables)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("t.docx", "must end in .csv, .tex or .md"),
+        ("secret=t.csv", "no table 'secret'"),
+        ("summary=t.pdf", "must end"),
+    ],
+)
+def test_table_mistakes(report: Report, tmp_path: Path, wanted: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        write_tables(report.tables, wanted.replace("t.", f"{tmp_path}/t."))
+
+
+def test_the_page_is_written_whole(report: Report, tmp_path: Path) -> None:
+    size = write_report(tmp_path / "deep" / "r.html", report)
+    assert (tmp_path / "deep" / "r.html").stat().st_size == size
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["r.html"]
+
+
+def test_the_same_input_gives_the_same_page(results: Results, cases: tuple[Case, ...]) -> None:
+    pages = {render_page(build_report(results, cases=cases, resamples=20, permutations=50)) for _ in range(2)}
+    assert len(pages) == 1
