@@ -126,6 +126,8 @@ def test_the_demo_tells_its_story(tmp_path: Path) -> None:
     done = radgauge("demo", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "demo" / "scores.jsonl").is_file()
+    assert (tmp_path / "demo" / "report.html").is_file()
+    assert str(tmp_path / "demo" / "report.html") in done.stdout
     assert "not judged" in done.stdout
 
 

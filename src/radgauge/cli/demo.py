@@ -31,6 +31,7 @@ def demo_cli(
     from radgauge.cli.render import console, not_judged_notes, print_summary
     from radgauge.compare import compare
     from radgauge.reading import Readings
+    from radgauge.report import build_report, write_report
     from radgauge.samples import sample_reports_path
     from radgauge.scores import score
     from radgauge.scores_file import write_scores
@@ -38,7 +39,8 @@ def demo_cli(
 
     out = console()
     case_file = read_cases(sample_reports_path())
-    results = score(case_file.cases, reading=Readings())
+    reading = Readings()
+    results = score(case_file.cases, reading=reading)
     lines = summarise(results, seed=seed)
     studies = len({case.id for case in case_file.cases})
     systems = list(dict.fromkeys(case.system for case in case_file.cases))
@@ -52,10 +54,21 @@ def demo_cli(
     out.print(f"\nCould the differences to {systems[0]!r} be chance? Paired permutation tests, Holm corrected:\n")
     print_comparisons(out, compare(results, baseline=systems[0], seed=seed))
     _worst(out, case_file.cases, results)
-    path = folder / "scores.jsonl"
-    write_scores(path, results, about={"seed": seed, "input": case_file.provenance.as_dict()})
-    out.print(f"\nA value per case and metric: {path}")
-    out.print("Your turn: radgauge score YOUR.csv   (columns id, reference, candidate; `radgauge score --help`)")
+    scores, page = folder / "scores.jsonl", folder / "report.html"
+    about = {"seed": seed, "input": case_file.provenance.as_dict()}
+    write_scores(scores, results, about=about)
+    report = build_report(
+        results,
+        cases=case_file.cases,
+        header=about,
+        reading=reading,
+        title=f"Four systems on {studies} invented studies",
+        seed=seed,
+    )
+    size = write_report(page, report)
+    out.print(f"\nA value per case and metric: {scores}")
+    out.print(f"The report, every case in it:  {page.resolve()} ({size / 1e6:.1f} MB; open it in a browser)")
+    out.print("\nYour turn: radgauge score YOUR.csv   (columns id, reference, candidate; `radgauge score --help`)")
 
 
 def _worst(out: Console, cases: tuple[Case, ...], results: Results) -> None:
