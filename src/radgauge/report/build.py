@@ -170,7 +170,9 @@ def build_report(
         tables["correlations"] = agreeing[0]
         add("correlations", agreeing[1])
     for name, scores in results.items():
-        if (errors := s.error_section(scores, key=f"errors-{name}", who=f"found by {name}")) is not None:
+        if (
+            errors := s.error_section(scores, key=f"errors-{name}", who=f"found by the metric {name}")
+        ) is not None:
             tables[errors[0].key] = errors[0]
             add("errors", errors[1])
     if judgments is not None and judgments.errors:

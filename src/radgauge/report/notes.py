@@ -22,24 +22,22 @@ MOST_NOTES, LONGEST = 40, 240
 def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str, list[list[Any]]]:
     """Judge -> notes [kind, text, reference spans, candidate spans, reference number], as the browser reads them.
 
-    Spans are flat lists of UTF-16 positions, the way JavaScript counts. If no judge marks clinical findings,
-    the embedded reader does, under the name `findings`.
+    Spans are flat lists of UTF-16 positions, the way JavaScript counts. If the metric `errors` is not among the
+    judges, the embedded reader marks the findings, under the name `findings`.
     """
     found: dict[str, list[list[Any]]] = {}
     real = case.with_real_references()
     able = bool(case.candidate.strip()) and bool(real.references)
-    marked = False
     for name, scores in results.items():
         if scores.metric is None or not able or case.key in scores.reasons:
             continue
         explanation = scores.metric.explain(real, reading=reading)
         if explanation is None:
             continue
-        marked |= name == "errors" and bool(explanation.notes)
         notes = _packed(explanation, real)
         if notes:
             found[name] = notes
-    if able and not marked:
+    if able and ("errors" not in results or results["errors"].metric is None):
         found = {READER: _packed(Explanation(READER, {}, reader_notes(real, reading=reading)), real), **found}
     return found
 

@@ -229,4 +229,4 @@ def _axis(low: float, high: float, across: Scale, y: float, *, top: float) -> st
 
 def _text_width(names: Sequence[str]) -> float:
     """Room for the longest of these at 11 pixels, without a font to measure with."""
-    return max((6.2 * len(name) for name in names), default=0.0)
+    return max((6.6 * len(name) for name in names), default=0.0)

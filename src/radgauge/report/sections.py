@@ -100,6 +100,7 @@ def comparison_table(lines: Sequence[SystemComparison]) -> Table:
     for line in lines:
         gap = line.result.difference
         spans.setdefault(line.column, []).extend([gap.low, gap.high, gap.value])
+    before = ""
     for line in lines:
         found, effect = line.result, line.result.effect
         p = found.p_adjusted if found.p_adjusted is not None else found.p
@@ -117,7 +118,7 @@ def comparison_table(lines: Sequence[SystemComparison]) -> Table:
             verdict = "better" if found.better == "a" else "worse"
         rows.append(
             (
-                Cell(f"{line.column} {arrow(found.higher_is_better)}"),
+                Cell(f"{line.column} {arrow(found.higher_is_better)}", again=before == line.column),
                 Cell(line.system),
                 Cell(signed(gap.value), interval(gap.low, gap.high)),
                 Cell("", plot=mark),
@@ -128,6 +129,7 @@ def comparison_table(lines: Sequence[SystemComparison]) -> Table:
                 Cell(str(found.n)),
             )
         )
+        before = line.column
         records.append(
             {
                 "metric": line.column,

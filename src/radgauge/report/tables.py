@@ -25,6 +25,7 @@ class Cell:
         strong: Whether it is the best of its row.
         plot: Inline SVG for the page; files leave it out.
         case: Number of a case in the browser that the cell links to; -1 for none.
+        again: Whether it repeats the cell above, so that the page need not show it.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Cell:
     strong: bool = False
     plot: str = ""
     case: int = -1
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

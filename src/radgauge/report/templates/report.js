@@ -100,7 +100,7 @@
 
   const noteNames = [...new Set(cases.flatMap((item) => Object.keys(item.notes)))];
   const preferred = ["errors", "findings"].find((name) => noteNames.includes(name)) ?? noteNames[0] ?? "";
-  const state = { query: "", system: "", shows: "", order: "file", marks: preferred, page: 0, current: cases[0], found: cases };
+  const state = { query: "", system: "", shows: "", order: heads.length > 1 ? "gap" : "file", marks: preferred, page: 0, current: cases[0], found: cases };
   const PAGE = 50;
 
   const option = (select, value, text) => { const o = el("option", "", text); o.value = value; select.append(o); };
@@ -121,6 +121,7 @@
   for (const name of noteNames) option($("marks"), name, name);
   option($("marks"), "", "none");
   $("marks").value = state.marks;
+  $("order").value = state.order;
 
   function has(item, kind) {
     const notes = item.notes[state?.marks ?? preferred] ?? item.notes[preferred] ?? [];
@@ -286,7 +287,9 @@
   function findings(item) {
     const row = el("div", "score");
     row.append(el("b", "", "findings"), el("span"), el("span", "small", "read by the embedded reader"));
-    row.append(noteList(item.notes.findings, "findings"));
+    const below = el("div", "more");
+    below.append(noteList(item.notes.findings, "findings"));
+    row.append(below);
     return row;
   }
   function noteList(notes, name) {
@@ -302,10 +305,9 @@
       }
       list.append(li);
     });
-    if (notes.length <= 6) return list;
     const more = el("details");
     more.open = name === state.marks;
-    more.append(el("summary", "", `${notes.length} notes`), list);
+    more.append(el("summary", "", notes.length === 1 ? "1 note" : `${notes.length} notes`), list);
     return more;
   }
   function scoreRow(item, judge, j) {
@@ -325,13 +327,15 @@
       track.append(el("i"), dot, el("span", "", `better than ${place} % of all cases`));
       row.append(track);
     }
+    const below = el("div", "more");
+    if (item.notes[judge.n]) below.append(noteList(item.notes[judge.n], judge.n));
     if (judge.c.length > 1) {
       const more = el("details");
       more.append(el("summary", "", `${judge.c.length} outputs`));
       more.append(el("span", "small", judge.c.map((name, c) => `${name} ${show(item.values[j][c])}`).join(" · ")));
-      row.append(more);
+      below.append(more);
     }
-    if (item.notes[judge.n]) row.append(noteList(item.notes[judge.n], judge.n));
+    if (below.children.length) row.append(below);
     return row;
   }
 
@@ -412,6 +416,8 @@
   });
 
   select();
+  state.current = state.found[0];
+  drawList();
   draw();
   document.body.dataset.ready = "yes";
   }
