@@ -47,8 +47,8 @@ def methods_text(
     text = [
         f"Data. {len(keys)} candidate reports of {len(systems)} {_s(systems, 'system')} ({', '.join(systems)}) on "
         f"{studies} {_s(range(studies), 'study', 'studies')} were scored with {software}.{written}",
-        f"Metrics. {', '.join(scores.columns[0] for scores in results.values())}; the settings, models and versions "
-        f"behind each are in its signature below.",
+        f"Metrics. {', '.join(scores.columns[0] for scores in results.values())}; the settings, models and "
+        f"versions behind each are in its signature below.",
         f"Values. Values are corpus values over the cases that could be judged. Intervals are {level} "
         f"{INTERVALS.get(interval, interval)} intervals from {resamples} resamples of studies, seed {seed}.",
     ]
