@@ -10,6 +10,7 @@ Case read_cases write_cases read_report
 Reader Readings Cache
 Metric Explanation Note load metric_names
 Scores Results score read_scores write_scores summarise compare oracle align read_judgments
+build_report write_report
 RadgaugeError InputError UsageError ModelError MissingExtra
 """
 

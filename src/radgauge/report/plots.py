@@ -44,7 +44,7 @@ def strip(
     rows: Sequence[tuple[int, float, float, float]], *, title: str, among: Sequence[float] = (), zero: bool = False
 ) -> Plot:
     """The same without labels, small enough for a cell of a table; `among` are more values the scale must hold."""
-    width, height = 190.0, max(11.0 * len(rows) + 4, 22.0)
+    width, height = 170.0, max(11.0 * len(rows) + 4, 22.0)
     numbers = [*among, *(x for _, *values in rows for x in values), *([0.0] if zero else [])]
     across = scale(numbers, 6, width - 6)
     parts = [line(across(0), 0, across(0), height, "zero")] if zero else []

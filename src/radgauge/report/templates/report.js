@@ -401,7 +401,13 @@
   const inSight = () => { const box = $("browser").getBoundingClientRect(); return box.top < innerHeight * 0.7 && box.bottom > innerHeight * 0.2; };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && event.target === $("search")) { $("search").blur(); return; }
+    if (event.key === "Escape" && event.target === $("search")) {
+      event.preventDefault();
+      $("search").value = "";
+      $("search").blur();
+      refresh("query", "");
+      return;
+    }
     if (event.target.closest("input,select,textarea,dialog")) return;
     const keys = {
       j: () => step(1), k: () => step(-1), l: () => sibling(1), h: () => sibling(-1),
@@ -417,6 +423,7 @@
 
   select();
   state.current = state.found[0];
+  state.page = 0;
   drawList();
   draw();
   document.body.dataset.ready = "yes";

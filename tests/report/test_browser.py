@@ -1,0 +1,240 @@
+"""The report in a real browser: keys and filters work, nothing is loaded, hostile text stays text."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from radgauge.report import Report, write_report
+
+pytestmark = pytest.mark.browser
+
+FLAGS = (
+    "--no-sandbox",  # CI runs as root
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    program = os.environ.get("RADGAUGE_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no Chromium on this machine; install it, or name one with RADGAUGE_BROWSER")
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def file(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(path, report)
+    return path
+
+
+class Watched:
+    """A page, what it asked for, and what it complained about."""
+
+    def __init__(self, browser: Any, file: Path, **settings: Any) -> None:
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        self.page = self.context.new_page()
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.route("http*://**", lambda route: route.abort())
+        self.address = file.as_uri()
+        self.page.goto(self.address)
+        self.page.wait_for_selector("body[data-ready=yes]")
+
+    def title(self) -> str:
+        return self.page.inner_text("#detail h3")
+
+    def system(self) -> str:
+        return self.page.inner_text("#detail [aria-pressed=true]").strip()
+
+    def count(self) -> str:
+        return self.page.inner_text("#count")
+
+
+@pytest.fixture
+def shown(browser: Any, file: Path) -> Iterator[Watched]:
+    watched = Watched(browser, file)
+    yield watched
+    assert watched.complaints == []
+    assert watched.requests == [watched.address]
+    watched.context.close()
+
+
+def press(shown: Watched, *keys: str) -> None:
+    for key in keys:
+        shown.page.keyboard.press(key)
+
+
+def test_keys_walk_through_cases_and_systems(shown: Watched) -> None:
+    shown.page.select_option("#order", "file")
+    assert (shown.title(), shown.system()) == ("s00", "ours")
+    press(shown, "l")
+    assert (shown.title(), shown.system()) == ("s00", "<b>theirs</b>")
+    assert "empty" in shown.page.inner_text("#detail .texts")
+    assert "not judged: empty candidate" in shown.page.inner_text("#detail .scores")
+    press(shown, "j")
+    assert (shown.title(), shown.system()) == ("s01", "ours")
+    press(shown, "k", "k", "k")
+    assert (shown.title(), shown.system()) == ("s00", "ours")
+    shown.page.evaluate("document.getElementById('cases').scrollIntoView({behavior: 'instant'})")
+    press(shown, "ArrowDown", "ArrowRight")
+    assert shown.title() == "s00"
+    current = shown.page.locator("#list li[aria-current=true]")
+    assert current.count() == 1
+
+
+def test_search_filter_and_order(shown: Watched) -> None:
+    assert shown.count() == "30 cases"
+    press(shown, "/")
+    shown.page.keyboard.type("cardiomegaly")
+    assert shown.count() == "6 of 30 cases"
+    assert "ardiomegaly" in shown.page.inner_text("#detail .texts")
+    press(shown, "Escape")
+    assert shown.count() == "30 cases"
+    shown.page.select_option("#system", label="<b>theirs</b>")
+    assert shown.count() == "15 of 30 cases"
+    shown.page.select_option("#shows", "unjudged")
+    assert shown.count() == "1 of 30 cases"
+    shown.page.select_option("#system", "")
+    shown.page.select_option("#shows", label="contradicted")
+    assert shown.count() == "2 of 30 cases"
+    assert shown.page.locator("#detail mark.k4").count() >= 2
+    shown.page.select_option("#shows", "")
+    shown.page.select_option("#order", label="rouge_l, worst first")
+    values = [float(v) for v in shown.page.locator("#list li > span:nth-of-type(2)").all_inner_texts() if v != "–"]
+    assert values == sorted(values)
+    assert len(values) == 29
+    shown.page.fill("#search", "no such words")
+    assert shown.count() == "0 of 30 cases"
+    assert "No case fits." in shown.page.inner_text("#list")
+
+
+def test_highlights_can_be_chosen(shown: Watched) -> None:
+    assert shown.page.input_value("#marks") == "findings"
+    press(shown, "m")
+    assert shown.page.input_value("#marks") == "bleu"
+    shown.page.select_option("#marks", "")
+    assert shown.page.locator("#detail .text mark").count() == 0
+
+
+def test_hostile_text_is_shown_as_text(shown: Watched, hostile: str) -> None:
+    shown.page.fill("#search", "window.hacked")
+    text = shown.page.inner_text("#detail .text >> nth=0")
+    assert "</script><script>window.hacked = 1</script><img src=x" in text
+    assert shown.page.evaluate("window.hacked === undefined")
+    assert shown.page.locator("#detail img, #detail script").count() == 0
+    assert shown.page.evaluate("document.querySelector('#detail .text p').textContent").endswith(hostile)
+
+
+def test_a_disputed_case_opens_in_the_browser(shown: Watched) -> None:
+    link = shown.page.locator("#disagreement a[data-case]").first
+    study = link.inner_text()
+    link.click()
+    assert shown.title() == study
+    point = shown.page.locator("#radiologists svg [data-case]").first
+    point.dispatch_event("click")
+    assert shown.page.locator("#detail .human").count() == 1
+
+
+def test_help_theme_and_copy(shown: Watched) -> None:
+    press(shown, "?")
+    assert shown.page.evaluate("document.getElementById('keys').open")
+    press(shown, "Escape")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = shown.page.evaluate(ground)
+    press(shown, "t")
+    assert shown.page.evaluate(ground) != light
+    shown.page.reload()
+    shown.page.wait_for_selector("body[data-ready=yes]")
+    assert shown.page.evaluate(ground) != light
+    shown.requests.pop()
+    shown.page.click("#summary [data-form=tex]")
+    shown.page.wait_for_selector("#toast.on")
+
+
+def test_dark_when_the_reader_s_system_is(browser: Any, file: Path) -> None:
+    dark = Watched(browser, file, color_scheme="dark")
+    assert dark.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 27)"
+    dark.context.close()
+
+
+def test_a_phone_needs_no_sideways_scrolling(browser: Any, file: Path) -> None:
+    phone = Watched(browser, file, viewport={"width": 390, "height": 844})
+    assert phone.page.evaluate("document.documentElement.scrollWidth") == 390
+    assert phone.complaints == []
+    phone.context.close()
+
+
+def test_nothing_moves_while_it_loads(browser: Any, file: Path) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.add_init_script(
+        "window.moved = 0; new PerformanceObserver((list) => { for (const e of list.getEntries()) window.moved += "
+        "e.value; }).observe({type: 'layout-shift', buffered: true});"
+    )
+    page.goto(file.as_uri())
+    page.wait_for_selector("body[data-ready=yes]")
+    assert page.evaluate("window.moved") < 0.01
+    context.close()
+
+
+def test_it_prints(browser: Any, file: Path) -> None:
+    shown = Watched(browser, file)
+    shown.page.emulate_media(media="print")
+    assert not shown.page.is_visible("#search")
+    assert shown.page.is_visible("#detail .texts")
+    assert shown.page.pdf(format="A4").startswith(b"%PDF")
+    shown.context.close()
+
+
+def test_colours_can_be_read(browser: Any, file: Path) -> None:
+    """WCAG AA: every text that is shown has at least 4.5 to 1, in both colour schemes."""
+    script = """() => {
+      const lin = (c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+      const lum = (rgb) => {
+        const [r, g, b] = rgb.map((v) => lin(v / 255));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const parse = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+      const ground = (node) => {
+        for (; node; node = node.parentElement) {
+          const c = parse(getComputedStyle(node).backgroundColor);
+          if (c.length === 3 || c[3] === 1) return c.slice(0, 3);
+        }
+        return [255, 255, 255];
+      };
+      const bad = new Set();
+      const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const node = walker.currentNode.parentElement;
+        if (!walker.currentNode.textContent.trim() || node.closest("svg,script,style,.again,noscript")) continue;
+        if (!node.getClientRects().length) continue;
+        const a = lum(parse(getComputedStyle(node).color).slice(0, 3)), b = lum(ground(node));
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < 4.5) bad.add(`${node.tagName}.${node.className}: ${ratio.toFixed(2)}`);
+      }
+      return [...bad];
+    }"""
+    for scheme in ("light", "dark"):
+        shown = Watched(browser, file, color_scheme=scheme)
+        assert shown.page.evaluate(script) == [], scheme
+        shown.context.close()
