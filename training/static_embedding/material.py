@@ -13,13 +13,15 @@ from pathlib import Path
 from sources import (
     Concept,
     member,
+    read_descriptors,
     read_dictionary,
     read_hpo,
+    read_lay_reports,
     read_lexicon,
     read_ontology,
     read_sentences,
 )
-from tasks import Retrieval, key_of, lay_task, lexicon_task, without
+from tasks import Retrieval, key_of, lay_task, lexicon_tasks, report_task, without
 
 from radgauge.models.static_embedding import NUMBER, grams_of, words_of
 
@@ -56,9 +58,10 @@ def gather(*, cache: Path, shared: Path, lexicon: Path, hold_out: bool) -> Mater
         "uberon": read_ontology("UBERON", cache=cache),
         "mondo": read_ontology("MONDO", cache=cache),
         "dictionary": read_dictionary(cache=cache),
+        "descriptors": read_descriptors(lexicon),
     }
     lay, held_hpo = lay_task(hpo)
-    synonyms, held_lexicon = lexicon_task(own)
+    synonyms, plain, held_lexicon = lexicon_tasks(own)
     if hold_out:
         held = [*held_hpo, *held_lexicon]
         sources = {name: without(concepts, held) for name, concepts in sources.items()}
@@ -79,7 +82,7 @@ def gather(*, cache: Path, shared: Path, lexicon: Path, hold_out: bool) -> Mater
         sentences=tuple(chosen),
         concepts=sources,
         lexicon=own,
-        tasks=(lay, synonyms),
+        tasks=(lay, synonyms, plain, report_task(read_lay_reports(shared))),
         held_lexicon=held_lexicon,
     )
 
@@ -111,11 +114,41 @@ def _vocabulary(
         (_count(general[:GENERAL_WORDS]), 1),
     ]
     chosen: dict[str, None] = {NUMBER: None, **{str(number): None for number in range(21)}}
+    slips = _slips(rules[1][0], known={*general, *(word for counts, _ in rules[2:5] for word in counts)})
     for counts, least in rules:
         for word, count in counts.most_common():
-            if count >= least and _WORD.fullmatch(word):
+            if count >= least and _WORD.fullmatch(word) and word not in slips:
                 chosen[word] = None
     return list(chosen)
+
+
+def slip(word: str, drawn: random.Random) -> str:
+    """The word with one letter lost, doubled, replaced or exchanged with its neighbour."""
+    at = drawn.randrange(1, len(word) - 1)
+    return drawn.choice(
+        (
+            word[:at] + word[at + 1 :],
+            word[:at] + word[at] + word[at:],
+            word[:at] + drawn.choice("aeioustrnlcm") + word[at + 1 :],
+            word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+        )
+    )
+
+
+def _slips(counts: Counter[str], known: set[str]) -> set[str]:
+    """Rare words of reports that no other source has and that are one slip away from a frequent word."""
+    frequent = {word for word, count in counts.items() if count >= 20 and len(word) >= 6}
+    near: dict[str, None] = {}
+    for word in frequent:
+        for at in range(len(word)):
+            near[word[:at] + word[at + 1 :]] = None
+    found = set()
+    for word, count in counts.items():
+        if count <= 4 and len(word) >= 6 and word not in known:
+            lost = {word[:at] + word[at + 1 :] for at in range(len(word))}
+            if lost & frequent or word in near or lost & near.keys():
+                found.add(word)
+    return found
 
 
 def _grams(words: Sequence[str]) -> list[str]:

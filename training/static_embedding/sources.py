@@ -263,13 +263,28 @@ def read_lexicon(folder: Path) -> list[Concept]:
     concepts = []
     for path in sorted(folder.glob("*.toml")):
         for table in tomllib.loads(path.read_text()).get("concept", ()):
-            if table.get("kind") == "normality":
-                continue
             terms = [table["name"], *table.get("synonyms", ()), *table.get("adjectives", ())]
             lay = [table["lay"]] if table.get("lay") else []
             unique = tuple(dict.fromkeys(term.lower() for term in terms))
             concepts.append(Concept(table["id"], unique, "", tuple(term.lower() for term in lay)))
     return concepts
+
+
+def read_descriptors(folder: Path) -> list[Concept]:
+    """Words for a degree, a change or a side, from the report reader's tables."""
+    tables = tomllib.loads((folder / "descriptors.toml").read_text())
+    return [
+        Concept(f"{kind}:{name}", tuple(words))
+        for kind in ("severity", "change", "side")
+        for name, words in tables[kind].items()
+        if len(words) > 1
+    ]
+
+
+def read_lay_reports(shared: Path) -> list[tuple[str, str]]:
+    """Findings and their plain-language version; for evaluation only."""
+    with (shared / "layman/iu_layman_pairs.csv").open(newline="") as handle:
+        return [(row["findings"], row["layman"]) for row in csv.DictReader(handle)]
 
 
 def read_sentences(shared: Path) -> Iterator[str]:

@@ -59,12 +59,12 @@ def lay_task(hpo: Sequence[Concept], *, count: int = 600, seed: int = 0) -> tupl
     return Retrieval("lay HPO", queries, names, tuple(range(count))), [concept for concept, _, _ in chosen]
 
 
-def lexicon_task(
-    lexicon: Sequence[Concept], *, share: float = 0.15, seed: int = 0
-) -> tuple[Retrieval, list[Concept]]:
-    """One synonym of each of some concepts must find the concept's name among the names of all concepts.
+def lexicon_tasks(
+    lexicon: Sequence[Concept], *, share: float = 0.12, seed: int = 0
+) -> tuple[Retrieval, Retrieval, list[Concept]]:
+    """One synonym, and the lay term, of some concepts must find the concept's name among all names.
 
-    Synonyms that contain the name or are contained in it are too easy and left out.
+    Terms that contain the name or are contained in it are too easy and left out.
     """
     fit = []
     for at, concept in enumerate(lexicon):
@@ -79,7 +79,20 @@ def lexicon_task(
     queries = tuple(drawn.choice(strange) for _, _, strange in chosen)
     names = tuple(concept.terms[0] for concept in lexicon)
     answers = tuple(at for at, _, _ in chosen)
-    return Retrieval("lexicon", queries, names, answers), [concept for _, concept, _ in chosen]
+    lay = [(c.lay[0], at) for at, c, _ in chosen if c.lay and not _content(c.lay[0]) & _content(c.terms[0])]
+    return (
+        Retrieval("lexicon synonym", queries, names, answers),
+        Retrieval("lexicon lay term", tuple(text for text, _ in lay), names, tuple(at for _, at in lay)),
+        [concept for _, concept, _ in chosen],
+    )
+
+
+def report_task(pairs: Sequence[tuple[str, str]], *, count: int = 400, seed: int = 0) -> Retrieval:
+    """The lay version of a report's findings must find the findings among those of all chosen reports."""
+    distinct = {findings: lay for findings, lay in pairs if 8 <= len(findings.split()) <= 80}
+    chosen = random.Random(seed).sample(sorted(distinct), count)
+    queries = tuple(distinct[findings] for findings in chosen)
+    return Retrieval("lay report", queries, tuple(chosen), tuple(range(count)))
 
 
 def without(concepts: Iterable[Concept], held_out: Iterable[Concept]) -> list[Concept]:

@@ -12,10 +12,12 @@ from sources import unpack_teacher
 
 TEACHERS = ("minilm", "gte", "mpnet")
 BATCH = 128
+MAX_LENGTH = 256
 
 
 def teacher_vectors(name: str, texts: Sequence[str], *, cache: Path) -> NDArray[np.float32]:
     """Unit vectors of one teacher, one row per text; only texts not seen before are encoded."""
+    texts = [" ".join(text.split()) for text in texts]  # the store has one text per line
     store = cache / f"vectors-{name}.npz"
     known: dict[str, int] = {}
     rows = np.empty((0, 0), np.float16)
@@ -50,7 +52,7 @@ def _torch_encoder(folder: Path) -> Encode:
     model = AutoModel.from_pretrained(folder).eval()
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        batch = tokenizer(texts, padding=True, truncation=True, max_length=48, return_tensors="pt")
+        batch = tokenizer(texts, padding=True, truncation=True, max_length=MAX_LENGTH, return_tensors="pt")
         with torch.no_grad():
             hidden = model(**batch).last_hidden_state
         mask = batch["attention_mask"][..., None]
@@ -65,7 +67,7 @@ def _onnx_encoder(folder: Path) -> Encode:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.enable_truncation(48)
+    tokenizer.enable_truncation(MAX_LENGTH)
     tokenizer.enable_padding()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 2

@@ -13,18 +13,29 @@ import numpy as np
 import torch
 from contrasts import draw_contrasts, with_attribute
 from export import term_vectors, write_table
-from material import Material, gather, links
+from material import Material, gather, links, slip
 from numpy.typing import NDArray
 from sources import Concept
 from student import Student, band, centred, contrastive, project_teachers
 from teachers import teacher_vectors
+
+from radgauge.models.static_embedding import words_of
 
 ROOT = Path(__file__).parents[2]
 LEXICON = ROOT / "src/radgauge/report_reader/lexicon"
 OUTPUT = ROOT / "src/radgauge/models/data/static_embedding.npz"
 TEACHERS = ("gte",)
 DIMENSIONS = 256
-SHARES = {"lexicon": 0.35, "hpo": 0.3, "uberon": 0.13, "mondo": 0.14, "dictionary": 0.08}
+SLIP = "slip"
+SHARES = {
+    "lexicon": 0.42,
+    "hpo": 0.24,
+    "uberon": 0.1,
+    "mondo": 0.1,
+    "dictionary": 0.06,
+    "descriptors": 0.03,
+    "slips": 0.05,
+}
 BATCH = 512
 
 
@@ -65,6 +76,12 @@ class Pairs:
         for at, (name, concept) in enumerate(zip(names, self.concepts, strict=True)):
             if len(concept.terms) + len(concept.lay) + bool(concept.definition) > 1:
                 self.by_source[name].append(at)
+        # Words of the lexicon by themselves, to be met with a slip of the pen.
+        terms = {w for c in material.concepts["lexicon"] for t in c.terms for w in words_of(t)}
+        for word in sorted(word for word in terms if len(word) >= 6 and word.isalpha()):
+            self.by_source["slips"].append(len(self.concepts))
+            self.concepts.append(Concept(SLIP, (word,)))
+        self.groups = np.concatenate([self.groups, -1 - np.arange(len(self.concepts) - len(self.groups))])
         self.near: dict[int, list[int]] = {}
 
     def find_neighbours(self, place: dict[str, int], vectors: NDArray[np.float32]) -> None:
@@ -100,6 +117,8 @@ class Pairs:
 
     def _two(self, concept: Concept) -> tuple[str, str]:
         names = [*concept.terms, *concept.lay]
+        if concept.key == SLIP:
+            return names[0], slip(names[0], self.drawn)
         if concept.definition and (len(names) < 2 or self.drawn.random() < 0.15):
             return self.drawn.choice(names), concept.definition
         if len(names) < 2:
