@@ -28,7 +28,7 @@ TEXTS = [
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(UsageError, match="pooling must be one of auto, cls, mean, pooler, got 'max'"):
         TransformerEncoder("x/y", pooling="max")
-    with pytest.raises(UsageError, match="max_length must be 3 or more and batch_size 1 or more, got 2 and 256"):
+    with pytest.raises(UsageError, match="max_length must be 3 or more and tokens 1 or more, got 2 and 1024"):
         TransformerEncoder("x/y", max_length=2)
 
 
@@ -112,7 +112,7 @@ def plain(folder: Path, text: str, pooling: str, max_length: int) -> np.ndarray:
 @pytest.mark.parametrize("pooling", ["cls", "mean", "pooler"])
 @pytest.mark.parametrize("max_length", [30, 12])
 def test_same_vectors_as_plain_transformers(checkpoint: Path, pooling: str, max_length: int) -> None:
-    encoder = TransformerEncoder(str(checkpoint), pooling=pooling, max_length=max_length, batch_size=4)
+    encoder = TransformerEncoder(str(checkpoint), pooling=pooling, max_length=max_length, tokens=70)
     expected = np.stack([plain(checkpoint, text, pooling, max_length) for text in TEXTS])
     np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=2e-6)
     assert encoder.encode([]).shape == (0, 32)
@@ -120,7 +120,7 @@ def test_same_vectors_as_plain_transformers(checkpoint: Path, pooling: str, max_
 
 @pytest.mark.models
 def test_batch_size_and_order_do_not_matter(checkpoint: Path) -> None:
-    one, many = (TransformerEncoder(str(checkpoint), batch_size=size) for size in (1, 64))
+    one, many = (TransformerEncoder(str(checkpoint), tokens=size) for size in (1, 4096))
     np.testing.assert_allclose(one.encode(TEXTS), many.encode(TEXTS), atol=2e-6)
     np.testing.assert_allclose(many.encode(TEXTS[::-1])[::-1], many.encode(TEXTS), atol=2e-6)
     assert one.signature == many.signature

@@ -107,7 +107,7 @@ class Pairs:
         first, second, opposite = [], [], []
         for at in chosen:
             a, b = self._two(self.concepts[at])
-            framed = with_attribute(a, b, self.drawn) if self.drawn.random() < 0.15 else None
+            framed = with_attribute(a, b, self.drawn) if self.drawn.random() < 0.25 else None
             if framed:
                 a, b, other = framed
                 opposite.append(other)
@@ -119,7 +119,7 @@ class Pairs:
         names = [*concept.terms, *concept.lay]
         if concept.key == SLIP:
             return names[0], slip(names[0], self.drawn)
-        if concept.definition and (len(names) < 2 or self.drawn.random() < 0.15):
+        if concept.definition and (len(names) < 2 or self.drawn.random() < 0.25):
             return self.drawn.choice(names), concept.definition
         if len(names) < 2:
             return names[0], names[0]
@@ -175,7 +175,7 @@ def train(material: Material, *, cache: Path, steps: int, seed: int) -> Student:
         low, high = torch.tensor([item[2:] for item in contrasts]).T
         apart = band((ends[0::2] * ends[1::2]).sum(1), low, high)
 
-        loss = distil + 0.35 * match + 8 * apart
+        loss = distil + 0.5 * match + 8 * apart
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument(
         "--hold-out", action="store_true", help="keep the concepts of the tasks from training"
     )
-    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--steps", type=int, default=2500)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, UsageError, require
+from radgauge.models.batching import TOKENS_PER_BATCH, token_batches
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.static_embedding import StaticEncoder
 
@@ -46,27 +47,27 @@ class TransformerEncoder:
             `auto`: what a sentence-transformers folder says, otherwise `mean`.
         max_length: Sub-tokens kept of each text, special ones included; 30 as in RaTEScore's released code.
         device: `auto`, `cpu`, `cuda`, `cuda:1`.
-        batch_size: Texts per forward pass.
+        tokens: Sub-tokens per forward pass, padding included.
     """
 
     model: str
     pooling: str = "auto"
     max_length: int = 30
     device: str = "auto"
-    batch_size: int = 256
+    tokens: int = TOKENS_PER_BATCH
+    batch_size: ClassVar[int] = 4096  # texts per call of `read`: enough to form batches of like length
 
     def __post_init__(self) -> None:
         if self.pooling not in POOLINGS:
             raise UsageError(f"pooling must be one of {', '.join(POOLINGS)}, got {self.pooling!r}")
-        if self.max_length < 3 or self.batch_size < 1:
+        if self.max_length < 3 or self.tokens < 1:
             raise UsageError(
-                "max_length must be 3 or more and batch_size 1 or more, "
-                f"got {self.max_length} and {self.batch_size}"
+                f"max_length must be 3 or more and tokens 1 or more, got {self.max_length} and {self.tokens}"
             )
 
     @property
     def signature(self) -> str:
-        """Model with revision or content hash, pooling and length; not device and batch size."""
+        """Model with revision or content hash, pooling and length; not device and batches."""
         return f"{checkpoint_name(self.model)}|pool:{self.resolved_pooling}|max:{self.max_length}"
 
     @property
@@ -79,17 +80,12 @@ class TransformerEncoder:
         torch = require("torch", extra="models")
         network = _load(self.model, pick_device(self.device))
         pooling = self.resolved_pooling
-        order = sorted(range(len(texts)), key=lambda at: len(texts[at]), reverse=True)
-        pooled = []
-        with torch.inference_mode():
-            for start in range(0, len(order), self.batch_size):
-                batch = [texts[at] for at in order[start : start + self.batch_size]]
-                pooled.append(network.embed(batch, pooling=pooling, max_length=self.max_length))
-        if not pooled:
-            return np.zeros((0, network.dimensions), np.float32)
-        joined = np.concatenate(pooled)
-        found = np.empty_like(joined)
-        found[order] = joined
+        found = np.empty((len(texts), network.dimensions), np.float32)
+        if texts:
+            tokenised = network.tokenizer(list(texts), truncation=True, max_length=self.max_length)
+            with torch.inference_mode():
+                for batch in token_batches([len(ids) for ids in tokenised["input_ids"]], tokens=self.tokens):
+                    found[batch] = network.embed(tokenised, batch, pooling=pooling)
         return found
 
     def read(self, texts: Sequence[str]) -> list[Vectors]:
@@ -137,12 +133,15 @@ class _Network:
         """Length of a vector."""
         return int(self.layers[-1][0].shape[0] if self.layers else self.transformer.config.hidden_size)
 
-    def embed(self, texts: list[str], *, pooling: str, max_length: int) -> Vectors:
-        """Unit vectors of one batch."""
+    def embed(self, tokenised: Mapping[str, list[list[int]]], rows: Sequence[int], *, pooling: str) -> Vectors:
+        """Unit vectors of some of the texts, as one batch padded on the right."""
         torch = require("torch", extra="models")
-        batch = self.tokenizer(
-            texts, padding=True, truncation=True, max_length=max_length, return_tensors="pt"
-        ).to(self.device)
+        width = max(len(tokenised["input_ids"][row]) for row in rows)
+        batch = {}
+        for name, values in tokenised.items():
+            pad = self.tokenizer.pad_token_id if name == "input_ids" else 0
+            padded = [values[row] + [pad] * (width - len(values[row])) for row in rows]
+            batch[name] = torch.tensor(padded, device=self.device)
         output = self.transformer(**batch)
         if pooling == "cls":
             vectors = output.last_hidden_state[:, 0]

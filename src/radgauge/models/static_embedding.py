@@ -15,7 +15,8 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -57,24 +58,38 @@ def grams_of(word: str) -> list[str]:
     return [marked[at : at + size] for size in GRAM_SIZES for at in range(len(marked) - size + 1)]
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The arrays of a file; every way in which it can be wrong is one error."""
+    try:
+        # numpy leaves a file that it cannot read open, so it is opened here.
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
+            yield stored
+    except FileNotFoundError:
+        raise ModelError(f"static embedding {path} does not exist") from None
+    except (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
+        raise ModelError(
+            f"static embedding {path} must be a table written by training/static_embedding, got: {error}"
+        ) from error
+
+
+@lru_cache(maxsize=4)
+def read_meta(path: Path) -> dict[str, Any]:
+    """Name, content hash and sizes of a table, without its vectors."""
+    with _opened(path) as stored:
+        meta: dict[str, Any] = json.loads(stored["meta"].tobytes())
+        return meta
+
+
 class Table:
     """Vectors of words, terms and n-grams as read from a file; rows are dequantised when they are used."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            # numpy leaves a file that it cannot read open, so it is opened here.
-            with path.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
-                self.meta: dict[str, Any] = json.loads(stored["meta"].tobytes())
-                words: list[str] = stored["words"].tobytes().decode().split("\n")
-                grams = stored["grams"].tobytes().decode().split("\n")
-                sizes, parts = stored["term_sizes"], stored["term_words"]
-                packed, scales = stored["codes"], stored["scales"]
-        except FileNotFoundError:
-            raise ModelError(f"static embedding {path} does not exist") from None
-        except (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
-            raise ModelError(
-                f"static embedding {path} must be a table written by training/static_embedding, got: {error}"
-            ) from error
+        with _opened(path) as stored:
+            words: list[str] = stored["words"].tobytes().decode().split("\n")
+            grams = stored["grams"].tobytes().decode().split("\n")
+            sizes, parts = stored["term_sizes"], stored["term_words"]
+            packed, scales = stored["codes"], stored["scales"]
         self.words = words
         self.codes = np.empty((len(packed), packed.shape[1] * 2), np.int8)
         self.codes[:, 0::2] = (packed & 15).astype(np.int8) - 8
@@ -195,12 +210,16 @@ class StaticEncoder:
     @property
     def table(self) -> Table:
         """The table, loaded when first needed."""
-        return load_table(Path(self.path) if self.path else EMBEDDED)
+        return load_table(self._path)
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.path) if self.path else EMBEDDED
 
     @property
     def signature(self) -> str:
         """Name and content hash of the table, and the setting."""
-        meta = self.table.meta
+        meta = read_meta(self._path)
         return f"{meta['name']}@{meta['hash']}" + ("" if self.terms else "|words")
 
     @property
