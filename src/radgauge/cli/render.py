@@ -132,13 +132,18 @@ def _best(lines: Sequence[Summary]) -> dict[str, float]:
 
 
 def not_judged_notes(lines: Sequence[Summary]) -> list[str]:
-    """One sentence per system and judge that could not judge everything."""
-    notes: dict[str, None] = {}
+    """One sentence per system and reason, naming the metrics that could not judge everything."""
+    headlines: dict[tuple[str, str], Summary] = {}
     for line in lines:
+        headlines.setdefault((line.judge, line.system), line)
+    judges = list(dict.fromkeys(line.judge for line in lines))
+    gaps: dict[tuple[str, int, int, str], list[str]] = {}
+    for (judge, system), line in headlines.items():
         if line.not_judged:
             why = ", ".join(f"{count} {reason}" for reason, count in line.reasons) or "undefined for them"
-            notes[
-                f"{line.judge} on {line.system}: {line.not_judged} of "
-                f"{line.judged + line.not_judged} not judged ({why})"
-            ] = None
-    return list(notes)
+            gaps.setdefault((system, line.not_judged, line.judged + line.not_judged, why), []).append(judge)
+    return [
+        f"{system}: {missing} of {cases} not judged ({why})"
+        + ("" if names == judges else f" by {', '.join(names)}")
+        for (system, missing, cases, why), names in gaps.items()
+    ]
