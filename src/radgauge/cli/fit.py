@@ -6,7 +6,7 @@ import importlib
 
 import typer
 
-SUBJECTS = ("errors",)
+SUBJECTS = ("errors", "radcliq")
 
 
 def register(app: typer.Typer) -> None:

@@ -32,12 +32,16 @@ _FILE = Path(__file__).parent / "data" / "radcliq.json"
 
 @dataclass(frozen=True)
 class Term:
-    """One score of a composite: the metric whose headline it is, and how it enters."""
+    """One score of a composite: the metric whose headline it is, and how it enters.
+
+    `column` is the headline that a fitted composite was learned from; "" for published ones.
+    """
 
     part: str
     mean: float
     scale: float
     coefficient: float
+    column: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,10 @@ def composite(version: str) -> Composite:
 def _composite(found: Any, version: str) -> Composite:
     try:
         terms = tuple(
-            Term(str(t["part"]), float(t["mean"]), float(t["scale"]), float(t["coefficient"]))
+            Term(
+                *(str(t["part"]), float(t["mean"]), float(t["scale"]), float(t["coefficient"])),
+                column=str(t.get("column", "")),
+            )
             for t in found["terms"]
         )
         intercept = float(found["intercept"])
@@ -223,5 +230,11 @@ def _load_parts(version: str, models: str, empty: str) -> tuple[Metric, ...]:
     for term in composite(version).terms:
         name = term.part.partition(":")[0]
         settings = {"empty": rules[name] if empty == "published" else "nan"} if name in rules else {}
-        found.append(load(term.part, models=models, **settings))
+        part = load(term.part, models=models, **settings)
+        if term.column not in ("", part.columns[0]):
+            raise UsageError(
+                f"radcliq: {version} was fitted to {term.column!r} and models={models} gives {part.columns[0]!r}; "
+                "use the models it was fitted with"
+            )
+        found.append(part)
     return tuple(found)

@@ -93,8 +93,8 @@ class RadcliqFit:
     def as_dict(self) -> dict[str, Any]:
         """The form that the setting `version` of the metric `radcliq` reads from a file."""
         return {
-            "about": f"fitted by radgauge {radgauge.__version__} to {self.source}: errors ({self.target}) per report; "
-            "lower is better",
+            "about": f"fitted by radgauge {radgauge.__version__} to {self.source}; lower is better",
+            "unit": f"errors ({self.target}) per report",
             "intercept": self.intercept.value,
             "terms": [
                 {
@@ -165,7 +165,9 @@ def fit_radcliq(
     mean, scale = scores.mean(axis=0), scores.std(axis=0)
     for name, centre, spread in zip(chosen, mean, scale, strict=True):
         if spread <= FLAT * max(abs(centre), 1e-300):
-            raise InputError(f"the column {name!r} is {centre:g} for every judged report and cannot predict anything")
+            raise InputError(
+                f"the column {name!r} is {centre:g} for every judged report and cannot predict anything"
+            )
     standard = (scores - mean) / scale
     weights = _solve(standard, errors, np.ones((1, len(errors))), ridge)[0]
     predicted = standard @ weights[:-1] + weights[-1]
