@@ -8,6 +8,11 @@ from radgauge.report_reader.drafts import Draft
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
 
 _WITHIN = frozenset({"anatomy", "determiner", "mask", "number", "unit", "preposition"})
+_NOUNS_OF_CHANGE = (
+    *("increase", "decrease", "improvement", "resolution", "progression", "regression", "change", "development"),
+    *("clearing", "worsening", "reduction", "removal", "deterioration", "redemonstration"),
+)
+"""What follows these with "of" or "in" has changed; "remains in" speaks of its subject."""
 _UNIT_MM = {"mm": 1.0, "cm": 10.0}
 
 
@@ -31,7 +36,7 @@ def describe(
             target = _next_finding(items, index, heads)
         elif index in owner:
             target = owner[index]
-        elif item.role == "change" and index + 1 < len(items) and words[index + 1] in ("of", "in"):
+        elif item.role == "change" and words[index].endswith(_NOUNS_OF_CHANGE) and _before_of(words, index):
             target = _next_finding(items, index + 1, heads)
             if target < 0:
                 target = _subject_head(items, index, starts, heads)
@@ -97,6 +102,10 @@ def _joined(items: Sequence[Item], heads: dict[int, int], index: int, step: int)
             break
         position += step
     return found
+
+
+def _before_of(words: Sequence[str], index: int) -> bool:
+    return index + 1 < len(words) and words[index + 1] in ("of", "in")
 
 
 def _next_finding(items: Sequence[Item], index: int, heads: dict[int, int]) -> int:

@@ -22,6 +22,12 @@ from radgauge.text.tokens import phrase_key, tokenize
 _CODE = (Path(__file__), *(Path(module.__file__ or "") for module in (tokens, words)))
 """What decides the compiled form besides the lexicon: the cached file carries a hash of these modules."""
 
+_PARTICIPLES = ("ed", "ous", "otic", "inent")
+"""Endings of findings that are adjectives, wherever a lexicon lists them: "displaced", "tortuous", "prominent"."""
+
+_CHAMBERS = frozenset({"atrium", "atrial", "ventricle", "ventricular", "heart", "coronary", "main", "descending"})
+"""Where left and right name a structure and not a side of the body."""
+
 Terms = dict[tuple[str, ...], Entry]
 
 
@@ -151,7 +157,9 @@ def _add_concepts(terms: Terms, abbreviations: Terms, lexicon: Lexicon) -> None:
     for concept in lexicon:
         for term in (concept.name, *concept.synonyms):
             for key in _variants(term):
-                terms[key] = Entry(concept.kind, concept.id)
+                adjective = len(key) == 1 and term != concept.name and key[0].endswith(_PARTICIPLES)
+                form = "adjective" if adjective and concept.is_finding else "noun"
+                terms[key] = Entry(concept.kind, concept.id, form)
         for term in concept.adjectives:
             for key in _variants(term):
                 if key not in terms or terms[key].value != concept.id:
@@ -205,4 +213,6 @@ def _regions(lexicon: Lexicon) -> dict[str, list[tuple[str, str, frozenset[str]]
 
 def _side_of(name: str) -> str:
     parts = name.split()
+    if not _CHAMBERS.isdisjoint(parts):
+        return ""
     return "left" if "left" in parts else "right" if "right" in parts else ""

@@ -67,9 +67,12 @@ def look_right(items: Sequence[Item], index: int) -> tuple[list[int], list[int]]
         elif role == "anatomy":
             anatomy.append(position)
         elif role in MODIFIERS:
-            if not after_preposition and role not in ("side", "position", "part"):
+            if not after_preposition and role in ("quantity", "change"):
+                pass  # "tip now in", "tube remains in"
+            elif not after_preposition and role not in ("side", "position", "part"):
                 break
-            words.append(position)
+            else:
+                words.append(position)
         elif role == "verb":
             following = items[position + 1].role if position + 1 < len(items) else ""
             if anatomy or following not in ("preposition", "side", "number"):
@@ -136,8 +139,8 @@ def subject_before(
                 break
             if subjects:
                 break
-        elif role == "normality" and subjects:
-            break
+        elif role == "normality" and (subjects or across_verb):
+            break  # "lungs are clear without effusion": effusion is not said of the lungs
     subjects.reverse()
     return subjects
 
