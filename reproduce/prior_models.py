@@ -1,0 +1,58 @@
+"""Supplementary tables 4 and 5 of Yu et al. (2022): average metric scores of report generators on MIMIC-CXR.
+
+Input: the test impressions with every generator's output, as `radgauge score` reads them: columns id, reference
+and candidate with a column system (random, m2trans, r2gen, cxr-repair, wcl, cvt2distilgpt2), or one column per
+system. The intervals of the paper are those of a resampled mean and so much too narrow; they are left out here.
+"""
+
+from __future__ import annotations
+
+import csv
+
+from side_by_side import YU, Line, Settings, run, score_cases
+
+import radgauge as rg
+from radgauge.errors import InputError
+
+PUBLISHED = {
+    "random": (0.048, 0.214, 0.280, 0.049, 3.266),
+    "m2trans": (0.087, 0.227, 0.268, 0.110, 3.088),
+    "r2gen": (0.059, 0.186, 0.204, 0.057, 3.233),
+    "cxr-repair": (0.055, 0.191, 0.379, 0.091, 3.181),
+    "wcl": (0.064, 0.188, 0.218, 0.068, 3.205),
+    "cvt2distilgpt2": (0.066, 0.192, 0.264, 0.073, 3.191),
+}
+METRICS = {
+    "BLEU": YU["BLEU"],
+    "BERTScore": YU["BERTScore"],
+    "CheXbert": YU["CheXbert"],
+    "RadGraph F1": YU["RadGraph F1"],
+    "RadCliQ (predicted errors)": "radcliq:version=preprint",
+}
+
+
+def make(settings: Settings) -> list[Line]:
+    """Five numbers per generator that the file has."""
+    with settings.place.open(encoding="utf-8-sig", newline="") as file:
+        header = next(csv.reader(file), [])
+    wide = [name for name in header if name in PUBLISHED]
+    cases = rg.read_cases(settings.place, candidate_columns=wide or None).cases
+    there = [system for system in PUBLISHED if any(case.system == system for case in cases)]
+    if not there:
+        known = ", ".join(PUBLISHED)
+        raise InputError(
+            f"{settings.place.name} has none of the systems {known}, as columns or in a column system"
+        )
+    results, missing = score_cases(cases, list(METRICS.values()), settings)
+    lines = []
+    values = {(line.system, line.judge): line.value for line in rg.summarise(results, resamples=0)}
+    labels = {spec: scores.judge for spec, scores in results.items()}
+    for system in there:
+        for (name, spec), published in zip(METRICS.items(), PUBLISHED[system], strict=True):
+            ours = values.get((system, labels.get(spec, "")), float("nan"))
+            lines.append(Line(f"{system}, {name}", published, ours, missing.get(spec, "")))
+    return lines
+
+
+if __name__ == "__main__":
+    run(make, title="Yu et al. 2022, supplementary tables 4 and 5", needs="a CSV of MIMIC-CXR test impressions")

@@ -1,0 +1,132 @@
+"""What every script here does: score the judged reports, then print our values beside the published ones."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import radgauge as rg
+from radgauge.errors import RadgaugeError
+from radgauge.judges import Judgments
+from radgauge.scores import Results
+
+YU = {
+    "BERTScore": "bertscore",
+    "RadGraph F1": "radgraph",
+    "BLEU": "bleu:variant=cxr",
+    "CheXbert": "chexbert_similarity",
+}
+"""The four metrics of Yu et al. (2022) as radgauge calls them."""
+
+ORACLES = {"BLEU": "bleu", "CheXbert": "s_emb", "BERTScore": "bertscore", "RadGraph": "radgraph"}
+"""Their metric oracles as ReXVal's files call them."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One number of a table: what it is, what the paper prints, what we get, and why not where we get none."""
+
+    name: str
+    published: float
+    ours: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the command line said."""
+
+    place: Path
+    models: str = "embedded"
+    resamples: int = 1000
+    seed: int = 0
+
+
+def score_cases(
+    cases: Sequence[rg.Case], specs: Sequence[str], settings: Settings
+) -> tuple[Results, dict[str, str]]:
+    """Scores by specification, and why a metric is missing (its models or its extra are not there)."""
+    found, missing = {}, {}
+    reading = rg.Readings(cache=rg.Cache())
+    for spec in dict.fromkeys(specs):
+        try:
+            found[spec] = next(iter(rg.score(cases, [spec], reading=reading, models=settings.models).values()))
+        except RadgaugeError as error:
+            missing[spec] = str(error)
+    return Results(found), missing
+
+
+def kendall(
+    judgments: Judgments, specs: Sequence[str], settings: Settings, *, columns: bool = False, **options: object
+) -> tuple[dict[tuple[str, str, str], float], dict[str, str]]:
+    """(specification or column, target, rater) -> agreement, by `radgauge.align`."""
+    results, missing = score_cases(judgments.cases, specs, settings)
+    if not results:
+        return {}, missing
+    found = rg.align(
+        results,
+        judgments,
+        resamples=settings.resamples,
+        seed=settings.seed,
+        all_columns=columns,
+        **options,  # type: ignore[arg-type]
+    )
+    return {
+        (line.column if columns else line.judge, line.target, line.rater): line.correlation.value
+        for line in found.lines
+    }, missing
+
+
+def run(
+    make: Callable[[Settings], list[Line]], *, title: str, needs: str, arguments: Sequence[str] | None = None
+) -> list[Line]:
+    """Parse the command line, make the table, print it."""
+    parser = argparse.ArgumentParser(description=f"{title}. Needs: {needs}.")
+    parser.add_argument("place", type=Path, help=needs)
+    parser.add_argument("--models", default="embedded", help="embedded, published, or a folder with checkpoints")
+    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    settings = Settings(given.place, given.models, given.resamples, given.seed)
+    try:
+        lines = make(settings)
+    except RadgaugeError as error:
+        sys.exit(f"{parser.prog}: {error}")
+    if given.json:
+        print(json.dumps([{k: _plain(v) for k, v in asdict(line).items()} for line in lines], indent=1))
+    else:
+        show(title, lines, settings.models)
+    return lines
+
+
+def show(title: str, lines: Sequence[Line], models: str) -> None:
+    """The table on stdout, what to know about it on stderr."""
+    width = max(len(line.name) for line in lines)
+    print(f"{title}\n{'':{width}}  published       ours  difference")
+    for line in lines:
+        gap = line.ours - line.published
+        print(
+            f"{line.name:{width}}  {_number(line.published):>9}  {_number(line.ours):>9}  {_number(gap, '+'):>10}"
+            + (f"  {line.note}" if line.note else "")
+        )
+    if models == "embedded":
+        print(
+            "note: model-based metrics ran on embedded parts; use --models published to compare with the paper",
+            file=sys.stderr,
+        )
+
+
+def _number(value: float, sign: str = "") -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value:{sign}.2e}" if 0 < abs(value) < 0.001 else f"{value:{sign}.4f}"
+
+
+def _plain(value: object) -> object:
+    return None if isinstance(value, float) and math.isnan(value) else value
