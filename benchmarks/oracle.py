@@ -88,9 +88,7 @@ def brute_force(size: int, queries: int, data: Path | None, sample: int = 4000) 
     reports, asked = build(min(size, 20_000), queries, data)
     rng = random.Random(1)
     pairs = [(rng.choice(reports)[1], rng.choice(asked)[1]) for _ in range(sample)]
-    bleu = BLEU(
-        max_ngram_order=2, lowercase=True, smooth_method="floor", smooth_value=0.1, effective_order=True
-    )
+    bleu = BLEU(max_ngram_order=2, lowercase=True, smooth_method="floor", smooth_value=0.1, effective_order=True)
     for candidate, reference in pairs:  # so that its cache of tokenised texts is warm
         bleu.sentence_score(candidate, [reference])
     start = time.perf_counter()
@@ -100,9 +98,7 @@ def brute_force(size: int, queries: int, data: Path | None, sample: int = 4000) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--sizes", default="10000,50000,185538")
     parser.add_argument("--queries", type=int, default=2192)

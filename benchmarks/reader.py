@@ -14,44 +14,22 @@ import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import spearmanr
+from reader_data import Line, f1, reports_of, rows_of
+from reader_graphs import chexpert, radgraph
 
-from radgauge.report_reader import Mention, ReportReader, chexpert_labels, compile, read_report
+from radgauge.report_reader import Mention, ReportReader, compile, read_report
 from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
 from radgauge.report_reader.lexicon import load_lexicon
 from radgauge.report_reader.lexicon.concepts import NIH
-from radgauge.report_reader.radgraph import radgraph_graph
 from radgauge.report_reader.rate import rate_entities
 from radgauge.report_reader.sentence import assertion_of, read_sentence
 from radgauge.report_reader.vocabulary import FINDINGS
 from radgauge.text.sentences import split_sentences
 from radgauge.text.tokens import tokenize
-
-csv.field_size_limit(1 << 30)
-Line = tuple[str, str, str]
-
-
-def _rows(path: Path, **options: str) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, **options))
-
-
-def _f1(hits: float, predicted: float, wanted: float) -> tuple[float, float, float]:
-    precision = hits / predicted if predicted else 0.0
-    recall = hits / wanted if wanted else 0.0
-    return precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0
-
-
-def _reports(data: Path) -> dict[str, str]:
-    """Findings and impression of the IU reports by uid."""
-    return {
-        row["uid"]: f"{row['findings']}\n\n{row['impression']}".strip()
-        for row in _rows(data / "iu_xray" / "indiana_reports.csv")
-    }
 
 
 def nih_of(concept: str) -> str:
@@ -82,11 +60,11 @@ def labels_of(text: str) -> set[str]:
 
 def nih(data: Path, errors: int) -> Iterable[Line]:
     """The 14 NIH labels against the labels NegBio was scored on."""
-    reports = _reports(data)
+    reports = reports_of(data)
     hits, predicted, wanted = Counter[str](), Counter[str](), Counter[str]()
     mistakes: dict[tuple[str, str], list[str]] = defaultdict(list)
     files = sorted((data / "iu_xray").glob("labels_*.csv"))
-    rows = [row for file in files for row in _rows(file)]
+    rows = [row for file in files for row in rows_of(file)]
     absent = {label for label in NIH if all(row[label] != "1" for row in rows)}
     for row in rows:
         uid = row["filename"].removeprefix("CXR")
@@ -102,13 +80,13 @@ def nih(data: Path, errors: int) -> Iterable[Line]:
     for (kind, label), examples in sorted(mistakes.items()):
         for example in examples[:errors]:
             print(f"    {kind} {label}: {example}", file=sys.stderr)
-    precision, recall, score = _f1(hits.total(), predicted.total(), wanted.total())
+    precision, recall, score = f1(hits.total(), predicted.total(), wanted.total())
     yield "NIH labels, micro F1", f"{score:.3f}", f"precision {precision:.3f}, recall {recall:.3f}"
     for label in NIH:
         if label in absent:
             yield f"  {label}", "-", "no positive case in the labels, not scored"
             continue
-        precision, recall, score = _f1(hits[label], predicted[label], wanted[label])
+        precision, recall, score = f1(hits[label], predicted[label], wanted[label])
         yield f"  {label}", f"{score:.3f}", f"precision {precision:.3f}, recall {recall:.3f}, n {wanted[label]}"
 
 
@@ -148,106 +126,9 @@ def negex(data: Path, errors: int) -> Iterable[Line]:
                         f"    negex {'missed' if truth else 'false'}: {concept!r}: {sentence!r}", file=sys.stderr
                     )
     hits, total = table[True, True], table.total()
-    _, _, score = _f1(hits, hits + table[False, True], hits + table[True, False])
+    _, _, score = f1(hits, hits + table[False, True], hits + table[True, False])
     yield "negation, accuracy (negex)", f"{(hits + table[False, False]) / total:.3f}", f"n {total}"
     yield "negation, F1 of negated", f"{score:.3f}", f"missed {table[True, False]}, false {table[False, True]}"
-
-
-def _graph_sets(text: str) -> tuple[set[object], set[object]]:
-    """Entity and relation sets as Yu et al. compare them."""
-    entities = radgraph_graph(read_report(text))["entities"]
-    names = {key: (entity["tokens"], entity["label"]) for key, entity in entities.items()}
-    relations = {
-        (names[key], names[target], kind)
-        for key, entity in entities.items()
-        for kind, target in entity["relations"]
-    }
-    return set(names.values()), relations
-
-
-def _overlap(first: set[object], second: set[object]) -> float:
-    return _f1(len(first & second), len(first), len(second))[2]
-
-
-def _rewards(text: str) -> tuple[set[object], set[object], set[object]]:
-    """Items of the simple, partial and complete F1RadGraph rewards."""
-    entities = radgraph_graph(read_report(text))["entities"]
-    simple: set[object] = set()
-    partial: set[object] = set()
-    complete: set[object] = set()
-    for entity in entities.values():
-        name = (entity["tokens"], entity["label"])
-        simple.add(name)
-        partial.add((*name, True) if entity["relations"] else name)
-        if not entity["relations"]:
-            complete.add(name)
-        for kind, target in entity["relations"]:
-            complete.add((entity["tokens"].lower(), entity["label"], kind, entities[target]["tokens"].lower()))
-    return simple, partial, complete
-
-
-def _agreement(ours: Sequence[float], published: Sequence[float]) -> tuple[str, str]:
-    a, b = np.asarray(ours), np.asarray(published)
-    rank = spearmanr(a, b).statistic if len(set(ours)) > 1 else float("nan")
-    return (
-        f"{rank:.3f}",
-        f"mean absolute difference {np.abs(a - b).mean():.3f}, means {a.mean():.3f} / {b.mean():.3f}",
-    )
-
-
-def radgraph(data: Path, errors: int) -> Iterable[Line]:
-    """RadGraph F1 from our graphs against values computed with the real model."""
-    folder = data / "iu_xray_systems"
-    systems = _rows(folder / "test590_systems.csv")
-    scores = _rows(folder / "moerad_report_scores.csv")
-    ours, entity_f1, relation_f1 = [], [], []
-    texts = [systems[int(score["study_id"])]["reference"] for score in scores]  # its number is the row there
-    for text, score in zip(texts, scores, strict=True):
-        reference, candidate = _graph_sets(text), _graph_sets(score["report"])
-        entity_f1.append(_overlap(reference[0], candidate[0]))
-        relation_f1.append(_overlap(reference[1], candidate[1]))
-        ours.append((entity_f1[-1] + relation_f1[-1]) / 2)
-    published = [float(score["radgraph_combined"]) for score in scores]
-    yield ("RadGraph F1, Spearman (moerad)", *_agreement(ours, published))
-    order = np.argsort(-np.abs(np.asarray(ours) - np.asarray(published)))
-    for index in order[:errors]:
-        print(
-            f"    radgraph ours {ours[index]:.3f} ({entity_f1[index]:.3f}, {relation_f1[index]:.3f}) published "
-            f"{published[index]:.3f}\n      {texts[index]}\n      {scores[index]['report']}",
-            file=sys.stderr,
-        )
-    path = folder / "published_values" / "manual_template_target_b4rouge__clinical_metrics.json"
-    items = json.loads(path.read_text())["radgraph"]["per_item"]
-    rows = {row["uid"]: row for row in _rows(folder / "mrg_rl_test382_systems.csv")}
-    names = ("rg_e", "rg_er", "rg_bar_er")
-    found: list[list[float]] = [[], [], []]
-    for uid in items:
-        reference, candidate = _rewards(rows[uid]["reference"]), _rewards(rows[uid]["template"])
-        for values, first, second in zip(found, reference, candidate, strict=True):
-            values.append(_overlap(first, second))
-    for name, values in zip(names, found, strict=True):
-        yield (f"  template system, {name}", *_agreement(values, [items[uid][name] for uid in items]))
-    differences = np.abs(np.asarray(found[0]) - np.asarray([items[uid]["rg_e"] for uid in items]))
-    for index in np.argsort(-differences)[:errors]:
-        uid = list(items)[index]
-        values = f"ours {found[0][index]:.3f} published {items[uid]['rg_e']:.3f}"
-        print(f"    template {values}: {rows[uid]['reference']}", file=sys.stderr)
-
-
-def chexpert(data: Path, errors: int) -> Iterable[Line]:
-    """Positive CheXpert labels of the references against the counts of the real CheXbert."""
-    folder = data / "iu_xray_systems"
-    path = folder / "published_values" / "manual_template_target_b4rouge__clinical_metrics.json"
-    published = json.loads(path.read_text())["chexbert"]["per_label"]
-    ours: Counter[str] = Counter()
-    for row in _rows(folder / "mrg_rl_test382_systems.csv"):
-        labels = chexpert_labels(read_report(row["reference"]))
-        ours.update(name for name, state in labels.items() if state == "positive")
-    theirs = {name: counts["tp"] + counts["fn"] for name, counts in published.items()}
-    difference = sum(abs(ours[name] - count) for name, count in theirs.items())
-    each = ", ".join(f"{name} {ours[name]}/{count}" for name, count in theirs.items())
-    share = difference / sum(theirs.values())
-    yield "CheXpert positives, difference of counts", f"{share:.3f}", f"ours/CheXbert: {each}"
 
 
 def radpref(data: Path, errors: int) -> Iterable[Line]:
@@ -311,13 +192,13 @@ def entities(data: Path, errors: int) -> Iterable[Line]:
         if not exact[2]:
             continue
         names = {"all": "", "iu": ", chest X-ray", "mtsamples": ", other modalities"}
-        precision, recall, score = _f1(*exact)
+        precision, recall, score = f1(*exact)
         yield (
             f"RaTE entities{names[group]}, exact F1",
             f"{score:.3f}",
             f"precision {precision:.3f}, recall {recall:.3f}",
         )
-        precision, recall, score = _f1(*overlap)
+        precision, recall, score = f1(*overlap)
         yield (
             f"RaTE entities{names[group]}, token F1",
             f"{score:.3f}",
@@ -326,7 +207,7 @@ def entities(data: Path, errors: int) -> Iterable[Line]:
         yield f"  assertion accuracy{names[group]}", f"{asserted / matched:.3f}", f"n {matched}"
         if group == "all":
             for kind, counts in sorted(per_type.items()):
-                precision, recall, score = _f1(*counts)
+                precision, recall, score = f1(*counts)
                 yield (
                     f"  {kind}",
                     f"{score:.3f}",
@@ -342,8 +223,8 @@ def coverage(data: Path, errors: int) -> Iterable[Line]:
     """Share of content words that the reader knows."""
     vocabulary = load_vocabulary()
     texts = {
-        "IU X-ray": list(_reports(data).values()),
-        "mtsamples": [row["transcription"] for row in _rows(data / "mtsamples" / "mtsamples_radiology.csv")],
+        "IU X-ray": list(reports_of(data).values()),
+        "mtsamples": [row["transcription"] for row in rows_of(data / "mtsamples" / "mtsamples_radiology.csv")],
     }
     for name, reports in texts.items():
         known, unknown = 0, Counter[str]()
@@ -369,7 +250,7 @@ def coverage(data: Path, errors: int) -> Iterable[Line]:
 
 def speed(data: Path, errors: int) -> Iterable[Line]:
     """Distinct reports per second on one core, without and with the readings of sentences kept."""
-    reports = sorted(set(filter(None, _reports(data).values())))
+    reports = sorted(set(filter(None, reports_of(data).values())))
     words = sum(len(report.split()) for report in reports) / len(reports)
     reader = ReportReader()
     reader.read(reports[:50])

@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 FORMAT = 1
 """Counts up whenever the fields of concepts change."""
 
+_FILES_KEPT = 12
 FOLDER = Path(__file__).parent
 ENGINE_TABLES = ("descriptors", "cues", "compositions")
 
@@ -188,5 +189,8 @@ def write_kept(name: str, content: dict[str, Any]) -> None:
         with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", suffix=".tmp", delete=False) as file:
             json.dump(content, file, ensure_ascii=False, separators=(",", ":"))
         os.replace(file.name, folder / name)
+        older = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime)[:-_FILES_KEPT]
+        for path in older:  # left by former versions of the lexicon
+            path.unlink(missing_ok=True)
     except OSError as error:
         log.debug("the compiled lexicon is not kept: %s", error)
