@@ -28,6 +28,7 @@ METRICS: dict[str, str] = {
     "chexbert_similarity": "radgauge.metrics.chexbert_similarity:ChexbertSimilarity",
     "radgraph": "radgauge.metrics.radgraph:RadGraph",
     "radcliq": "radgauge.metrics.radcliq:RadCliQ",
+    "readability": "radgauge.metrics.readability:ReadabilityIndices",
 }
 
 DEFAULTS: tuple[str, ...] = (
