@@ -80,7 +80,9 @@ class RadGraph(Metric):
         """Per case the four F1 values."""
         candidates, references, owner = reference_pairs(cases)
         items = self.items([*candidates, *references], reading=reading)
+        unread = self._unread(reading)
         values = f1_of_items(items[: len(candidates)], items[len(candidates) :], empty=self.empty)
+        values[[a in unread or b in unread for a, b in zip(candidates, references, strict=True)]] = np.nan
         order = [VARIANTS.index(name) for name in (self.variant, *(v for v in VARIANTS if v != self.variant))]
         values = values[:, order]
         rows = np.full((len(cases), len(VARIANTS)), np.nan)
@@ -97,11 +99,16 @@ class RadGraph(Metric):
         known.update(dict.fromkeys(fresh, graph_items({"entities": {}})))
         for text, graph in zip(readable, self._graphs(readable, reading), strict=True):
             known[text] = graph_items(graph, case=self.case)
+            if "unread" in graph:
+                self._unread(reading)[text] = graph["unread"]
         return [known[text] for text in texts]
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which side has no entities."""
         found = self.items([case.candidate, *case.references], reading=reading)
+        for where, texts in (("candidate", (case.candidate,)), ("reference", case.references)):
+            for why in filter(None, map(self._unread(reading).get, texts)):
+                return f"{where}: {why}"
         return f"no entities found in the {'reference' if found[0].entities else 'candidate'}"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
@@ -146,6 +153,11 @@ class RadGraph(Metric):
             if text not in known:
                 known[text] = radgraph_graph(report)
         return [known[text] for text in texts]
+
+    def _unread(self, reading: Readings) -> dict[str, str]:
+        """Texts that the network could not read, and why."""
+        unread: dict[str, str] = reading.once(("radgraph unread", self._reader().signature), dict)
+        return unread
 
 
 def f1_of_items(candidates: Sequence[GraphItems], references: Sequence[GraphItems], *, empty: str = "nan") -> Rows:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+from radgauge.errors import ModelError, require
 
 TOKENS_PER_BATCH = 1024
 
@@ -22,3 +25,24 @@ def token_batches(lengths: Sequence[int], *, tokens: int = TOKENS_PER_BATCH) -> 
         batch.append(at)
     if batch:
         yield batch
+
+
+def markers(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The ids that a tokenizer puts before and behind a text."""
+    bare: list[int] = tokenizer.encode("a", add_special_tokens=False)
+    whole: list[int] = tokenizer.encode("a", add_special_tokens=True)
+    for at in range(len(whole) - len(bare) + 1):
+        if whole[at : at + len(bare)] == bare:
+            return tuple(whole[:at]), tuple(whole[at + len(bare) :])
+    raise ModelError(f"{type(tokenizer).__name__} changes a text when it marks its ends; it cannot be used")
+
+
+def padded(batch: Sequence[Sequence[int]], *, pad: int, device: str) -> tuple[Any, Any]:
+    """Ids of equal length and the mask of the true ones; the mask is None where nothing was padded."""
+    torch = require("torch", extra="models")
+    width = max(map(len, batch))
+    ids = torch.tensor([[*each, *[pad] * (width - len(each))] for each in batch], device=device)
+    if all(len(each) == width for each in batch):
+        return ids, None
+    marks = [[1] * len(each) + [0] * (width - len(each)) for each in batch]
+    return ids, torch.tensor(marks, device=device)

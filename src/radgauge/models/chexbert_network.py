@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, require
-from radgauge.models.batching import token_batches
+from radgauge.models.batching import padded, token_batches
 from radgauge.models.catalogue import file_hash, locate_file, locate_tokenizer
 from radgauge.models.hub import pick_device
 from radgauge.models.weights import check_keys, encoder_from, read_weights
@@ -116,12 +116,7 @@ class _Network:
         torch = require("torch", extra="models")
         start, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
         wrapped = [[start, *each[: LIMIT - 2], end] for each in batch]
-        width = max(map(len, wrapped))
-        ids = torch.tensor([each + [0] * (width - len(each)) for each in wrapped], device=self.device)
-        mask = None
-        if any(len(each) < width for each in wrapped):
-            marks = [[1] * len(each) + [0] * (width - len(each)) for each in wrapped]
-            mask = torch.tensor(marks, device=self.device)
+        ids, mask = padded(wrapped, pad=0, device=self.device)
         first = self.bert(ids, attention_mask=mask)[0][:, 0]
         scores = torch.nn.functional.linear(first, self.weight, self.bias)
         conditions = scores[:, : (HEADS - 1) * 4].view(len(batch), HEADS - 1, 4).argmax(dim=2)

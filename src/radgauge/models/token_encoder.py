@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from radgauge.errors import ModelError, require
-from radgauge.models.batching import token_batches
+from radgauge.models.batching import markers, padded, token_batches
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.token_vectors import TokenVectors, known_layer
+from radgauge.models.weights import quietly
 
 _STACKS = ("layer", "encoder.layer", "encoder.block", "transformer.layer", "layers", "encoder.layers")
 """Where architectures keep their layers: XLNet, BERT and RoBERTa, T5, DistilBERT, BART's and ModernBERT's."""
@@ -130,13 +131,7 @@ class _Network:
 
     def forward(self, batch: list[list[int]]) -> list[Any]:
         torch = require("torch", extra="models")
-        width = max(map(len, batch))
-        pad = self.tokenizer.pad_token_id or 0
-        ids = torch.tensor([each + [pad] * (width - len(each)) for each in batch], device=self.device)
-        mask = None
-        if any(len(each) < width for each in batch):
-            marks = [[1] * len(each) + [0] * (width - len(each)) for each in batch]
-            mask = torch.tensor(marks, device=self.device)
+        ids, mask = padded(batch, pad=self.tokenizer.pad_token_id or 0, device=self.device)
         output = self.model(ids, attention_mask=mask)[0]
         vectors = torch.nn.functional.normalize(output.float(), dim=-1, eps=1e-30).cpu().numpy()
         return [vectors[i, : len(each)] for i, each in enumerate(batch)]
@@ -173,15 +168,14 @@ def _load(model: str, layer: int, device: str) -> _Network:
             tokenizer = transformers.AutoTokenizer.from_pretrained(
                 folder, local_files_only=True, add_prefix_space=True
             )
-        network = transformers.AutoModel.from_pretrained(folder, local_files_only=True, weights_only=True)
+        with quietly():
+            network = transformers.AutoModel.from_pretrained(folder, local_files_only=True, weights_only=True)
     except (OSError, ValueError, KeyError, RuntimeError, pickle.UnpicklingError) as error:
         raise ModelError(f"{model!r} must hold a transformers encoder with its tokenizer, got: {error}") from error
     if hasattr(network, "decoder") and hasattr(network, "encoder"):
         network = network.encoder
     _cut(network, layer, model)
-    wrapped = tokenizer.build_inputs_with_special_tokens([-1])
-    at = wrapped.index(-1)
-    start, end = tuple(wrapped[:at]), tuple(wrapped[at + 1 :])
+    start, end = markers(tokenizer)
     limit = min(tokenizer.model_max_length, _positions(network.config)) - len(start) - len(end)
     return _Network(tokenizer, network.eval().float().to(device), device, start, end, limit)
 

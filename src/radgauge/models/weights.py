@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from radgauge.errors import ModelError, require
 
 _SHOWN = 6
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep transformers from drawing its own progress bars meanwhile: a library does not print."""
+    talk = require("transformers", extra="models").utils.logging
+    drawn = talk.is_progress_bar_enabled()
+    talk.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if drawn:
+            talk.enable_progress_bar()
 
 
 def read_weights(path: Path) -> dict[str, Any]:

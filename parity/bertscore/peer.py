@@ -1,0 +1,45 @@
+"""Run bert-score on a seeded encoder; called in its own environment with a folder as argument."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+
+def main(folder: Path) -> None:
+    """Read job.json (pairs, runs); write result.json: P, R, F of every pair for every run."""
+    import bert_score
+    import torch
+
+    job = json.loads((folder / "job.json").read_text())
+    torch.set_num_threads(job.get("threads", torch.get_num_threads()))
+    hyps, refs = [pair[0] for pair in job["pairs"]], [pair[1] for pair in job["pairs"]]
+    result = {}
+    for name, run in job["runs"].items():
+        started = time.perf_counter()
+        scorer = bert_score.BERTScorer(
+            model_type=str(folder / run["encoder"]),
+            num_layers=run["layer"],
+            idf=run["idf"],
+            idf_sents=refs if run["idf"] else None,
+            lang="en",
+            rescale_with_baseline=run["rescale"],
+            baseline_path=str(folder / "baseline.tsv"),
+            device="cpu",
+            nthreads=0,
+        )
+        loaded = time.perf_counter()
+        values = scorer.score(hyps, refs)
+        done = time.perf_counter()
+        result[name] = {
+            "values": [each.tolist() for each in values],
+            "seconds": done - loaded,
+            "loading": loaded - started,
+        }
+    (folder / "result.json").write_text(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,326 @@
+"""Seeded random checkpoints in the authors' file formats, for parity fixtures, tests and benchmarks.
+
+Weights are drawn by numpy's RandomState, whose stream is frozen, one generator per tensor named by the tensor:
+every version of torch and transformers gets the same numbers. Vocabularies are made of our own sentences.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+import tarfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Size:
+    """Layers and widths of a transformer."""
+
+    layers: int = 2
+    hidden: int = 48
+    heads: int = 4
+    inner: int = 96
+    vocabulary: int = 0  # at least this many entries
+
+
+SMALL = Size()
+BASE = Size(layers=12, hidden=768, heads=12, inner=3072, vocabulary=30522)
+DISTIL = Size(layers=6, hidden=768, heads=12, inner=3072, vocabulary=50265)
+
+SENTENCES = (
+    "The heart is mildly enlarged.",
+    "There is a small left pleural effusion with adjacent atelectasis (2.5 cm).",
+    "No pneumothorax.",
+    "Right lower lobe opacity, concerning for pneumonia; correlate clinically!",
+    "An endotracheal tube ends 4 cm above the carina / tip in good position.",
+    "LUNGS: Clear. HEART: Normal size.",
+    "Stable 50% compression fracture of T12.",
+    "Is there a nodule?",
+    "Unremarkable.",
+    "Mild-to-moderate cardiomegaly without overt pulmonary edema:\nunchanged since the prior study.",
+)
+"""Written for this purpose."""
+
+REPORTS = (
+    *SENTENCES,
+    " ".join(SENTENCES[:4]),
+    " ".join(SENTENCES[3:8]),
+    " ".join(SENTENCES),
+    "The heart  is   mildly enlarged .  No pneumothorax",
+    ".",
+)
+PAIRS = tuple((REPORTS[i], REPORTS[(3 * i + 2) % len(REPORTS)]) for i in range(len(REPORTS))) + tuple(
+    (text, text) for text in REPORTS[:3]
+)
+LONG = " ".join(SENTENCES * 5)
+"""Longer than the small encoders read at once."""
+
+LABELS = ("", "ANAT-DP", "OBS-DA", "OBS-DP", "OBS-U")
+RELATIONS = ("located_at", "modify", "suggestive_of")
+
+
+def drawn(name: str, shape: tuple[int, ...], *, seed: int) -> np.ndarray:
+    """The numbers of one tensor."""
+    rng = np.random.RandomState(zlib.crc32(f"{seed}:{name}".encode()))
+    numbers = rng.standard_normal(shape)
+    if "LayerNorm" in name or "norm" in name.rpartition(".")[0].rpartition(".")[2]:
+        return 0.1 * numbers + (1.0 if name.endswith("weight") else 0.0)
+    if "embedding" in name:
+        return 0.5 * numbers
+    return numbers * (0.1 if len(shape) == 1 else 1.2 / np.sqrt(shape[-1]))
+
+
+def fill(state: dict[str, Any], *, seed: int) -> dict[str, Any]:
+    """The same names with seeded numbers; whole numbers stay."""
+    import torch
+
+    return {
+        name: torch.from_numpy(drawn(name, tuple(value.shape), seed=seed)).float()
+        if value.is_floating_point()
+        else value
+        for name, value in state.items()
+    }
+
+
+def bert_folder(folder: Path, *, size: Size = SMALL, positions: int = 512) -> Path:
+    """Vocabulary and config.json of an uncased BERT."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words = sorted(set(re.findall(r"[a-z]+", " ".join(SENTENCES).lower())))
+    whole = [word for number, word in enumerate(words) if number % 3]  # the others fall into pieces
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789.,:;!?()/%-"
+    pieces = [*letters, *("##" + letter for letter in letters), "##ing", "##ly", "##tion", "##ed"]
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys([*pieces, *whole])]
+    vocabulary += [f"[unused{i}]" for i in range(size.vocabulary - len(vocabulary))]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": positions}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    config = {
+        "model_type": "bert",
+        "architectures": ["BertModel"],
+        "vocab_size": len(vocabulary),
+        "max_position_embeddings": positions,
+        "type_vocab_size": 2,
+        **_sizes(size),
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def _sizes(size: Size) -> dict[str, int]:
+    return {
+        "hidden_size": size.hidden,
+        "num_hidden_layers": size.layers,
+        "num_attention_heads": size.heads,
+        "intermediate_size": size.inner,
+    }
+
+
+def _empty_model(folder: Path) -> Any:
+    import transformers
+
+    return transformers.AutoModel.from_config(transformers.AutoConfig.from_pretrained(folder))
+
+
+def encoder(
+    folder: Path, *, kind: str = "roberta", size: Size = SMALL, seed: int = 1, positions: int = 64
+) -> Path:
+    """A whole encoder with weights: "bert" or "roberta"."""
+    from safetensors.torch import save_file
+
+    if kind == "bert":
+        bert_folder(folder, size=size, positions=positions)
+    else:
+        _roberta_folder(folder, size=size, positions=positions)
+    state = fill(dict(_empty_model(folder).state_dict()), seed=seed)
+    weights = {name: value.contiguous() for name, value in state.items()}
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    return folder
+
+
+def _roberta_folder(folder: Path, *, size: Size, positions: int) -> None:
+    """Byte-level BPE with merges for the commonest pairs of our sentences."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    shown = {byte: chr(byte) for byte in kept}
+    for byte in range(256):
+        shown.setdefault(byte, chr(256 + len(shown) - len(kept)))
+    words = [
+        "".join(shown[byte] for byte in f" {word}".encode())
+        for word in re.findall(r"[A-Za-z]+|[^\sA-Za-z]+", " ".join(SENTENCES))
+    ]
+    merges = []
+    split = [list(word) for word in words]
+    for _ in range(120):
+        counts: dict[tuple[str, str], int] = {}
+        for word in split:
+            for pair in itertools.pairwise(word):
+                counts[pair] = counts.get(pair, 0) + 1
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        merges.append(best)
+        split = [_merge(word, best) for word in split]
+    joined = dict.fromkeys("".join(pair) for pair in merges)
+    vocabulary = ["<s>", "<pad>", "</s>", "<unk>", *shown.values(), *joined]
+    vocabulary += [f"madeup{i}" for i in range(size.vocabulary - len(vocabulary) - 1)] + ["<mask>"]
+    ids = {token: number for number, token in enumerate(vocabulary)}
+    (folder / "vocab.json").write_text(json.dumps(ids, ensure_ascii=False), encoding="utf-8")
+    lines = ["#version: 0.2", *(" ".join(pair) for pair in merges)]
+    (folder / "merges.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    settings = {"tokenizer_class": "RobertaTokenizer", "model_max_length": positions}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    config = {
+        "model_type": "roberta",
+        "architectures": ["RobertaModel"],
+        "vocab_size": len(vocabulary),
+        "max_position_embeddings": positions + 2,
+        "type_vocab_size": 1,
+        "pad_token_id": 1,
+        "bos_token_id": 0,
+        "eos_token_id": 2,
+        **_sizes(size),
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def _merge(word: list[str], pair: tuple[str, str]) -> list[str]:
+    merged: list[str] = []
+    for letter in word:
+        if merged and (merged[-1], letter) == pair:
+            merged[-1] += letter
+        else:
+            merged.append(letter)
+    return merged
+
+
+def chexbert(folder: Path, *, size: Size = SMALL, seed: int = 2) -> Path:
+    """`chexbert.pth` and `bert-base-uncased/` in one folder; returns the checkpoint."""
+    import torch
+
+    bert = bert_folder(folder / "bert-base-uncased", size=size)
+    state = {f"module.bert.{k}": v for k, v in fill(dict(_empty_model(bert).state_dict()), seed=seed).items()}
+    for head in range(14):
+        classes = 4 if head < 13 else 2
+        shapes = {f"linear_heads.{head}.weight": (classes, size.hidden), f"linear_heads.{head}.bias": (classes,)}
+        for name, shape in shapes.items():
+            state[f"module.{name}"] = torch.from_numpy(2 * drawn(name, shape, seed=seed)).float()
+    path = folder / "chexbert.pth"
+    torch.save({"epoch": 1, "model_state_dict": state, "optimizer_state_dict": {"state": {}}}, path)
+    return path
+
+
+def radgraph(
+    folder: Path,
+    *,
+    network: str = "radgraph",
+    size: Size = SMALL,
+    seed: int = 3,
+    max_length: int = 512,
+    shifts: Any = None,
+) -> Path:
+    """An unpacked archive in `folder/<network>` and its encoder's vocabulary in `folder/encoder`."""
+    import torch
+
+    bert = bert_folder(folder / "encoder", size=size)
+    layers, features, width, inner = 2, 20, 8, 150 if size.hidden > 100 else 24
+    prefix = "_embedder.token_embedder_bert._matched_embedder.transformer_model."
+    state = {prefix + k: v for k, v in fill(dict(_empty_model(bert).state_dict()), seed=seed).items()}
+    span = 2 * size.hidden + features
+    shapes = {"_endpoint_span_extractor._span_width_embedding.weight": (width, features)}
+
+    def forward(root: str, inputs: int) -> None:
+        for layer in range(layers):
+            shapes[f"{root}_linear_layers.{layer}.weight"] = (inner, inputs if layer == 0 else inner)
+            shapes[f"{root}_linear_layers.{layer}.bias"] = (inner,)
+
+    def linear(root: str, inputs: int, outputs: int) -> None:
+        shapes[f"{root}weight"], shapes[f"{root}bias"] = (outputs, inputs), (outputs,)
+
+    ner, relation = f"{network}__ner_labels", f"{network}__relation_labels"
+    forward(f"_ner._ner_scorers.{ner}.0._module.", span)
+    linear(f"_ner._ner_scorers.{ner}.1._module.", inner, len(LABELS) - 1)
+    forward(f"_relation._mention_pruners.{relation}._scorer.0._module.", span)
+    linear(f"_relation._mention_pruners.{relation}._scorer.1._module.", inner, 1)
+    forward(f"_relation._relation_feedforwards.{relation}.", 3 * span)
+    linear(f"_relation._relation_scorers.{relation}.", inner, len(RELATIONS))
+    forward("_coref._antecedent_feedforward._module.", 3 * span + features)
+    linear("_coref._antecedent_scorer._module.", inner, 1)
+    forward("_coref._mention_pruner._scorer.0._module.", span)
+    linear("_coref._mention_pruner._scorer.1._module.", inner, 1)
+    linear("_coref._f_network._linear_layers.0.", 2 * span, span)
+    shapes["_coref._distance_embedding.weight"] = (10, features)
+    shapes["_events._distance_embedding.weight"] = (10, features)
+    for name, shape in shapes.items():
+        state[name] = torch.from_numpy(drawn(name, shape, seed=seed)).float()
+    # An untrained scorer says the same of every span. Weights whose mean is zero tell spans apart, and the shifts
+    # (found by looking at the scores) make entities and relations the exception.
+    roots = (f"_ner._ner_scorers.{ner}.1._module.", f"_relation._relation_scorers.{relation}.")
+    for root, shift in zip(roots, shifts or SHIFTS[network], strict=True):
+        state[f"{root}weight"] -= state[f"{root}weight"].mean(dim=1, keepdim=True)
+        state[f"{root}weight"] *= 6
+        state[f"{root}bias"] -= torch.tensor(shift)
+    target = folder / network
+    (target / "vocabulary").mkdir(parents=True, exist_ok=True)
+    (target / "vocabulary" / f"{ner}.txt").write_text("\n".join(LABELS) + "\n")
+    (target / "vocabulary" / f"{relation}.txt").write_text("\n".join(RELATIONS) + "\n")
+    (target / "vocabulary" / "non_padded_namespaces.txt").write_text("*labels\n*tags\n")
+    (target / "config.json").write_text(
+        json.dumps(_dygie_config(bert, layers, features, width, inner, max_length))
+    )
+    torch.save(state, target / "weights.th")
+    return target
+
+
+SHIFTS = {
+    "radgraph": ((-3.7, 0.75, 1.38, 4.45), (2.59, 7.57, 6.27)),
+    "radgraph-xl": ((13.34, -0.32, 7.3, 4.89), (-0.08, 6.2, 1.37)),
+}
+
+
+def _dygie_config(
+    bert: Path, layers: int, features: int, width: int, inner: int, max_length: int
+) -> dict[str, Any]:
+    indexer = {"type": "pretrained_transformer_mismatched", "model_name": str(bert), "max_length": max_length}
+    return {
+        "dataset_reader": {"type": "dygie", "max_span_width": width, "token_indexers": {"bert": indexer}},
+        "model": {
+            "type": "dygie",
+            "embedder": {"token_embedders": {"bert": indexer}},
+            "initializer": {},
+            "module_initializer": {},
+            "feature_size": features,
+            "max_span_width": width,
+            "target_task": "relation",
+            "feedforward_params": {"num_layers": layers, "hidden_dims": inner, "dropout": 0.4},
+            "loss_weights": {"ner": 0.2, "relation": 1.0, "coref": 0.0, "events": 0.0},
+            "modules": {
+                "coref": {"spans_per_word": 0.3, "max_antecedents": 100, "coref_prop": 0},
+                "ner": {},
+                "relation": {"spans_per_word": 0.5},
+                "events": {
+                    "trigger_spans_per_word": 0.3,
+                    "argument_spans_per_word": 0.8,
+                    "loss_weights": {"trigger": 1.0, "arguments": 1.0},
+                },
+            },
+        },
+    }
+
+
+def pack(folder: Path, target: Path) -> Path:
+    """The unpacked archive as a tar.gz; the encoder is named by its last part, as archives name hub ids."""
+    with tarfile.open(target, "w:gz", compresslevel=1) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                data = path.read_bytes()
+                member = tarfile.TarInfo(path.relative_to(folder).as_posix())
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
+    return target
