@@ -174,8 +174,7 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
         for begin, stop, role, value, owner in found.modifiers:
             describes = owner + first if owner >= 0 else -1
             modifiers.append(new(Modifier, (begin + start, stop + start, role, value, describes)))
-    if any(mention[3] in vocabulary.regions for mention in mentions):
-        resolve_by_region(mentions, relations, vocabulary)
+    resolve_by_region(mentions, relations, vocabulary)
     return ReportReading(text, tuple(sentences), tuple(mentions), tuple(relations), tuple(modifiers))
 
 

@@ -15,28 +15,40 @@ _NO_REGION = frozenset({"any", "general"})
 
 def resolve_by_region(mentions: list[Mention], relations: Sequence[Relation], vocabulary: Vocabulary) -> None:
     """Replace general concepts that name no place of their own, where the report has a main region."""
-    region = _main_region(mentions, vocabulary)
-    if not region:
+    rules = vocabulary.regions
+    general = [
+        (index, region, concept)
+        for index, mention in enumerate(mentions)
+        if mention[3] in rules
+        for region, concept, words in rules[mention[3]]
+        if not words or mention.text.lower() in words
+    ]
+    main = _main_region(mentions, vocabulary) if general else ""
+    if not main:
         return
     placed = {source for source, _, kind in relations if kind == "located_at"}
     concepts = vocabulary.lexicon.concepts
-    for index, mention in enumerate(mentions):
-        for known, concept, words in vocabulary.regions.get(mention.concept, ()):
-            if known == region and index not in placed and (not words or mention.text.lower() in words):
-                locations = concepts[concept].location if concept in concepts else ()
-                attributes = mention.attributes._replace(locations=locations)
-                mentions[index] = mention._replace(concept=concept, attributes=attributes)
-                break
+    for index, region, concept in general:
+        if region == main and index not in placed:
+            locations = concepts[concept].location if concept in concepts else ()
+            attributes = mentions[index].attributes._replace(locations=locations)
+            mentions[index] = mentions[index]._replace(concept=concept, attributes=attributes)
 
 
 def _main_region(mentions: Sequence[Mention], vocabulary: Vocabulary) -> str:
     """The region that most mentions belong to; "" when they are too few or spread too wide."""
     votes: dict[str, float] = defaultdict(float)
+    concepts = vocabulary.lexicon.concepts
     for mention in mentions:
-        concept = vocabulary.lexicon.concepts.get(mention.concept)
-        regions = [each for each in concept.regions if each not in _NO_REGION] if concept is not None else []
-        for each in regions:
-            votes[each] += 1 / len(regions)
+        concept = concepts.get(mention[3])
+        regions = concept.regions if concept is not None else ()
+        if len(regions) == 1:
+            votes[regions[0]] += 1
+        else:
+            for each in regions:
+                votes[each] += 1 / len(regions)
+    for each in _NO_REGION:
+        votes.pop(each, None)
     if not votes:
         return ""
     region, count = max(votes.items(), key=lambda vote: vote[1])
