@@ -145,6 +145,14 @@ def test_pairs_are_compared_on_request(judgments: Judgments) -> None:
     assert pair.tests[0].found.method == "hendrickson1970"
 
 
+def test_too_few_resamples_for_a_ranking_are_named(judgments: Judgments) -> None:
+    rng = np.random.default_rng(7)
+    results = Results({n: judge(n, rng.normal(size=len(TRUTH)), higher_is_better=True) for n in "abcd"})
+    found = align(results, judgments, resamples=50)
+    assert any("50 resamples are too few to tell 4 judges apart" in note for note in found.notes)
+    assert not any("too few" in note for note in align(results, judgments, resamples=300).notes)
+
+
 def test_failure_modes_find_the_group_with_more_errors() -> None:
     keys = tuple((study, group) for study in STUDIES for group in GROUPS)
     counts = [

@@ -180,6 +180,12 @@ def align(
         np.stack([v[joined.human][keep] for v in _raters(judgments, wanted[0]).values()], axis=1)
     )
     names = [column for _, column, _ in outputs]
+    rivals = len(names) * (len(names) - 1) // 2
+    if correction == "holm" and rivals / (resamples + 1) > 0.05:
+        notes.append(
+            f"{resamples} resamples are too few to tell {len(names)} judges apart: the smallest p value after "
+            f"correction for {rivals} pairs is {rivals / (resamples + 1):.2f}; ask for {40 * rivals} or more"
+        )
     return Alignment(
         lines=tuple(lines),
         ceilings=tuple(ceilings),

@@ -39,9 +39,11 @@ def signed(value: float) -> str:
 def p_value(p: float) -> str:
     """A p value for people: never 0.
 
-    >>> p_value(0.00009999), p_value(0.0312), p_value(float("nan"))
-    ('0.0001', '0.031', '–')
+    >>> p_value(0.00009999), p_value(0.0312), p_value(1e-9), p_value(float("nan"))
+    ('0.0001', '0.031', '<0.0001', '–')
     """
     if math.isnan(p):
         return "–"
+    if p < 0.00005:
+        return "<0.0001"
     return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"

@@ -23,6 +23,9 @@ from radgauge.stats.corrections import Correction
 from radgauge.summary import summarise
 
 MOST_CASES = 2400
+FINE = 60
+"""Resamples per pair of metrics: enough for a corrected p value below 2 %."""
+
 MOST_PAIRED = 12
 """Metrics up to which every two are compared against the radiologists."""
 
@@ -151,12 +154,14 @@ def build_report(
     )
     if disputed:
         tables["disagreement"] = s.disagreement_table(disputed, browser.places)
-    alignment = None
+    alignment, draws = None, 0
     if judgments is not None:
+        rivals = len(metrics) * (len(metrics) - 1) // 2
+        draws = max(resamples, FINE * rivals, 1)
         alignment = align(
             results,
             judgments,
-            resamples=max(resamples, 1),
+            resamples=draws,
             level=level,
             correction=correction,
             pairs=len(metrics) <= MOST_PAIRED,
@@ -198,6 +203,7 @@ def build_report(
                 comparisons=found,
                 alignment=alignment,
                 judgments=judgments.name if judgments is not None else "",
+                draws=draws,
                 header=head,
                 resamples=resamples,
                 permutations=permutations,

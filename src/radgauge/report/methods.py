@@ -25,6 +25,7 @@ def methods_text(
     comparisons: Sequence[SystemComparison],
     alignment: Alignment | None,
     judgments: str,
+    draws: int,
     header: Mapping[str, Any],
     resamples: int,
     permutations: int,
@@ -64,9 +65,9 @@ def methods_text(
     if alignment is not None:
         text.append(
             f"Radiologists. Agreement with the radiologists of {judgments} is Kendall's tau-b over "
-            f"{alignment.cases} cases, turned so that positive means agreement, with intervals from resampled "
-            f"studies. 'Preferred' is the share of pairs of reports on one study that the metric orders like the "
-            f"mean radiologist, ties counted half. Metrics of one cluster cannot be told apart at 5 % after "
+            f"{alignment.cases} cases, turned so that positive means agreement, with intervals from {draws} "
+            f"resamples of studies. 'Preferred' is the share of pairs of reports on one study that the metric "
+            f"orders like the mean radiologist, ties counted half. Metrics of one cluster cannot be told apart at 5 % after "
             f"correction."
         )
         text += [f"Note. {note[0].upper()}{note[1:]}." for note in alignment.notes]

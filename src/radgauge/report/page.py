@@ -66,6 +66,7 @@ NAV = (
 def render_page(report: Report) -> str:
     """The whole page. Everything that comes from data is escaped by the template or is JSON made safe."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     folder = files("radgauge.report") / "templates"
     script = (folder / "report.js").read_text(encoding="utf-8")
@@ -91,6 +92,7 @@ def render_page(report: Report) -> str:
         marks=[_mark(place) for place in range(len(report.systems))],
         data=report.browser.packed,
         table_texts=script_safe(json.dumps(forms, ensure_ascii=False)),
+        breakable=Markup("_<wbr>"),  # long names of metrics may break there
         missing=_missing(report),
         sampled=_sampled(report),
     )

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from radgauge.report.svg import SERIES, Plot, Scale, box, label, line, number, scale, shape, shown, ticks, turned
 
 Array = NDArray[np.float64]
+HEAT = 0.52
+"""Opacity of a perfect correlation: the number in the cell stays readable on white and on black."""
+
 MOST_POINTS = 1500
 """More points than this are thinned out evenly: they would hide one another."""
 
@@ -154,15 +157,13 @@ def heat_map(names: Sequence[str], values: Array, *, key: str, title: str) -> Pl
             if math.isnan(value):
                 parts.append(label(x + cell / 2, y + cell * 0.36 + 4, "–", "m"))
                 continue
-            strength = min(abs(value), 1.0) * 0.92
+            strength = min(abs(value), 1.0) * HEAT
             parts.append(
                 f'<g fill-opacity="{strength:.2f}">'
                 + box(x, y, cell, cell * 0.72, f"{'pos' if value >= 0 else 'neg'} gap")
                 + "</g>"
             )
-            parts.append(
-                label(x + cell / 2, y + cell * 0.36 + 4, f"{value:.2f}", "m on" if strength > 0.6 else "m i")
-            )
+            parts.append(label(x + cell / 2, y + cell * 0.36 + 4, f"{value:.2f}", "m i"))
     return Plot(key, title, width, height, "".join(parts))
 
 
