@@ -56,10 +56,10 @@ def methods_text(
     if comparisons:
         how = CORRECTIONS.get(correction, "not corrected")
         exact = all(line.result.exact for line in comparisons)
-        draws = "all rearrangements" if exact else f"{permutations:,} random rearrangements"
+        how_many = "all rearrangements" if exact else f"{permutations:,} random rearrangements"
         text.append(
             f"Comparison. Every system was compared with {comparisons[0].baseline} on the studies that both have, "
-            f"by {len(comparisons)} two-sided paired permutation tests with {draws}; p values are {how} over "
+            f"by {len(comparisons)} two-sided paired permutation tests with {how_many}; p values are {how} over "
             f"all of them. d is the mean paired difference over its standard deviation."
         )
     if alignment is not None:
@@ -67,8 +67,8 @@ def methods_text(
             f"Radiologists. Agreement with the radiologists of {judgments} is Kendall's tau-b over "
             f"{alignment.cases} cases, turned so that positive means agreement, with intervals from {draws} "
             f"resamples of studies. 'Preferred' is the share of pairs of reports on one study that the metric "
-            f"orders like the mean radiologist, ties counted half. Metrics of one cluster cannot be told apart at 5 % after "
-            f"correction."
+            f"orders like the mean radiologist, ties counted half. Metrics of one cluster "
+            f"cannot be told apart at 5 % after correction."
         )
         text += [f"Note. {note[0].upper()}{note[1:]}." for note in alignment.notes]
     text.append(
