@@ -225,7 +225,7 @@ def _can_be(description: Finding, diagnosis: Finding, knowledge: Knowledge) -> b
         return False
     rules, concept = knowledge.rules, description.concept
     vague = concept in rules.weak or knowledge.similarity.of(concept, "lung_opacity") >= SAME
-    return vague or any(knowledge.similarity.of(concept, other) >= 0.5 for other in diagnosis.concepts)
+    return vague or diagnosis.uncertain or any(knowledge.similarity.of(concept, other) >= 0.5 for other in diagnosis.concepts)
 
 
 def _joined(a: Finding, b: Finding) -> Finding:
@@ -247,6 +247,12 @@ def _merge(found: list[Finding], knowledge: Knowledge) -> tuple[Finding, ...]:
     merged: list[Finding] = []
     for finding in found:
         for place, known in enumerate(merged):
+            if _is_part(known, finding, knowledge):
+                merged[place] = union(known, finding)._replace(sides=known.sides, locations=known.locations)
+                break
+            if _is_general(known, finding, knowledge):
+                merged[place] = union(finding, known)
+                break
             if _says_again(known, finding, knowledge):
                 merged[place] = union(known, finding)
                 break
@@ -255,10 +261,21 @@ def _merge(found: list[Finding], knowledge: Knowledge) -> tuple[Finding, ...]:
     return tuple(merged)
 
 
+def _is_part(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether `b` is a part of the device `a`: the leads of a pacemaker."""
+    return a.sentences == b.sentences and b.concept in knowledge.rules.parts and a.kind == b.kind == "device"
+
+
+def _is_general(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether `a` only announces `b`: "postoperative state following lobectomy"."""
+    if a.sentences != b.sentences or a.concept == b.concept or a.sides or a.locations or a.sizes_mm:
+        return False
+    above = knowledge.similarity.ancestors(b.concept)
+    return a.concept in above and knowledge.similarity.of(a.concept, b.concept) >= SAME
+
+
 def _says_again(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
     """Whether `b`, which comes later, says again what `a` said."""
-    if a.sentences == b.sentences and b.concept in knowledge.rules.parts and a.kind == b.kind == "device":
-        return True  # the leads of a pacemaker
     if a.sides and b.sides and not a.sides & b.sides:
         return False
     if a.sizes_mm and b.sizes_mm and a.sizes_mm != b.sizes_mm:

@@ -19,6 +19,10 @@ OTHER_SIDE, ONE_OF_BOTH, OTHER_PLACE, UNSAID = 0.62, 0.9, 0.8, 0.97
 a wrong location, another kind of finding there is another finding."""
 
 
+ONE_NAMES_IT = 0.8  # the diagnosis of one report is the description of the other
+UNREAD = 0.6  # what remains of a similarity when the diagnosis is not shared
+
+
 class Difference(NamedTuple):
     """One attribute of a matched finding that the two reports tell differently.
 
@@ -146,13 +150,22 @@ def concept_similarity(r: Finding, c: Finding, knowledge: Knowledge) -> float:
     """Similarity of what two findings are, whatever the words: the best of all their concepts."""
     of = knowledge.similarity.of
     value = of(r.concept, c.concept)
-    if value < 1.0:
-        for a in r.others:
-            value = max(value, 0.95 * of(a, c.concept))
+    if not (r.others or c.others):
+        return value
+    known_r, known_c = 0.0, 0.0  # how much of each side's further concepts the other side knows
+    for a in r.others:
+        known_r = max(known_r, of(a, c.concept))
         for b in c.others:
-            value = max(value, 0.95 * of(r.concept, b))
-            for a in r.others:
-                value = max(value, 0.9 * of(a, b))
+            both = of(a, b)
+            known_r, known_c = max(known_r, both), max(known_c, both)
+    for b in c.others:
+        known_c = max(known_c, of(r.concept, b))
+    value = max(value, ONE_NAMES_IT * max(known_r, known_c))
+    # the same shadow, read as different diseases, is half a match
+    if r.others:
+        value *= UNREAD + (1.0 - UNREAD) * known_r
+    if c.others:
+        value *= UNREAD + (1.0 - UNREAD) * known_c
     return value
 
 
