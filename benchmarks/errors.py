@@ -2,8 +2,8 @@
 
     python benchmarks/errors.py [--data DIR] [--metrics NAMES]
 
-Agreement is measured on the development half of RadPref (50 studies, two candidates each, three radiologists), which
-is not part of the package. Weights are fitted on the studies left in and judged on the one left out.
+Agreement is measured on the development half of RadPref (50 studies, two candidates each, three radiologists),
+which is not part of the package. Weights are fitted on the studies left in and judged on the one left out.
 """
 
 from __future__ import annotations

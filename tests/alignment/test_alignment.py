@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from radgauge.alignment.claims import findings_of
 from radgauge.alignment.concepts import DATA
-from radgauge.alignment.findings import Findings, findings_of, knowledge_for
+from radgauge.alignment.findings import Findings, knowledge_for
 from radgauge.alignment.match import Aligned, align_findings
 from radgauge.alignment.places import BOTH, LEFT, RIGHT
 from radgauge.alignment.profile import profile_of

@@ -76,7 +76,8 @@ class Aligned(NamedTuple):
 def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Aligned:
     """Put the findings of two reports side by side.
 
-    >>> from radgauge.alignment.findings import findings_of, knowledge_for
+    >>> from radgauge.alignment.claims import findings_of
+    >>> from radgauge.alignment.findings import knowledge_for
     >>> from radgauge.report_reader import load_lexicon, read_report
     >>> known = knowledge_for(load_lexicon())
     >>> texts = "Left effusion. Cardiomegaly.", "Right effusion. Heart size is normal."

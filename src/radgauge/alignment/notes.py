@@ -60,7 +60,8 @@ def notes_of(
 def describe(finding: Finding, knowledge: Knowledge) -> str:
     """A finding in a few words: severity, side, name, place.
 
-    >>> from radgauge.alignment.findings import findings_of, knowledge_for
+    >>> from radgauge.alignment.claims import findings_of
+    >>> from radgauge.alignment.findings import knowledge_for
     >>> from radgauge.report_reader import load_lexicon, read_report
     >>> known = knowledge_for(load_lexicon())
     >>> describe(findings_of(read_report("Small effusion on the left."), known).present[0], known)

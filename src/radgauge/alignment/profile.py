@@ -4,8 +4,8 @@ Categories: Yu et al. 2022 (1 to 6), Calamida et al. 2023 (7, 8). The quality va
 
     x = E (1 + base) / (W + base),    quality = (1 - x) / (1 + x)
 
-with E the weighted errors and W the weight of all findings of the reference. It is 1 without errors, 0 where one
-missed actionable finding was all there was to say, near 0 for a normal template, and tends to -1.
+with E the weighted errors and W the weight of all findings of the reference. It is 1 without errors, tends to -1,
+and the scale of the weights is such that a normal template, which omits every finding, is at 0 on average.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def fit_errors_cli(
     ] = "default",
     strength: Annotated[
         float, typer.Option("--strength", help="Pull towards the start; large = no learning.")
-    ] = 0.03,
+    ] = 0.2,
     folds: Annotated[
         int | None, typer.Option("--folds", help="Parts for cross-validation; without it, leave one study out.")
     ] = None,

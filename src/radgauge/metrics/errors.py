@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from radgauge.alignment.findings import Findings, Knowledge, findings_of, knowledge_for
+from radgauge.alignment.claims import findings_of
+from radgauge.alignment.findings import Findings, Knowledge, knowledge_for
 from radgauge.alignment.match import align_findings
 from radgauge.alignment.notes import notes_of
 from radgauge.alignment.profile import Arithmetic, Profile, counts_of, profile_of

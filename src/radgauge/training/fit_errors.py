@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 from radgauge.alignment.profile import OMITTED, Profile
 from radgauge.alignment.rules import TIERS
@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 SCALE = 0.25  # a difference of quality that people see
 SMALLEST = 1e-3  # weights are positive: logarithms
 LEARNED_TIERS = tuple(tier for tier in TIERS if tier != "actionable")  # "actionable" is the unit
+COSTS = frozenset({*(category.key for category in CATEGORIES), "inexact", "silence"})
 NAMES = (*LEARNED_TIERS, *(category.key for category in CATEGORIES), *SCALARS)
 
 
@@ -63,7 +64,7 @@ def fit_errors(
     *,
     target: str | None = None,
     start: Weights = PRIOR,
-    strength: float = 0.03,
+    strength: float = 0.2,
     folds: int | None = None,
     metric: Errors | None = None,
     reading: Readings | None = None,
@@ -197,6 +198,14 @@ class _Table:
             object.__setattr__(new, name, value)
         return new
 
+    def template(self, logs: Array) -> Array:
+        """x of a report that omits every finding of the reference."""
+        w = dict(zip(NAMES, np.exp(logs), strict=True))
+        tiers = np.array([w.get(tier, 1.0) for tier in TIERS])
+        whole = np.einsum("cth,t,h->c", self.whole, tiers, np.array([1.0, w["hedged"]]))
+        x: Array = w["omission"] * whole * (1.0 + w["base"]) / (whole + w["base"])
+        return x
+
     def quality(self, logs: Array) -> Array:
         """Quality of every case under these weights; the same arithmetic as Arithmetic.quality."""
         w = dict(zip(NAMES, np.exp(logs), strict=True))
@@ -226,7 +235,24 @@ def _learn(table: _Table, wanted: Array, origin: Array, strength: float) -> Arra
         return float(pairs + strength * ((logs - origin) ** 2).sum())
 
     learned: Array = minimize(loss, origin, method="L-BFGS-B", bounds=[(o - 3, o + 3) for o in origin]).x
-    return learned
+    return _centred(table, learned)
+
+
+def _centred(table: _Table, logs: Array) -> Array:
+    """The same order of reports, scaled so that a normal template, which omits all, has mean quality 0."""
+    x = table.template(logs)
+    x = x[x > 0]
+    if not len(x):
+        return logs
+
+    def mean_quality(shift: float) -> float:
+        scaled = x * np.exp(shift)
+        return float(((1.0 - scaled) / (1.0 + scaled)).mean())
+
+    shift = brentq(mean_quality, -5.0, 5.0) if mean_quality(-5.0) > 0 > mean_quality(5.0) else 0.0
+    costs = [name in COSTS for name in NAMES]
+    centred: Array = logs + np.where(costs, shift, 0.0)
+    return centred
 
 
 def _logs(weights: Weights) -> Array:
