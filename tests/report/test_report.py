@@ -61,6 +61,7 @@ def test_text_from_data_is_escaped_everywhere(page: str) -> None:
     assert "&lt;b&gt;theirs&lt;/b&gt;" in page
     assert "<title>A &lt;title&gt;</title>" in page
     assert "odd &lt;i&gt;" in page
+    assert "2 of 60 judgments are missing" in page
     assert "window.hacked" not in page  # texts are compressed; none is in the markup
     assert page.count("<script") == 3
     assert page.count("</script>") == 3

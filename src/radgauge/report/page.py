@@ -139,10 +139,9 @@ def _missing(report: Report) -> str:
     count = sum(n for *_, n in report.not_judged)
     if not count:
         return ""
-    metrics = len({metric for metric, *_ in report.not_judged})
     return (
-        f"{count} judgments are missing: cases that {metrics} of {len(report.metrics)} metrics could not judge. "
-        "They are left out of the values, never counted as bad."
+        f"{count:,} of {report.cases * len(report.metrics):,} judgments are missing: a metric could not judge the "
+        "case. They are left out of the values, never counted as bad."
     )
 
 

@@ -155,7 +155,7 @@
   const systemMark = (s) => marksOf[s] ? marksOf[s].cloneNode(true) : el("span");
   function drawList() {
     const total = state.found.length;
-    $("count").textContent = total === cases.length ? `${total} cases` : `${total} of ${cases.length} cases`;
+    $("count").replaceChildren(total === cases.length ? `${total} cases` : `${total} of ${cases.length} cases`);
     const pages = Math.max(1, Math.ceil(total / PAGE));
     state.page = Math.min(state.page, pages - 1);
     $("page").textContent = `page ${state.page + 1} of ${pages}`;
@@ -163,10 +163,11 @@
     $("next").disabled = state.page >= pages - 1;
     const [order, judge] = state.order.split(":");
     const head = heads[judge] ?? heads[0];
+    $("value").textContent = order === "gap" ? "percentile gap" : head.name;
     const rows = state.found.slice(state.page * PAGE, (state.page + 1) * PAGE).map((item) => {
       const li = el("li");
       li.dataset.n = item.n;
-      const shown = order === "gap" ? `gap ${item.gap}` : show(item.values[head.judge][0]);
+      const shown = order === "gap" ? String(item.gap) : show(item.values[head.judge][0]);
       li.append(systemMark(item.system), el("span", "id", item.study.i), el("span", "", shown));
       li.append(el("span", "sub", data.systems[item.system]));
       return li;
