@@ -6,7 +6,8 @@ The corpus is put together from the sentences of a part of the IU reports: a fif
 others draw as many sentences as real reports have, each as often as it occurs. The queries are 2,192 other reports
 as they are; equal ones are searched once. Every line is a process of its own: `read` is until the first query is
 answered (reading and index), `search` is for the others, `peak` is the largest resident memory of the process,
-corpus included. On a busy machine `cpu` says more than the clock.
+corpus included. On a busy machine `cpu` says more than the clock. `mean` is over the queries that could be judged,
+`zero` counts those with which no report has anything in common.
 
 Brute force is sacreBLEU's sentence_score (orders 1 and 2, the smoothing closest to CXR-Report-Metric's) on a
 sample of pairs, times the number of distinct pairs: copies count once, as they do in the search. Both sides of
@@ -65,10 +66,11 @@ def one(metric: str, size: int, queries: int, data: Path | None) -> None:
     corpus = Corpus.of(reports)
     distinct = list(dict.fromkeys(text for _, text in asked))
     search = search_for(judge)(judge, corpus.texts, queries=distinct, top=1, reading=Readings())
-    scores = [next(search).scores[:1].sum()]
+    first = next(search)
     ready = time.perf_counter()
-    scores += [found.scores[:1].sum() for found in search]
+    answers = [first, *search]
     done = time.perf_counter()
+    scores = [float(found.scores[0]) for found in answers if len(found.scores)]
     measured = {
         "texts": len(corpus.texts),
         "queries": len(distinct),
@@ -76,7 +78,9 @@ def one(metric: str, size: int, queries: int, data: Path | None) -> None:
         "search": done - ready,
         "cpu": time.process_time() - cpu,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "mean": float(sum(scores) / len(scores)),
+        "mean": sum(scores) / len(scores),
+        "zero": sum(score == 0 for score in scores),
+        "not_judged": len(answers) - len(scores),
     }
     print(json.dumps(measured))
 
@@ -111,7 +115,7 @@ def main() -> None:
         return
     sizes = [int(size) for size in options.sizes.split(",")]
     print(f"{'metric':<20} {'corpus':>8} {'distinct':>8} {'queries':>7} {'read s':>8} {'search s':>8} ", end="")
-    print(f"{'total s':>8} {'cpu s':>8} {'peak MB':>8} {'mean':>6}")
+    print(f"{'total s':>8} {'cpu s':>8} {'peak MB':>8} {'mean':>6} {'zero':>5} {'not judged':>10}")
     for metric in options.metrics.split(","):
         for size in sizes:
             passed = ["--data", str(options.data)] if options.data else []
@@ -124,7 +128,7 @@ def main() -> None:
             print(
                 f"{metric:<20} {size:>8} {found['texts']:>8} {found['queries']:>7} {found['read']:>8.1f} "
                 f"{found['search']:>8.1f} {total:>8.1f} {found['cpu']:>8.1f} {found['peak']:>8.0f} "
-                f"{found['mean']:>6.3f}",
+                f"{found['mean']:>6.3f} {found['zero']:>5} {found['not_judged']:>10}",
                 flush=True,
             )
             if metric == "bleu2_cxr" and size == sizes[-1]:
