@@ -54,6 +54,12 @@ def present(text: str) -> list[str]:
         ("History: pneumonia. Findings: Clear lungs.", []),
         ("Artifact from EKG leads.", []),
         ("Prior CABG.", ["cabg"]),
+        ("Left basilar atelectasis and/or infiltrate.", ["atelectasis"]),
+        ("Opacities, likely edema.", ["lung_opacity"]),
+        ("Left opacity. Differential includes infection, aspiration and edema.", ["lung_opacity"]),
+        ("Please note that fractures may not be demonstrated.", []),
+        ("Upper lobe pneumonia is not entirely excluded.", []),
+        ("Dual lead pacemaker.", ["pacemaker"]),
         ("Left effusion and right effusion.", ["pleural_effusion", "pleural_effusion"]),
     ],
 )

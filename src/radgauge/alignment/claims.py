@@ -79,14 +79,17 @@ def _limits(reading: ReportReading, rules: Rules) -> list[int]:
             limit = start + match.end()
         if (match := rules.request.search(sentence)) is not None:
             limit = min(limit, start + match.start())
-        if (match := rules.advice.search(sentence)) is not None and "consider" in match[0]:
+        if rules.unseen.search(sentence) is not None:
             limit = start
         found.append(limit)
     return found
 
 
 def _only_hedged(mention: Mention, rules: Rules) -> bool:
-    return mention.assertion == "uncertain" and mention.attributes.cue.lower() in rules.hedges
+    if mention.assertion != "uncertain":
+        return False
+    cue = mention.attributes.cue.lower()
+    return any(hedge in cue for hedge in rules.hedges)
 
 
 def _finding(mention: Mention, anatomy: Sequence[Mention], knowledge: Knowledge) -> Finding:

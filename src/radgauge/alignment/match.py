@@ -20,7 +20,7 @@ a wrong location, another kind of finding there is another finding."""
 
 
 ONE_NAMES_IT = 0.8  # the diagnosis of one report is the description of the other
-UNREAD = 0.6  # what remains of a similarity when the diagnosis is not shared
+UNREAD = 0.65  # what remains of a similarity when the diagnosis is not shared
 
 
 class Difference(NamedTuple):

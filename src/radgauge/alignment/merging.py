@@ -43,7 +43,7 @@ def join_suggestions(
             continue
         if (
             _SLASH.match(between)
-            or (a.uncertain and b.uncertain and _ALTERNATIVE.match(between))
+            or _ALTERNATIVE.match(between)
             or (_APPOSED.search(between) and _can_be(a, b, knowledge))
         ):
             claims[following] = _joined(a, b)

@@ -58,8 +58,8 @@ class Rules:
     parts: frozenset[str]
     limits: re.Pattern[str]
     request: re.Pattern[str]
-    advice: re.Pattern[str]
-    hedges: frozenset[str]
+    unseen: re.Pattern[str]
+    hedges: tuple[str, ...]
     context: tuple[ContextRule, ...]
     tiers: Mapping[str, int]
     topics: Mapping[str, tuple[str, ...]]
@@ -121,8 +121,8 @@ def rules_for(lexicon: Lexicon) -> Rules:
         parts=frozenset(table["parts"]["concepts"]),
         limits=_any(sentences["limits"]),
         request=_any(sentences["request"]),
-        advice=_any(sentences["advice"]),
-        hedges=frozenset(table["hedges"]["cues"]),
+        unseen=_any(sentences["unseen"]),
+        hedges=tuple(table["hedges"]["cues"]),
         context=tuple(
             ContextRule(
                 rule["why"],
