@@ -133,3 +133,16 @@ def test_similarity_needs_the_checkpoint_for_embeddings() -> None:
         ChexbertSimilarity(of="embedding")
     assert ChexbertSimilarity().columns == ("chexbert_label_similarity_embedded",)
     assert ChexbertSimilarity(models="published").columns == ("chexbert_similarity",)
+
+
+def test_findings_outside_the_14_are_no_finding_for_the_similarity() -> None:
+    """Two reports of spinal degeneration agree; a text that says nothing is still not judged."""
+    cases = [
+        rg.Case("1", "Degenerative changes of the spine.", ("Mild degenerative change in the thoracic spine.",)),
+        rg.Case("2", "Degenerative changes of the spine.", ("Large right pneumothorax.",)),
+        rg.Case("3", "Hello.", ("Good day.",)),
+    ]
+    found = rg.score(cases, [ChexbertSimilarity()])["chexbert_similarity"]
+    assert found.headline[0] == pytest.approx(1.0)
+    assert found.headline[1] == 0.0
+    assert found.reasons == {("3", "system"): "no condition is positive in either text"}

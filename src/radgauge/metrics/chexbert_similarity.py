@@ -16,26 +16,28 @@ from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.metric import Metric, Rows, ratio, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, check_choices, has_words, label_columns, settle, wordless
-from radgauge.models.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes, labeler_signature
+from radgauge.models.chexbert_labels import NO_FINDING, POSITIVE, UNCERTAIN, condition_codes, labeler_signature
 from radgauge.reading import Readings
+from radgauge.report_reader import ReportReader
 
 
 @dataclass(frozen=True)
 class ChexbertSimilarity(Metric):
     """Cosine of two reports in CheXbert's eyes.
 
-    Attributes:
-        models: "embedded", "published", or a folder or file with the authors' checkpoint.
-        of: "embedding" (released code; published models only), "labels" (preprint: 1 for a positive
-            condition, 0 otherwise); "auto" is labels for embedded and embedding for published models.
-        uncertain: For labels: whether "uncertain" counts as "positive" or "negative".
-        empty: "nan": a text without words is not judged; "read": it is read like any other.
+        Attributes:
+            models: "embedded", "published", or a folder or file with the authors' checkpoint.
+            of: "embedding" (released code; published models only), "labels" (preprint: 1 for a positive
+                condition, 0 otherwise); "auto" is labels for embedded and embedding for published models.
+            uncertain: For labels: whether "uncertain" counts as "positive" or "negative".
+            empty: "nan": a text without words is not judged; "read": it is read like any other.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
-    >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
-    >>> ChexbertSimilarity().measure([case], reading=Readings()).round(3).tolist()
-    [[0.707]]
+        >>> from radgauge.cases import Case
+        >>> from radgauge.reading import Readings
+    from radgauge.report_reader import ReportReader
+        >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
+        >>> ChexbertSimilarity().measure([case], reading=Readings()).round(3).tolist()
+        [[0.707]]
     """
 
     name: ClassVar[str] = "chexbert_similarity"
@@ -93,7 +95,15 @@ class ChexbertSimilarity(Metric):
         if self.of == "labels":
             counted = (POSITIVE, UNCERTAIN) if self.uncertain == "positive" else (POSITIVE,)
             codes = condition_codes(texts, reading=reading, models=self.models)
-            return np.isin(codes, counted).astype(np.float64)
+            vectors = np.isin(codes, counted).astype(np.float64)
+            if self.models == EMBEDDED:
+                # The embedded labels follow CheXbert: "No Finding" is blank beside a finding outside the 14.
+                # Here the CheXpert labeler's rule is the better one, because a vector of zeros has no angle:
+                # a report that speaks of findings, none of them among the 14, has no finding.
+                read = reading.of(ReportReader(), texts)
+                speaks = np.array([any(m.kind != "anatomy" for m in each.mentions) for each in read], dtype=bool)
+                vectors[speaks & ~vectors.any(axis=1), NO_FINDING] = 1.0
+            return vectors
         from radgauge.models.chexbert_network import chexbert_reader
 
         read = reading.of(chexbert_reader(self.models), texts)

@@ -20,6 +20,7 @@ Codes = NDArray[np.int8]
 CONDITIONS = CHEXPERT
 BLANK, POSITIVE, NEGATIVE, UNCERTAIN = 0, 1, 2, 3
 STATES = ("blank", "positive", "negative", "uncertain")
+NO_FINDING = CONDITIONS.index("No Finding")
 FIVE = (1, 4, 5, 7, 9)
 """Cardiomegaly, Edema, Consolidation, Atelectasis, Pleural Effusion: the five of the CheXpert competition."""
 
