@@ -45,5 +45,8 @@ format: $(VENV)/installed
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format src tests
 
+parity: $(VENV)/installed
+	$(RUN) parity/make_published.py
+
 clean:
 	rm -rf $(VENV) $(DEMO) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

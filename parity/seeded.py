@@ -12,6 +12,7 @@ import json
 import re
 import tarfile
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ class Size:
     heads: int = 4
     inner: int = 96
     vocabulary: int = 0  # at least this many entries
+    texts: tuple[str, ...] = ()  # where the vocabulary comes from; our sentences unless given
+    merges: int = 120
 
 
 SMALL = Size()
@@ -92,8 +95,9 @@ def fill(state: dict[str, Any], *, seed: int) -> dict[str, Any]:
 def bert_folder(folder: Path, *, size: Size = SMALL, positions: int = 512) -> Path:
     """Vocabulary and config.json of an uncased BERT."""
     folder.mkdir(parents=True, exist_ok=True)
-    words = sorted(set(re.findall(r"[a-z]+", " ".join(SENTENCES).lower())))
-    whole = [word for number, word in enumerate(words) if number % 3]  # the others fall into pieces
+    words = sorted(set(re.findall(r"[a-z]+", " ".join(size.texts or SENTENCES).lower())))
+    # Some fall into pieces: with real texts about as many as BERT's own vocabulary breaks.
+    whole = [word for number, word in enumerate(words) if number % (20 if size.texts else 3)]
     letters = "abcdefghijklmnopqrstuvwxyz0123456789.,:;!?()/%-"
     pieces = [*letters, *("##" + letter for letter in letters), "##ing", "##ly", "##tion", "##ed"]
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys([*pieces, *whole])]
@@ -151,22 +155,19 @@ def _roberta_folder(folder: Path, *, size: Size, positions: int) -> None:
     shown = {byte: chr(byte) for byte in kept}
     for byte in range(256):
         shown.setdefault(byte, chr(256 + len(shown) - len(kept)))
-    words = [
-        "".join(shown[byte] for byte in f" {word}".encode())
-        for word in re.findall(r"[A-Za-z]+|[^\sA-Za-z]+", " ".join(SENTENCES))
-    ]
+    words = Counter(re.findall(r"[A-Za-z]+|[^\sA-Za-z]+", " ".join(size.texts or SENTENCES)))
     merges = []
-    split = [list(word) for word in words]
-    for _ in range(120):
-        counts: dict[tuple[str, str], int] = {}
-        for word in split:
+    split = [([shown[byte] for byte in f" {word}".encode()], often) for word, often in words.items()]
+    for _ in range(size.merges):
+        counts: Counter[tuple[str, str]] = Counter()
+        for word, often in split:
             for pair in itertools.pairwise(word):
-                counts[pair] = counts.get(pair, 0) + 1
+                counts[pair] += often
         if not counts:
             break
         best = min(counts, key=lambda pair: (-counts[pair], pair))
         merges.append(best)
-        split = [_merge(word, best) for word in split]
+        split = [(_merge(word, best), often) for word, often in split]
     joined = dict.fromkeys("".join(pair) for pair in merges)
     vocabulary = ["<s>", "<pad>", "</s>", "<unk>", *shown.values(), *joined]
     vocabulary += [f"madeup{i}" for i in range(size.vocabulary - len(vocabulary) - 1)] + ["<mask>"]

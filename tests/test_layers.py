@@ -26,7 +26,7 @@ LAYERS = [
     {"registry"},
     {"scores"},
     {"metrics", "contract", "case_files", "scores_file", "corpora", "samples"},
-    {"summary", "compare", "judges"},
+    {"summary", "compare", "judges", "model_checks"},
     {"baselines"},
     {"training"},
     {"align", "behaviour", "fit", "oracle"},

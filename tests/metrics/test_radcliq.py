@@ -119,5 +119,7 @@ def test_bad_composites(tmp_path: Path, content: str, message: str) -> None:
 
 
 def test_unknown_version() -> None:
-    with pytest.raises(UsageError, match="version must be one of preprint, v0, v1 or a JSON file, got 'v2'"):
+    with pytest.raises(
+        UsageError, match="version must be one of preprint, v0, v1, radeval or a JSON file, got 'v2'"
+    ):
         RadCliQ(version="v2")

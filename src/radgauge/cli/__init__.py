@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-VERBS = ("score", "compare", "align", "report", "oracle", "fit", "read", "ls", "cache", "demo")
+VERBS = ("score", "compare", "align", "report", "oracle", "fit", "read", "models", "ls", "cache", "demo")
 
 INTERRUPTED = 130
 

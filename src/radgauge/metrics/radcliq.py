@@ -26,7 +26,7 @@ from radgauge.metrics._settings import EMBEDDED, check_choices, settle
 from radgauge.reading import Readings
 from radgauge.registry import load
 
-PUBLISHED = ("preprint", "v0", "v1")
+PUBLISHED = ("preprint", "v0", "v1", "radeval")
 _FILE = Path(__file__).parent / "data" / "radcliq.json"
 
 
@@ -114,7 +114,8 @@ class RadCliQ(Metric):
 
     Attributes:
         models: Profile of the parts: "embedded", "published", or a folder with the checkpoints.
-        version: "v1" (standardised units), "v0" and "preprint" (errors per report), or a JSON file.
+        version: "v1" (standardised units), "v0" and "preprint" (errors per report), "radeval" (v1 as the RadEval
+            package computes it, with idf), or a JSON file.
         inverse: Also give 1 / mean, as the ReXrank leaderboard reports it; it exists for sets only, and is
             NaN for single cases.
         empty: What texts without words or entities do: "nan": the case is not judged; "published": the
@@ -155,6 +156,11 @@ class RadCliQ(Metric):
     def directions(self) -> tuple[bool, ...]:
         """Lower is better for the raw value, higher for its inverse."""
         return (False, True)[: 1 + self.inverse]
+
+    @property
+    def independent(self) -> bool:  # type: ignore[override]
+        """As its parts are: a BERTScore with idf looks at all references of the run."""
+        return all(part.independent for part in self._parts())
 
     @property
     def judges_empty(self) -> bool:

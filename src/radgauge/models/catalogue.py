@@ -83,7 +83,7 @@ def models_dir() -> Path:
     return Path(chosen).expanduser() if chosen else default_cache_dir() / "models"
 
 
-def places(wanted: Checkpoint) -> list[Path]:
+def places_of(wanted: Checkpoint) -> list[Path]:
     """Where a checkpoint is looked for, whether it is there or not; stars stand for any version."""
     leaf = wanted.file or wanted.repo.rpartition("/")[2]
     snapshots = _hub_cache() / f"models--{wanted.repo.replace('/', '--')}" / "snapshots" / "*"
@@ -98,7 +98,7 @@ def places(wanted: Checkpoint) -> list[Path]:
 
 def find(wanted: Checkpoint) -> Path | None:
     """Where the checkpoint is on this machine; None if it is nowhere."""
-    for place in places(wanted):
+    for place in places_of(wanted):
         for found in _expand(place):
             if found.is_file() and wanted.file:
                 return found

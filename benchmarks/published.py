@@ -1,0 +1,156 @@
+"""BERTScore, RadGraph and CheXbert against bert-score, radgraph and f1chexbert: same weights, same pairs, one run.
+
+    python benchmarks/published.py --data ../shared/data [--pairs 500] [--only bertscore]
+
+Checkpoints are seeded and of the published sizes (DistilRoBERTa, BERT base): time does not depend on what the
+weights have learned, except that RadGraph's depends on how many entities there are, so its scorers are set to
+find about as many as in real reports. Peers run in an environment of their own ($RADGAUGE_PEERS, or built from
+the package registry), one at a time, with as many threads as ours, and report their own seconds without
+loading. Ratios above 1 mean that ours is faster; values of both are compared as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "parity"))
+
+import seeded  # noqa: E402
+from environment import run_peer  # noqa: E402
+
+import radgauge as rg  # noqa: E402
+from radgauge.metrics.bertscore import BertScore  # noqa: E402
+from radgauge.metrics.chexbert import Chexbert  # noqa: E402
+from radgauge.metrics.radgraph import RadGraph  # noqa: E402
+from radgauge.models import dygie  # noqa: E402
+
+Pairs = list[tuple[str, str]]
+
+
+def real_pairs(data: Path, count: int) -> Pairs:
+    """Candidates of the most varied system and their references."""
+    with (data / "iu_xray_systems" / "test590_systems.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    systems = [name for name in rows[0] if name not in ("id", "reference")]
+    system = max(systems, key=lambda name: len({row[name] for row in rows}))
+    return [(row[system], row["reference"]) for row in rows if row[system].strip() and row["reference"].strip()][
+        :count
+    ]
+
+
+def ours(metric: rg.Metric, pairs: Pairs) -> tuple[rg.Scores, float]:
+    """Scores and seconds with weights loaded and nothing read before."""
+    cases = [rg.Case(str(i), a, (b,)) for i, (a, b) in enumerate(pairs)]
+    rg.score(cases[:2], [metric])
+    started = time.perf_counter()
+    scores = next(iter(rg.score(cases, [metric]).values()))
+    return scores, time.perf_counter() - started
+
+
+def peer(name: str, folder: Path, job: dict[str, Any]) -> dict[str, Any]:
+    """What the peer found, with its own seconds."""
+    (folder / "job.json").write_text(json.dumps({**job, "threads": torch.get_num_threads()}))
+    run_peer(ROOT / "parity" / name / "peer.py", folder)
+    found: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    return found
+
+
+def bertscore(folder: Path, pairs: Pairs) -> tuple[float, float, float]:
+    """Seconds of theirs and ours, and the largest difference of a value."""
+    texts = tuple(text for pair in pairs for text in pair)
+    size = dataclasses.replace(seeded.DISTIL, texts=texts, merges=1500)
+    seeded.encoder(folder / "encoder", size=size, positions=512)
+    (folder / "baseline.tsv").write_text("LAYER,P,R,F\n" + "".join(f"{i},0.5,0.5,0.5\n" for i in range(7)))
+    runs = {"run": {"encoder": "encoder", "layer": 5, "idf": False, "rescale": False}}
+    theirs = peer("bertscore", folder, {"pairs": pairs, "runs": runs})["run"]
+    metric = BertScore(models=str(folder), encoder="encoder", layer=5, rescale=False, empty="zero")
+    scores, seconds = ours(metric, pairs)
+    return theirs["seconds"], seconds, float(np.abs(scores.headline - np.array(theirs["values"][2])).max())
+
+
+def chexbert(folder: Path, pairs: Pairs) -> tuple[float, float, float]:
+    """The same for labels: the difference is in the micro F1 over 14."""
+    texts = tuple(text for pair in pairs for text in pair)
+    seeded.chexbert(folder, size=dataclasses.replace(seeded.BASE, texts=texts))
+    theirs = peer("chexbert", folder, {"pairs": pairs, "labels": False})
+    metric = Chexbert(models=str(folder), empty="read")
+    scores, seconds = ours(metric, pairs)
+    value = metric.corpus_score(scores.rows)
+    return theirs["seconds"], seconds, abs(value - theirs["report_14"]["micro avg"]["f1-score"])
+
+
+def radgraph(folder: Path, pairs: Pairs) -> tuple[float, float, float]:
+    """The same for graphs: the difference is in the rewards per pair."""
+    texts = tuple(text for pair in pairs for text in pair)
+    size = dataclasses.replace(seeded.BASE, texts=texts)
+    shifts = calibrated(folder / "trial", size, texts[:20])
+    seeded.radgraph(folder, size=size, shifts=shifts)
+    theirs = peer("radgraph", folder, {"network": "radgraph", "pairs": pairs, "graphs": False})
+    metric = RadGraph(models=str(folder), variant="simple")
+    scores, seconds = ours(metric, pairs)
+    names = ("simple", "partial", "complete")
+    mine = np.array([scores.column(f"radgraph_{name}") for name in names])
+    items = metric.items(texts, reading=rg.Readings())
+    words = sum(len(dygie.words_of(text, network="radgraph")) for text in texts)
+    print(f"  distinct entities per word: {sum(len(each.entities) for each in items) / words:.2f}")
+    return theirs["seconds"], seconds, float(np.abs(mine - np.array(theirs["rewards"])).max())
+
+
+def calibrated(folder: Path, size: seeded.Size, texts: tuple[str, ...]) -> list[tuple[float, ...]]:
+    """Biases that leave about one span in twenty an entity (a third of the words) and one pair in ten related."""
+    shifts: list[tuple[float, ...]] = [(0.0,) * 4, (0.0,) * 3]
+    for stage, share in ((0, 0.05), (1, 0.1)):
+        place = seeded.radgraph(folder, size=size, shifts=shifts)
+        network = dygie.load_network.__wrapped__(str(place), "radgraph", str(folder), "cpu")
+        seen: list[Any] = []
+        plain = network._with_null
+
+        def watched(logits: Any, wanted: int = stage + 2, plain: Any = plain, seen: list[Any] = seen) -> Any:
+            if logits.dim() == wanted:
+                seen.append(logits.reshape(-1, logits.shape[-1]))
+            return plain(logits)
+
+        network._with_null = watched
+        network.graphs([dygie.words_of(text, network="radgraph") for text in texts])
+        logits = torch.cat(seen)
+        shifts[stage] = tuple(logits.quantile(1 - share / logits.shape[1], dim=0).tolist())
+    return shifts
+
+
+def main() -> None:
+    """Print a table of ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--pairs", type=int, default=500)
+    parser.add_argument("--only", choices=["bertscore", "chexbert", "radgraph"])
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    pairs = real_pairs(options.data, options.pairs)
+    distinct = len({text for pair in pairs for text in pair})
+    print(f"{len(pairs)} pairs, {distinct} distinct texts, {options.threads} threads")
+    runs = {"bertscore": bertscore, "chexbert": chexbert, "radgraph": radgraph}
+    for name in [options.only] if options.only else runs:
+        with tempfile.TemporaryDirectory() as temporary:
+            theirs, mine, difference = runs[name](Path(temporary), pairs)
+        print(
+            f"{name:10} peer {theirs:8.1f} s   ours {mine:8.1f} s   ratio {theirs / mine:6.1f}   "
+            f"largest difference {difference:.1e}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

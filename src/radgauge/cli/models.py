@@ -1,0 +1,107 @@
+"""`radgauge models`: the published checkpoints; what is here, fetch what is not, prove that it is right."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from radgauge.cli import options as o
+
+models_app = typer.Typer(help="Published checkpoints: list, fetch, verify.", no_args_is_help=True)
+
+Names = Annotated[list[str] | None, typer.Argument(help="Names from `radgauge models list`; all if none.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.add_typer(models_app, name="models")
+
+
+@models_app.command("list")
+def list_cli(
+    places: Annotated[bool, typer.Option("--places", help="Show every place that was looked in.")] = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Every checkpoint radgauge can use: purpose, id, size, licence, and where it is on this machine."""
+    from radgauge.cli.render import console, plain_table
+    from radgauge.models.catalogue import CHECKPOINTS, find, places_of
+
+    found = {each.name: find(each) for each in CHECKPOINTS}
+    if as_json:
+        lines = [
+            {
+                **{key: getattr(each, key) for key in ("name", "purpose", "repo", "revision", "file", "licence")},
+                "metrics": list(each.metrics),
+                "megabytes": each.megabytes or None,
+                "path": found[each.name],
+                "looked_in": [str(place) for place in places_of(each)],
+            }
+            for each in CHECKPOINTS
+        ]
+        typer.echo(o.to_json(lines))
+        return
+    table = plain_table("name", "for", "hub id", "MB", "licence", "here", right=(3,), fold=(1, 2, 4, 5))
+    for each in CHECKPOINTS:
+        where = found[each.name]
+        table.add_row(
+            each.name,
+            each.purpose,
+            each.id if len(each.revision) < 40 else each.id.replace(each.revision, each.revision[:7]),
+            str(each.megabytes or "?"),
+            each.licence,
+            str(where) if where else "no",
+        )
+    out = console()
+    out.print(table)
+    if places:
+        for each in CHECKPOINTS:
+            out.print(f"{each.name}:", *(f"  {place}" for place in places_of(each)), sep="\n", soft_wrap=True)
+
+
+@models_app.command("fetch")
+def fetch_cli(
+    names: Annotated[list[str], typer.Argument(help="Names from `radgauge models list`, or 'all'.")],
+    quiet: o.Quiet = False,
+) -> None:
+    """Download checkpoints. Goes on where an earlier download stopped; RADGAUGE_OFFLINE=1 forbids it."""
+    from radgauge.cli.progress import bars
+    from radgauge.models.catalogue import CHECKPOINTS, checkpoint, find
+    from radgauge.models.fetch import fetch
+
+    wanted = list(CHECKPOINTS) if names == ["all"] else [checkpoint(name) for name in names]
+    for each in wanted:
+        here = find(each)
+        if here is not None:
+            typer.echo(f"{each.name}: {here}")
+            continue
+        typer.echo(f"{each.name}: {fetch(each, progress=None if quiet else bars())}")
+
+
+@models_app.command("verify")
+def verify_cli(
+    names: Names = None,
+    models: Annotated[str, typer.Option("--models", help="'published', or a folder with the checkpoints.")] = (
+        "published"
+    ),
+    as_json: o.AsJson = False,
+) -> None:
+    """Recompute the values that authors and peers print for public examples: same, or how far off."""
+    from radgauge.cli.render import console, plain_table
+    from radgauge.model_checks import verify_models
+
+    results = verify_models(names or (), models=models)
+    if as_json:
+        typer.echo(o.to_json(results))
+    else:
+        table = plain_table("example", "result", "largest difference", "source", right=(2,), fold=(0, 3))
+        for each in results:
+            shown = "–" if each.difference is None else f"{each.difference:.2g}"
+            table.add_row(each.name, each.status, shown, each.source)
+        out = console()
+        out.print(table)
+        for each in results:
+            if each.note:
+                out.print(f"{each.name}: {each.note}", soft_wrap=True)
+    if any(each.status == "off" for each in results):
+        raise typer.Exit(1)

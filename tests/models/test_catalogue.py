@@ -1,0 +1,211 @@
+"""Where checkpoints are looked for, and how they are fetched: resumed, checked, refused."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from radgauge.errors import ModelError, UsageError
+from radgauge.metric import Metric
+from radgauge.models.catalogue import (
+    CHECKPOINTS,
+    checkpoint,
+    find,
+    locate_file,
+    locate_tokenizer,
+    models_dir,
+    places_of,
+)
+from radgauge.models.fetch import fetch
+from radgauge.registry import metric_class, metric_names
+
+
+@pytest.fixture(autouse=True)
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the user's machine is looked at."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("RADGAUGE_MODELS", str(tmp_path / "models"))
+    for name in ("HF_HOME", "HF_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_every_entry_is_complete_and_belongs_to_a_metric() -> None:
+    names = [each.name for each in CHECKPOINTS]
+    assert len(set(names)) == len(names)
+    for each in CHECKPOINTS:
+        assert each.purpose
+        assert each.licence
+        assert "/" in each.repo
+        assert bool(each.file) is not bool(each.patterns)
+        for metric in each.metrics:
+            assert metric in metric_names()
+            assert issubclass(metric_class(metric), Metric)
+
+
+def test_nothing_is_found_on_an_empty_machine() -> None:
+    assert [find(each) for each in CHECKPOINTS] == [None] * len(CHECKPOINTS)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "models/chexbert.pth",
+        "user/huggingface/hub/models--StanfordAIMI--RRG_scorers/snapshots/abc/chexbert.pth",
+        "user/chexbert/chexbert.pth",
+    ],
+)
+def test_places(tmp_path: Path, place: str) -> None:
+    path = tmp_path / place
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"weights")
+    assert find(checkpoint("chexbert")) == path
+    assert locate_file("chexbert", models="published") == path
+
+
+def test_unpacked_archives_of_the_authors_package(tmp_path: Path) -> None:
+    folder = tmp_path / "user" / "radgraph" / "0.1.18" / "radgraph-xl"
+    folder.mkdir(parents=True)
+    assert find(checkpoint("radgraph-xl")) is None  # empty
+    (folder / "config.json").write_text("{}")
+    assert find(checkpoint("radgraph-xl")) == folder
+    assert any("radgraph-xl" in str(place) for place in places_of(checkpoint("radgraph-xl")))
+
+
+def test_a_vocabulary_is_not_an_encoder(tmp_path: Path) -> None:
+    folder = models_dir() / "distilroberta-base"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    assert find(checkpoint("distilroberta-base")) is None
+    (folder / "model.safetensors").write_bytes(b"")
+    assert find(checkpoint("distilroberta-base")) == folder
+
+
+def test_vocabularies_beside_the_weights(tmp_path: Path) -> None:
+    folder = tmp_path / "given" / "ModernBERT-base"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    assert locate_tokenizer("answerdotai/ModernBERT-base", models=str(tmp_path / "given")) == folder
+    assert locate_tokenizer(str(folder), models="published") == folder
+    with pytest.raises(ModelError, match=r"must hold the vocabulary and config\.json of a/b as b/"):
+        locate_tokenizer("a/b", models=str(tmp_path))
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UsageError, match="there is no checkpoint 'chexbart'; radgauge knows: radgraph"):
+        checkpoint("chexbart")
+
+
+def test_offline_forbids_fetching() -> None:
+    with pytest.raises(
+        ModelError, match="RADGAUGE_OFFLINE forbids fetching it; unset it and run: radgauge models"
+    ):
+        fetch(checkpoint("chexbert"))
+
+
+CONTENT = bytes(range(256)) * 5000
+
+
+class Hub(BaseHTTPRequestHandler):
+    """A hub that redirects to its storage, knows ranges, and can be made to fail."""
+
+    stated = hashlib.sha256(CONTENT).hexdigest()
+    cut = 0
+    asked: list[str | None] = []  # noqa: RUF012 (reset by the fixture)
+
+    def do_HEAD(self) -> None:
+        self.send_response(302)
+        self.send_header("X-Linked-ETag", f'"{self.stated}"')
+        self.send_header("Location", "/storage")
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        if self.path.startswith("/api/"):
+            self.answer(b'{"siblings": [{"rfilename": "config.json"}, {"rfilename": "x.bin"}]}', 200)
+        elif self.path != "/storage":
+            self.send_response(302)
+            self.send_header("Location", "/storage")
+            self.end_headers()
+        else:
+            wanted = self.headers.get("Range")
+            type(self).asked.append(wanted)
+            start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+            if start >= len(CONTENT):
+                self.send_error(416)
+                return
+            self.answer(CONTENT[start:], 206 if wanted else 200)
+
+    def answer(self, content: bytes, status: int) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: self.cut] if self.cut and status == 200 else content)
+
+    def log_message(self, *arguments: object) -> None:
+        """Be quiet."""
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Hub]]:
+    """A hub of our own on this machine."""
+    handler = type("OwnHub", (Hub,), {"asked": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("RADGAUGE_OFFLINE", "0")
+    yield handler
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_fetch_a_file(hub: type[Hub]) -> None:
+    seen = []
+    path = fetch(checkpoint("chexbert"), progress=lambda name, done, total: seen.append((name, done, total)))
+    assert path == models_dir() / "chexbert.pth"
+    assert path.read_bytes() == CONTENT
+    assert seen[-1] == ("chexbert.pth", len(CONTENT), len(CONTENT))
+    assert find(checkpoint("chexbert")) == path
+
+
+def test_a_stopped_download_goes_on(hub: type[Hub]) -> None:
+    hub.cut = 1000
+    with pytest.raises(ModelError, match=r"stopped at|cannot be fetched"):
+        fetch(checkpoint("chexbert"))
+    hub.cut = 0
+    assert fetch(checkpoint("chexbert")).read_bytes() == CONTENT
+    assert hub.asked == [None, "bytes=1000-"]
+
+
+def test_a_complete_part_is_only_checked(hub: type[Hub]) -> None:
+    models_dir().mkdir(parents=True)
+    (models_dir() / "chexbert.pth.part").write_bytes(CONTENT)
+    assert fetch(checkpoint("chexbert")).read_bytes() == CONTENT
+
+
+def test_a_damaged_file_is_refused(hub: type[Hub]) -> None:
+    hub.stated = "0" * 64
+    with pytest.raises(ModelError, match=r"arrived damaged .* and was removed; fetch it again"):
+        fetch(checkpoint("chexbert"))
+    assert not list(models_dir().iterdir())
+
+
+def test_fetch_a_folder_takes_only_what_is_needed(hub: type[Hub]) -> None:
+    folder = fetch(checkpoint("modernbert"))
+    assert [path.name for path in folder.iterdir()] == ["config.json"]
+
+
+def test_published_fetches_when_allowed(hub: type[Hub]) -> None:
+    assert locate_file("chexbert", models="published").read_bytes() == CONTENT
+
+
+def test_no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("RADGAUGE_OFFLINE", "0")
+    with pytest.raises(ModelError, match="cannot be fetched"):
+        fetch(checkpoint("chexbert"))
