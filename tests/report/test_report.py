@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import dataclasses
 import gzip
 import io
 import json
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from radgauge.case_files import read_cases
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.judges import Judgments
@@ -23,7 +25,7 @@ from radgauge.report.browser_data import script_safe
 from radgauge.report.page import NAV
 from radgauge.report.standing import most_disputed, percentiles
 from radgauge.report.tables import to_csv, to_latex, to_markdown
-from radgauge.scores import Results, Scores
+from radgauge.scores import Results, Scores, score
 from radgauge.summary import summarise
 
 
@@ -141,6 +143,20 @@ def test_one_system_has_nothing_to_compare(cases: tuple[Case, ...], results: Res
     assert 'id="radiologists"' not in page
 
 
+def test_systems_on_different_studies_are_not_compared() -> None:
+    apart = [Case("1", "no effusion", ("no effusion",), "a"), Case("2", "a mass", ("no effusion",), "b")]
+    report = build_report(score(apart, ["rouge"]), cases=apart, resamples=10)
+    assert "comparison" not in report.tables
+    assert "share no study id" in report.notes[0]
+
+
+@pytest.mark.parametrize("texts", [("", ""), ("no effusion", ""), ("😀 effusion", "😀 no effusion")])
+def test_odd_sets_have_a_page_too(texts: tuple[str, str]) -> None:
+    odd = [Case("1", texts[0], (texts[1],))]
+    page = render_page(build_report(score(odd, ["rouge", "bleu", "errors"]), cases=odd, resamples=10))
+    assert "Every case was judged" in page or "empty" in page
+
+
 def test_reports_of_another_set_are_refused(results: Results) -> None:
     other = [Case("x", "text", ("text",), "nobody")]
     with pytest.raises(InputError, match=r"share no \(id, system\).*give the file that the scores were made from"):
@@ -223,3 +239,25 @@ def test_the_page_is_written_whole(report: Report, tmp_path: Path) -> None:
 def test_the_same_input_gives_the_same_page(results: Results, cases: tuple[Case, ...]) -> None:
     pages = {render_page(build_report(results, cases=cases, resamples=20, permutations=50)) for _ in range(2)}
     assert len(pages) == 1
+
+
+@pytest.mark.slow
+def test_600_studies_of_four_systems_stay_under_3_mb() -> None:
+    from radgauge.reading import Readings
+    from radgauge.samples import sample_reports_path
+
+    sample = read_cases(sample_reports_path()).cases
+    many = [
+        dataclasses.replace(
+            case,
+            id=f"{case.id}-{copy}",
+            candidate=f"{case.candidate} Series {copy * 7919}." if case.candidate else "",
+            references=tuple(f"{text} Series {copy * 104729}." for text in case.references),
+        )
+        for copy in range(9)
+        for case in sample
+    ][:2400]
+    reading = Readings()
+    report = build_report(score(many, reading=reading), cases=many, reading=reading, resamples=100)
+    assert report.browser.studies_shown == 600
+    assert len(render_page(report).encode()) < 3_000_000

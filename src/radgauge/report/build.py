@@ -132,16 +132,20 @@ def build_report(
     plots.update({plot.key: plot for plot in s.summary_plots(lines, metrics)})
     found = []
     if len(systems) > 1:
-        found = compare(
-            results,
-            baseline=baseline,
-            correction=correction,
-            permutations=permutations,
-            resamples=max(resamples, 1),
-            level=level,
-            seed=seed,
-        )
-        tables["comparison"] = s.comparison_table(found)
+        try:
+            found = compare(
+                results,
+                baseline=baseline,
+                correction=correction,
+                permutations=permutations,
+                resamples=max(resamples, 1),
+                level=level,
+                seed=seed,
+            )
+        except InputError as error:  # systems on different studies: the rest of the report stands
+            notes = (*notes, f"systems are not compared: {error}")
+        else:
+            tables["comparison"] = s.comparison_table(found)
     disputed = most_disputed(results)
     browser = browser_data(
         results,

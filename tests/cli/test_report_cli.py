@@ -1,0 +1,106 @@
+"""`radgauge report` as a user meets it: from reports, from scores, with judgments; tables and plots as files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+FAST = ("-m", "rouge", "-m", "bleu", "--resamples", "20", "--permutations", "50")
+
+
+def radgauge(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "radgauge", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(SOURCE), "COLUMNS": "160"},
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lines = ["id,reference,candidate,system"]
+    for n in range(8):
+        reference = f"Small left effusion and {n} nodules. The heart is normal in size."
+        lines += [f"{n},{reference},{reference},good", f"{n},{reference},Right effusion and {n} masses.,bad"]
+    (tmp_path / "reports.csv").write_text("\n".join(lines) + "\n")
+    judged = ["id,system,rater,rating"]
+    judged += [f"{n},{s},{r},{v}" for n in range(8) for s, v in (("good", 5), ("bad", 1 + n % 3)) for r in "ab"]
+    (tmp_path / "ratings.csv").write_text("\n".join(judged) + "\n")
+    return tmp_path
+
+
+def test_reports_are_scored_first(folder: Path) -> None:
+    done = radgauge("report", "reports.csv", *FAST, "-o", "out/page.html", "--title", "Mine", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "out/page.html\n"
+    page = (folder / "out" / "page.html").read_text()
+    assert "<title>Mine</title>" in page
+    assert "reports.csv" in page  # with its hash, under Methods
+    assert "open it in a browser" in done.stderr
+
+
+def test_scores_with_reports_judgments_tables_and_plots(folder: Path) -> None:
+    done = radgauge("score", "reports.csv", "-m", "rouge", "-m", "bleu", "-o", "scores.jsonl", folder=folder)
+    assert done.returncode == 0, done.stderr
+    done = radgauge(
+        *("report", "scores.jsonl", "--reports", "reports.csv", "-j", "ratings.csv", *FAST[4:]),
+        *("--table", "tables", "--table", "one.tex", "--table", "comparison=two.md", "--plots", "plots"),
+        folder=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    page = (folder / "report.html").read_text()
+    assert 'id="radiologists"' in page
+    assert (folder / "tables" / "radiologists.csv").is_file()
+    assert (folder / "one.tex").read_text().startswith("% needs")
+    assert (folder / "two.md").read_text().startswith("| metric")
+    assert (folder / "plots" / "radiologists-rouge_l.svg").is_file()
+
+
+def test_scores_alone(folder: Path) -> None:
+    radgauge("score", "reports.csv", "-m", "rouge", "-o", "scores.jsonl", folder=folder)
+    done = radgauge("report", "scores.jsonl", *FAST[4:], "-q", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "No texts" in (folder / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["report"], 2, "no reports given"),
+        (["report", "absent.csv"], 1, "absent.csv"),
+        (["report", "reports.csv", *FAST, "--baseline", "nobody"], 2, "no system 'nobody'"),
+        (["report", "reports.csv", *FAST, "--table", "x.docx"], 2, "must end in .csv, .tex or .md"),
+        (["report", "reports.csv", *FAST, "--table", "secret=x.csv"], 2, "no table 'secret'"),
+    ],
+)
+def test_mistakes(folder: Path, arguments: list[str], code: int, message: str) -> None:
+    done = radgauge(*arguments, folder=folder)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_pairs_of_metrics_as_json(folder: Path) -> None:
+    radgauge("score", "reports.csv", "-m", "rouge", "-m", "bleu", "-o", "scores.jsonl", folder=folder)
+    done = radgauge(
+        *("align", "scores.jsonl", "-j", "ratings.csv", "--pairs", "--test", "hendrickson1970"),
+        *("--resamples", "50", "--json"),
+        folder=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    (pair,) = json.loads(done.stdout)["alignment"]["pairs"]
+    assert {pair["first"], pair["second"]} == {"rouge_l", "bleu_4"}
+    assert pair["tests"][0]["n"] == 16
+    done = radgauge("align", "scores.jsonl", "-j", "ratings.csv", "--pairs", "--test", "coin", folder=folder)
+    assert done.returncode == 2
+    assert "test must be one of" in done.stderr
