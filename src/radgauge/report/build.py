@@ -12,6 +12,7 @@ from radgauge.compare import compare
 from radgauge.errors import InputError
 from radgauge.judges import Judgments
 from radgauge.reading import Readings
+from radgauge.report import radiologists as people
 from radgauge.report import sections as s
 from radgauge.report.browser_data import BrowserData, browser_data
 from radgauge.report.methods import methods_text, not_judged_rows, source_rows
@@ -171,10 +172,10 @@ def build_report(
             pairs=len(metrics) <= MOST_PAIRED,
             seed=seed,
         )
-        tables["radiologists"] = s.radiologist_table(alignment)
-        if (pairs := s.pairs_table(alignment)) is not None:
+        tables["radiologists"] = people.radiologist_table(alignment)
+        if (pairs := people.pairs_table(alignment)) is not None:
             tables["pairs"] = pairs
-        add("radiologists", *s.scatter_plots(results, judgments, alignment, browser.places))
+        add("radiologists", *people.scatter_plots(results, judgments, alignment, browser.places))
     if (agreeing := s.correlation_section(results)) is not None:
         tables["correlations"] = agreeing[0]
         add("correlations", agreeing[1])
@@ -244,7 +245,7 @@ def _agreements(found: Alignment | None) -> tuple[str, ...]:
     if found is None:
         return ()
     return tuple(
-        f"{s.TARGETS.get(ceiling.target, ceiling.target)}: "
+        f"{people.TARGETS.get(ceiling.target, ceiling.target)}: "
         + ", ".join(
             f"{each.name} {number(each.interval.value)} {interval(each.interval.low, each.interval.high)}"
             for each in ceiling.agreements
