@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from radgauge.cases import Case
+    from radgauge.reading import Readings
     from radgauge.scores import Results
+    from radgauge.summary import Summary
 
 
 def register(app: typer.Typer) -> None:
@@ -48,12 +50,15 @@ def demo_cli(
         f"{studies} synthetic studies, {len(systems)} systems: {', '.join(systems)}. "
         "Every value with its 95 % interval; the arrow says which way is good.\n"
     )
-    print_summary(out, lines)
+    headlines = {scores.columns[0] for scores in results.values()}
+    shown = [line for line in lines if line.column in headlines]
+    print_summary(out, shown)
     for note in (*not_judged_notes(lines), *o.profile_note(results)):
         out.print(f"note: {note}", soft_wrap=True)
+    _favourites(out, shown)
     out.print(f"\nCould the differences to {systems[0]!r} be chance? Paired permutation tests, Holm corrected:\n")
     print_comparisons(out, compare(results, baseline=systems[0], seed=seed))
-    _worst(out, case_file.cases, results)
+    _worst(out, case_file.cases, results, reading)
     scores, page = folder / "scores.jsonl", folder / "report.html"
     about = {"seed": seed, "input": case_file.provenance.as_dict()}
     write_scores(scores, results, about=about)
@@ -71,15 +76,29 @@ def demo_cli(
     out.print("\nYour turn: radgauge score YOUR.csv   (columns id, reference, candidate; `radgauge score --help`)")
 
 
-def _worst(out: Console, cases: tuple[Case, ...], results: Results) -> None:
-    """The case that the headline metric likes least, shown as text."""
+def _favourites(out: Console, lines: list[Summary]) -> None:
+    """Which system each metric puts first: metrics that disagree are the point of the demo."""
+    first: dict[str, list[str]] = {}
+    for column in dict.fromkeys(line.column for line in lines):
+        rivals = [line for line in lines if line.column == column]
+        best = max(rivals, key=lambda line: line.value if line.higher_is_better else -line.value)
+        first.setdefault(best.system, []).append(column)
+    out.print()
+    for system, columns in first.items():
+        out.print(f"{system} comes first by {', '.join(columns)}", soft_wrap=True)
+
+
+def _worst(out: Console, cases: tuple[Case, ...], results: Results, reading: Readings) -> None:
+    """The case that the first metric likes least, with its reasons."""
     import numpy as np
 
     scores = next(iter(results.values()))
-    sign = 1 if scores.higher_is_better else -1
-    values = np.where(np.isnan(scores.headline), np.inf, sign * scores.headline)
-    case = cases[int(values.argmin())]
-    value = scores.headline[int(values.argmin())]
-    out.print(f"\nThe lowest {scores.columns[0]} ({value:.3f}) is {case.system!r} on {case.id!r}:")
+    values = np.where(np.isnan(scores.headline), np.inf, scores.oriented(scores.columns[0]))
+    index = int(values.argmin())
+    case = cases[index]
+    out.print(f"The worst {scores.columns[0]} ({scores.headline[index]:.3f}) is {case.system!r} on {case.id!r}:")
     out.print(f"  reference: {case.references[0]}", soft_wrap=True)
     out.print(f"  candidate: {case.candidate}", soft_wrap=True)
+    explanation = scores.metric.explain(case, reading=reading) if scores.metric is not None else None
+    for note in explanation.notes if explanation is not None else ():
+        out.print(f"  - {note.text}", soft_wrap=True)
