@@ -23,6 +23,7 @@ LAYERS = [
     {"metric"},
     {"report_reader"},
     {"alignment", "models"},
+    {"layman"},
     {"registry"},
     {"scores"},
     {"metrics", "contract", "case_files", "scores_file", "corpora", "samples"},

@@ -29,6 +29,7 @@ METRICS: dict[str, str] = {
     "radgraph": "radgauge.metrics.radgraph:RadGraph",
     "radcliq": "radgauge.metrics.radcliq:RadCliQ",
     "readability": "radgauge.metrics.readability:ReadabilityIndices",
+    "lay_fidelity": "radgauge.metrics.lay_fidelity:LayFidelity",
 }
 
 DEFAULTS: tuple[str, ...] = (

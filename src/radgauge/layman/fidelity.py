@@ -1,0 +1,141 @@
+"""What of a professional text a lay text keeps, loses, adds and changes.
+
+The unit is a statement: a finding that a text makes, or one that it denies, in plain negation ("no effusion") or
+by calling a part normal ("the heart is normal"). Statements that are made twice count once.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from radgauge.alignment.claims import findings_of
+from radgauge.alignment.findings import Denial, Finding, Findings, Knowledge, knowledge_for
+from radgauge.alignment.match import Difference, align_findings
+from radgauge.layman.lay_reader import lay_class, lay_lexicon
+from radgauge.report_reader import ReportReading
+
+SHARED = 0.5
+"""Part of what a statement of normality rules out that the other text must rule out as well."""
+
+_QUIET = frozenset({"location", "size"})  # a lay text may leave these out; it may not tell them differently
+
+
+class Fidelity(NamedTuple):
+    """Two texts side by side.
+
+    Attributes:
+        kept: Findings of both, told alike: (reference, candidate).
+        changed: Findings of both with what differs: side, place, severity, size, change or certainty.
+        lost: Findings of the reference that the candidate does not make.
+        added: Findings of the candidate that the reference does not make.
+        denials_kept: Denials of the reference that the candidate makes as well.
+        denials_lost: Denials of the reference that the candidate leaves out.
+        denials_kept_candidate: Denials of the candidate that the reference makes as well.
+        denials_added: Denials of the candidate that the reference does not make.
+    """
+
+    kept: tuple[tuple[Finding, Finding], ...]
+    changed: tuple[tuple[Finding, Finding, tuple[Difference, ...]], ...]
+    lost: tuple[Finding, ...]
+    added: tuple[Finding, ...]
+    denials_kept: tuple[Denial, ...]
+    denials_lost: tuple[Denial, ...]
+    denials_kept_candidate: tuple[Denial, ...]
+    denials_added: tuple[Denial, ...]
+
+    @property
+    def counts(self) -> tuple[int, int, int, int, int]:
+        """Kept in the reference, kept in the candidate, changed, lost, added."""
+        return (
+            len(self.kept) + len(self.denials_kept),
+            len(self.kept) + len(self.denials_kept_candidate),
+            len(self.changed),
+            len(self.lost) + len(self.denials_lost),
+            len(self.added) + len(self.denials_added),
+        )
+
+
+@lru_cache(maxsize=1)
+def lay_knowledge() -> Knowledge:
+    """What comparing lay texts needs to know."""
+    return knowledge_for(lay_lexicon())
+
+
+def lay_findings(reading: ReportReading) -> Findings:
+    """The findings of a text that `LayReader` read, on the footing of lay terms."""
+    found = findings_of(reading, lay_knowledge())
+    present = tuple(
+        each._replace(concept=lay_class(each.concept), others=tuple(map(lay_class, each.others)))
+        for each in found.present
+    )
+    denied = tuple(
+        each._replace(concepts=frozenset(map(lay_class, each.concepts))) for each in _without_repeats(found)
+    )
+    ruled_out = frozenset(concept for each in denied for concept in each.concepts)
+    return Findings(present, denied, ruled_out, found.topics, found.normal_topics)
+
+
+def _without_repeats(found: Findings) -> list[Denial]:
+    """Denials that say something which none before them said."""
+    kept: dict[tuple[frozenset[str], int, int], Denial] = {}
+    for each in found.denied:
+        kept.setdefault((each.concepts, each.sides, each.severity), each)
+    return list(kept.values())
+
+
+def compare_lay(reference: Findings, candidate: Findings) -> Fidelity:
+    """Put the statements of two texts side by side.
+
+    >>> from radgauge.layman.lay_reader import LayReader
+    >>> texts = ["Left pleural effusion.", "There is fluid around the lung on the right."]
+    >>> compare_lay(*map(lay_findings, LayReader().read(texts))).changed[0][2][0][:3]
+    ('side', 'left', 'right')
+    """
+    aligned = align_findings(reference, candidate, lay_knowledge())
+    kept, changed = [], []
+    for match in aligned.matched:
+        told = tuple(each for each in match.differences if not _is_quiet(each))
+        if told:
+            changed.append((match.reference, match.candidate, told))
+        else:
+            kept.append((match.reference, match.candidate))
+    lost = (*aligned.missing, *(each.finding for each in aligned.denied))
+    added = (*aligned.added, *(each.finding for each in aligned.invented))
+    theirs = [(each, _is_shared(each, candidate)) for each in reference.denied]
+    ours = [(each, _is_shared(each, reference)) for each in candidate.denied]
+    return Fidelity(
+        tuple(kept),
+        tuple(changed),
+        lost,
+        added,
+        tuple(each for each, shared in theirs if shared),
+        tuple(each for each, shared in theirs if not shared),
+        tuple(each for each, shared in ours if shared),
+        tuple(each for each, shared in ours if not shared),
+    )
+
+
+def _is_quiet(difference: Difference) -> bool:
+    """Whether a lay text may differ so: it leaves out a place or size, or says "the lungs" for both lungs."""
+    if difference.conflict:
+        return False
+    both = {difference.reference, difference.candidate} == {"", "bilateral"}
+    return difference.attribute in _QUIET or (difference.attribute == "side" and both)
+
+
+def _is_shared(denial: Denial, other: Findings) -> bool:
+    """Whether the other text denies the same: as strongly, on the same side."""
+    if denial.normal:
+        said = frozenset().union(*(each.concepts for each in other.denied)) if other.denied else frozenset()
+        return bool(denial.concepts) and len(denial.concepts & said) >= SHARED * len(denial.concepts)
+    of = lay_knowledge().similarity.of
+    return any(
+        each.severity == denial.severity
+        and (not each.sides or not denial.sides or each.sides == denial.sides)
+        and any(of(a, b) >= _SAME for a in denial.concepts for b in each.concepts)
+        for each in other.denied
+    )
+
+
+_SAME = 0.8

@@ -1,0 +1,141 @@
+"""Read lay texts: the report reader with a lexicon that also knows every concept's plain words.
+
+Several concepts share a plain term ("wear and tear of the spine"). The text then means the most general of them;
+`lay_class` names it, so that comparisons can put both sides on that footing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from radgauge.layman.rules import lay_rules
+from radgauge.report_reader import Lexicon, Modifier, ReportReader, ReportReading, load_lexicon, read_report
+from radgauge.report_reader.lexicon import Concept
+from radgauge.text.tokens import phrase_key
+
+
+def plain_term(concept: Concept) -> str:
+    """The words the writer uses for a concept, without an article; "" if none are known.
+
+    >>> plain_term(load_lexicon()["pleural_effusion"])
+    'fluid around the lung'
+    """
+    # "no new ..." is a negation that swallows its "new"
+    return lay_rules().terms.get(concept.id) or re.sub(r"^new\b", "recent", concept.lay)
+
+
+@lru_cache(maxsize=1)
+def lay_lexicon() -> Lexicon:
+    """The built-in lexicon with plain words as further synonyms."""
+    return _built()[0]
+
+
+def lay_class(concept: str) -> str:
+    """The concept that a lay text means by this concept's plain term: itself, or a more general one.
+
+    >>> lay_class("spondylosis")
+    'degenerative_spine_change'
+    """
+    classes = _built()[1]
+    seen = {concept}
+    while (above := classes.get(concept, concept)) not in seen:
+        seen.add(above)
+        concept = above
+    return concept
+
+
+@lru_cache(maxsize=1)
+def _built() -> tuple[Lexicon, dict[str, str]]:
+    base, rules = load_lexicon(), lay_rules()
+    taken: dict[tuple[str, ...], str] = {
+        phrase_key(term): concept.id for concept in base for term in (*concept.terms, *concept.abbreviations)
+    }
+    wanted: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for concept in base:
+        if concept.kind == "normality" and not concept.lay:
+            continue
+        terms = (plain_term(concept), concept.lay, *rules.synonyms.get(concept.id, ()))
+        for term in dict.fromkeys(part for said in terms for part in _parts(said)):
+            key = phrase_key(term)
+            if key:
+                wanted.setdefault(key, []).append((concept.id, term))
+    extra: dict[str, list[str]] = {}
+    owners: dict[tuple[str, ...], str] = {}
+    for key, claims in wanted.items():
+        names = [name for name, _ in claims]
+        if key in taken:  # a radiologist's word keeps its meaning
+            owners[key] = taken[key]
+        else:
+            owners[key] = _most_general(names, base)
+            extra.setdefault(owners[key], []).append(claims[0][1])
+    concepts = {
+        name: replace(concept, synonyms=(*concept.synonyms, *extra.get(name, ())))
+        for name, concept in base.concepts.items()
+    }
+    classes = {}
+    for concept in base:
+        key = phrase_key(next(iter(_parts(plain_term(concept))), ""))
+        owner = owners.get(key)
+        if concept.is_finding and owner is not None and base[owner].is_finding and owner != concept.id:
+            classes[concept.id] = owner
+    digest = hashlib.sha256(f"{base.hash}|{rules.hash}|1".encode()).hexdigest()[:12]
+    return Lexicon(concepts, _tables(base), digest), classes
+
+
+def _parts(term: str) -> list[str]:
+    """A lay term and what it adds in brackets: "collapsed lung (air around the lung)"."""
+    head, _, rest = term.partition("(")
+    return [part for part in (head.strip(), rest.strip(") ")) if part]
+
+
+def _most_general(names: Sequence[str], lexicon: Lexicon) -> str:
+    """The concept above all others if there is one, else the one nearest to the top."""
+
+    def below(name: str) -> int:
+        return sum(lexicon.is_a(other, name) for other in names)
+
+    return max(names, key=lambda name: (below(name), -len(lexicon.ancestors(name)), -names.index(name)))
+
+
+def _tables(base: Lexicon) -> dict[str, dict[str, object]]:
+    tables = {name: dict(table) for name, table in base.tables.items()}
+    for role, values in lay_rules().descriptors.items():
+        known = dict(tables["descriptors"][role])
+        for value, terms in values.items():
+            known[value] = [*known.get(value, ()), *terms]
+        tables["descriptors"][role] = known
+    return tables
+
+
+@dataclass(frozen=True)
+class LayReader:
+    """A `Reader` of lay texts; professional texts are read as well."""
+
+    @property
+    def signature(self) -> str:
+        """The report reader's version, the lexicon and the lay words."""
+        return f"lay-{ReportReader().signature.partition(':')[0]}:{lay_lexicon().hash}"
+
+    def read(self, texts: Sequence[str]) -> list[ReportReading]:
+        """One reading per text."""
+        lexicon = lay_lexicon()
+        return [_without_named_degrees(read_report(text, lexicon=lexicon)) for text in texts]
+
+
+def _without_named_degrees(reading: ReportReading) -> ReportReading:
+    """Severity only where a text says it beside a term: "small round spot" is what a nodule is called."""
+    said: dict[int, list[Modifier]] = {}
+    for each in reading.modifiers:
+        if each.role == "severity":
+            said.setdefault(each.mention, []).append(each)
+    mentions = []
+    for index, mention in enumerate(reading.mentions):
+        outside = any(not mention.start <= each.start < mention.end for each in said.get(index, ()))
+        if mention.attributes.severity and not outside:
+            mention = mention._replace(attributes=mention.attributes._replace(severity=""))
+        mentions.append(mention)
+    return replace(reading, mentions=tuple(mentions))
