@@ -100,8 +100,10 @@ class ChexbertSimilarity(Metric):
                 # The embedded labels follow CheXbert: "No Finding" is blank beside a finding outside the 14.
                 # Here the CheXpert labeler's rule is the better one, because a vector of zeros has no angle:
                 # a report that speaks of findings, none of them among the 14, has no finding.
-                read = reading.of(ReportReader(), texts)
-                speaks = np.array([any(m.kind != "anatomy" for m in each.mentions) for each in read], dtype=bool)
+                reports = reading.of(ReportReader(), texts)
+                speaks = np.array(
+                    [any(m.kind != "anatomy" for m in each.mentions) for each in reports], dtype=bool
+                )
                 vectors[speaks & ~vectors.any(axis=1), NO_FINDING] = 1.0
             return vectors
         from radgauge.models.chexbert_network import chexbert_reader
