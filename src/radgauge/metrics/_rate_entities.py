@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from radgauge.models.ratener import Entity, pack_entities, unpack_entities
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, rate_entities
 
 VIEW = "rate-entities-1"
-
-
-class Entity(NamedTuple):
-    """An entity as RaTEScore sees it; the span is -1, -1 where it is not known."""
-
-    name: str
-    type: str  # of _rate_weights.TYPES
-    start: int = -1
-    end: int = -1
 
 
 @dataclass(frozen=True)
@@ -51,13 +41,3 @@ class EmbeddedEntities:
     def unpack(self, packed: bytes) -> tuple[Entity, ...]:
         """From JSON."""
         return unpack_entities(packed)
-
-
-def pack_entities(entities: Sequence[Entity]) -> bytes:
-    """Entities as bytes for the cache on disk."""
-    return json.dumps(entities, separators=(",", ":")).encode()
-
-
-def unpack_entities(packed: bytes) -> tuple[Entity, ...]:
-    """The entities that `pack_entities` made bytes of."""
-    return tuple(Entity(*each) for each in json.loads(packed))

@@ -16,10 +16,11 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, Span, best_reference, reference_pairs
-from radgauge.metrics._rate_entities import EmbeddedEntities, Entity
+from radgauge.metrics._rate_entities import EmbeddedEntities
 from radgauge.metrics._rate_pairing import EntityTable, TypeSums, closest, type_sums
 from radgauge.metrics._rate_weights import PENALTIES, PRESETS, TYPE_INDEX, Affinity, affinity
 from radgauge.models.encoders import Encoder, encoder_named
+from radgauge.models.ratener import SPLITTERS, Entity, RateNer
 from radgauge.reading import Reader, Readings
 
 NER = "Angelakeke/RaTE-NER-Deberta"
@@ -84,7 +85,7 @@ class RateScore(Metric):
             ("preset", PRESETS),
             ("penalty", PENALTIES),
             ("no_entities", ("nan", "published")),
-            ("splitter", ("rush", "pyrush")),
+            ("splitter", SPLITTERS),
         ):
             if (value := getattr(self, setting)) not in allowed:
                 raise UsageError(f"ratescore: {setting} must be one of {', '.join(allowed)}, got {value!r}")
@@ -247,7 +248,8 @@ class RateScore(Metric):
         return published if self.models == "published" else str(Path(self.models) / published.partition("/")[2])
 
     def _entity_reader(self, reading: Readings) -> Reader[tuple[Entity, ...]]:
-        return EmbeddedEntities(reading)
+        model = self._part(self.ner, NER)
+        return EmbeddedEntities(reading) if model == "embedded" else RateNer(model, splitter=self.splitter)
 
     def _encoder(self) -> Encoder:
         return encoder_named(self._part(self.encoder, ENCODER), pooling="cls")
