@@ -45,8 +45,10 @@ format: $(VENV)/installed
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format src tests
 
+# Each script makes the environment of its peer under parity/.envs.
 parity: $(VENV)/installed
 	$(RUN) parity/make_published.py
+	$(RUN) parity/ratescore/run.py
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -118,7 +118,9 @@ def build_ner(folder: Path, *, words: list[str], size: Size = SMALL, seed: int =
     )
 
 
-def build_encoder(folder: Path, *, words: list[str], size: Size = SMALL, seed: int = 12) -> Path:
+def build_encoder(
+    folder: Path, *, words: list[str], size: Size = SMALL, seed: int = 12, spread: float = 3.0
+) -> Path:
     """A BertModel with a WordPiece tokenizer that ignores case."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel
@@ -140,7 +142,7 @@ def build_encoder(folder: Path, *, words: list[str], size: Size = SMALL, seed: i
         max_position_embeddings=512,
         pad_token_id=0,
     )
-    return _save(folder, tokenizer, processors, fill(BertModel(config), seed=seed, spread=3.0))
+    return _save(folder, tokenizer, processors, fill(BertModel(config), seed=seed, spread=spread))
 
 
 def _save(folder: Path, tokenizer: Any, processors: Any, model: Any) -> Path:

@@ -129,7 +129,7 @@ def test_weights_file_in_the_authors_form(tmp_path: Path) -> None:
     assert found.penalty == affinity("short").penalty
     assert found.name.startswith("mine@")
     pair = ("Mild edema. No effusion.", "Severe edema. Small effusion.")
-    assert value(*pair, weights=str(path)) == value(*pair, weights="short")
+    assert value(*pair, weights=str(path), preset="2025") == value(*pair, weights="short", preset="2025")
     assert load("ratescore", weights=str(path)).signature() != load("ratescore", weights="short").signature()
 
 
@@ -166,6 +166,13 @@ def test_it_is_among_the_defaults_and_named_embedded() -> None:
     assert load("ratescore").columns == ("ratescore_embedded",)
     assert load("ratescore", models="published").columns == ("ratescore",)
     assert load("ratescore", models="published", encoder="embedded").columns == ("ratescore_embedded",)
+
+
+def test_the_preset_follows_the_models() -> None:
+    assert load("ratescore").affinity.penalty == 0.3612
+    assert load("ratescore", models="published").affinity.penalty == 0.8716553966489615
+    assert load("ratescore", preset="2025").affinity.penalty == 0.8716553966489615
+    assert "preset:2024" in load("ratescore").signature()
 
 
 def test_a_copy_scores_one_even_with_clashing_duplicates() -> None:
@@ -209,8 +216,8 @@ def test_explanation() -> None:
     found = load("ratescore").explain(case, reading=Readings())
     assert found is not None
     clash = next(note for note in found.notes if note.kind == "contradicted")
-    assert clash.data["penalty"] == pytest.approx(0.8716553966489615)
-    assert "times 0.87 for clashing types" in clash.text
+    assert clash.data["penalty"] == pytest.approx(0.3612)
+    assert "times 0.36 for clashing types" in clash.text
     assert "effusion" in reference[slice(*clash.reference_spans[0])]
     assert "effusion" in candidate[slice(*clash.candidate_spans[0])]
     lost = next(note for note in found.notes if note.kind == "missing")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ from radgauge.text.rush import rush_sentences
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script:DeprecationWarning")
 
 PARITY = Path(__file__).parents[2] / "parity" / "ratescore"
-FIXTURE = json.loads((Path(__file__).parents[1] / "data" / "parity" / "ratescore.json").read_text(encoding="utf-8"))
+FIXTURE = json.loads((Path(__file__).parents[1] / "data/parity/ratescore.json").read_text(encoding="utf-8"))
 CANDIDATES, REFERENCES = zip(*FIXTURE["pairs"], strict=True)
 
 SHORT = {"B": "B-DISEASE", "b": "B-ANATOMY", "I": "I-DISEASE", "i": "I-ANATOMY", "O": "O"}
@@ -180,5 +180,5 @@ def test_what_is_no_recogniser_is_refused(checkpoints: Path, tmp_path: Path) -> 
     config["id2label"] = {key: value.replace("ANATOMY", "ORGAN") for key, value in config["id2label"].items()}
     config["label2id"] = {value: int(key) for key, value in config["id2label"].items()}
     (other / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ModelError, match="must label with B-ABNORMALITY, .*, got 'B-ORGAN'"):
+    with pytest.raises(ModelError, match=r"must label with B-ABNORMALITY, .*, got 'B-ORGAN'"):
         RateNer(str(other)).read(["No effusion."])

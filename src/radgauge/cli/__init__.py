@@ -11,7 +11,10 @@ import sys
 
 import typer
 
-VERBS = ("score", "compare", "align", "report", "oracle", "fit", "read", "models", "ls", "cache", "demo")
+VERBS = (
+    *("score", "compare", "align", "triples", "report", "oracle", "fit", "train", "read"),
+    *("models", "ls", "cache", "demo"),
+)
 
 INTERRUPTED = 130
 

@@ -6,7 +6,7 @@ import importlib
 
 import typer
 
-SUBJECTS = ("errors", "radcliq")
+SUBJECTS = ("errors", "radcliq", "ratescore")
 
 
 def register(app: typer.Typer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from radgauge.errors import InputError, UsageError
@@ -10,6 +11,7 @@ from radgauge.judges.generic import read_long_table
 from radgauge.judges.judgments import Judgments, mean_rater
 from radgauge.judges.radevalx import SIGNIFICANT, read_radevalx
 from radgauge.judges.radpref import read_radpref
+from radgauge.judges.rate_eval import TASKS, read_rate_eval
 from radgauge.judges.rexval import COUNTS, TEXTS, read_rexval
 
 __all__ = ["FORMATS", "Judgments", "mean_rater", "read_judgments"]
@@ -18,6 +20,8 @@ FORMATS: dict[str, Callable[[Path], Judgments]] = {
     "rexval": read_rexval,
     "radpref": read_radpref,
     "radevalx": read_radevalx,
+    "rate_eval": read_rate_eval,
+    "rate_eval_sentence": partial(read_rate_eval, task="sentence"),
     "table": read_long_table,
 }
 
@@ -27,7 +31,8 @@ def read_judgments(path: Path | str, *, format: str | None = None) -> Judgments:
 
     Args:
         path: A folder for ReXVal and RadEvalX, a JSON file for RadPref, a table otherwise.
-        format: rexval, radpref, radevalx or table; None = what the path looks like.
+        format: rexval, radpref, radevalx, rate_eval (paragraphs), rate_eval_sentence or table;
+            None = what the path looks like.
     """
     place = Path(path)
     if not place.exists():
@@ -35,7 +40,7 @@ def read_judgments(path: Path | str, *, format: str | None = None) -> Judgments:
     chosen = format or _looks_like(place)
     if chosen not in FORMATS:
         raise UsageError(f"format must be one of {', '.join(FORMATS)}; got {chosen!r}")
-    if place.is_dir() is (chosen in ("radpref", "table")):
+    if not chosen.startswith("rate_eval") and place.is_dir() is (chosen in ("radpref", "table")):
         kind = "a folder" if place.is_dir() else "a file"
         raise InputError(f"{place} is {kind}; judgments in the form {chosen!r} come as the other")
     return FORMATS[chosen](place)
@@ -47,6 +52,10 @@ def _looks_like(place: Path) -> str:
             return "rexval"
         if (place / SIGNIFICANT).exists():
             return "radevalx"
+        if place.name == TASKS["sentence"]:
+            return "rate_eval_sentence"
+        if (place / TASKS["paragraph"]).exists() or place.name == TASKS["paragraph"]:
+            return "rate_eval"
         raise InputError(
             f"{place} holds neither ReXVal ({TEXTS}) nor RadEvalX ({SIGNIFICANT}); name the file of a table"
         )

@@ -21,6 +21,7 @@ from radgauge.metrics._rate_pairing import EntityTable, TypeSums, closest, type_
 from radgauge.metrics._rate_weights import PENALTIES, PRESETS, TYPE_INDEX, Affinity, affinity
 from radgauge.models.encoders import Encoder, encoder_named
 from radgauge.models.ratener import SPLITTERS, Entity, RateNer
+from radgauge.models.span_ner import SPAN_HEAD, SpanNer
 from radgauge.reading import Reader, Readings
 
 NER = "Angelakeke/RaTE-NER-Deberta"
@@ -49,7 +50,9 @@ class RateScore(Metric):
             "" = as `models` says.
         encoder: Who turns names into vectors: "embedded" or a transformer checkpoint; "" = as `models` says.
         weights: "long" (reports), "short" (sentences), or a JSON file in the authors' form.
-        preset: "2025": release 0.6.0; "2024": the numbers of before May 2025 (the paper, early leaderboards).
+        preset: "2025": release 0.6.0; "2024": the numbers of before May 2025 (the paper, early leaderboards), when
+            p was 0.3612 throughout; "" = "2025", but "2024" where a part is embedded: with the p of 0.87 that the
+            release now has for "long", these parts hardly notice a lost negation (see the card).
         p: Another penalty than the preset's.
         penalty: "code": only where a finding meets its denial; "paper": wherever the types differ.
         no_entities: "nan": a report without entities is not judged; "published": 0.5, as in the released code.
@@ -74,7 +77,7 @@ class RateScore(Metric):
     ner: str = ""
     encoder: str = ""
     weights: str = "long"
-    preset: str = "2025"
+    preset: str = ""
     p: float | None = None
     penalty: str = "code"
     no_entities: str = "nan"
@@ -82,7 +85,7 @@ class RateScore(Metric):
 
     def __post_init__(self) -> None:
         for setting, allowed in (
-            ("preset", PRESETS),
+            ("preset", ("", *PRESETS)),
             ("penalty", PENALTIES),
             ("no_entities", ("nan", "published")),
             ("splitter", SPLITTERS),
@@ -95,8 +98,7 @@ class RateScore(Metric):
     @property
     def columns(self) -> tuple[str, ...]:
         """Named after the models: a number of embedded parts must never pass for a published one."""
-        embedded = "embedded" in (self._part(self.ner, NER), self._part(self.encoder, ENCODER))
-        return ("ratescore_embedded" if embedded else "ratescore",)
+        return ("ratescore_embedded" if self._embedded else "ratescore",)
 
     @property
     def judges_empty(self) -> bool:
@@ -107,6 +109,7 @@ class RateScore(Metric):
         """Models with their revisions, weights with their hash, and p."""
         found = self.affinity
         return {
+            "preset": self._preset,
             "ner": self._entity_reader(Readings()).signature.replace("|", "+"),
             "encoder": self._encoder().signature.replace("|", "+"),
             "weights": found.name,
@@ -119,7 +122,7 @@ class RateScore(Metric):
         """The weights and the penalty in force."""
         path = Path(self.weights)
         changed = path.stat().st_mtime_ns if self.weights not in ("long", "short") and path.exists() else 0
-        return _affinity(self.weights, self.preset, self.p, changed)
+        return _affinity(self.weights, self._preset, self.p, changed)
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """The score of each case against the reference it comes closest to."""
@@ -239,6 +242,14 @@ class RateScore(Metric):
         )
         return table, list(entities)
 
+    @property
+    def _embedded(self) -> bool:
+        return "embedded" in (self._part(self.ner, NER), self._part(self.encoder, ENCODER))
+
+    @property
+    def _preset(self) -> str:
+        return self.preset or ("2024" if self._embedded else "2025")
+
     def _part(self, chosen: str, published: str) -> str:
         """The model that a setting means."""
         if chosen:
@@ -249,7 +260,11 @@ class RateScore(Metric):
 
     def _entity_reader(self, reading: Readings) -> Reader[tuple[Entity, ...]]:
         model = self._part(self.ner, NER)
-        return EmbeddedEntities(reading) if model == "embedded" else RateNer(model, splitter=self.splitter)
+        if model == "embedded":
+            return EmbeddedEntities(reading)
+        if (Path(model) / SPAN_HEAD).exists():
+            return SpanNer(model, splitter=self.splitter)
+        return RateNer(model, splitter=self.splitter)
 
     def _encoder(self) -> Encoder:
         return encoder_named(self._part(self.encoder, ENCODER), pooling="cls")

@@ -13,6 +13,9 @@ indication). Four systems answer every study:
 
 Two candidates are empty. `defects.csv` (id, system, kind, note) says what was planted where: one row per defect,
 or one row of kind `faithful`.
+
+`rewrites.tsv` holds statements of all body regions, each said in other words and turned into its opposite: a judge
+that reads gives the rewrite more than the opposite.
 """
 
 from __future__ import annotations
@@ -37,3 +40,12 @@ def sample_defects_path() -> Path:
     'defects.csv'
     """
     return Path(str(files(__name__) / "defects.csv"))
+
+
+def sample_rewrites_path() -> Path:
+    """The TSV file of statements, rewrites and opposites.
+
+    >>> sample_rewrites_path().name
+    'rewrites.tsv'
+    """
+    return Path(str(files(__name__) / "rewrites.tsv"))

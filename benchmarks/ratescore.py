@@ -1,0 +1,109 @@
+"""RaTEScore: the published path against the authors' package, and the embedded path by itself.
+
+    python benchmarks/ratescore.py --data ../shared/data --python parity/.envs/ratescore/bin/python
+
+Both run on the same seeded checkpoints of base size (12 layers of 768) and the same real report pairs, in one run;
+loading is not counted, the peer's debug log is off. `--data` is the folder that holds iu_xray_systems.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PARITY = Path(__file__).parents[1] / "parity" / "ratescore"
+PEER = """
+import json, sys, time
+from loguru import logger
+logger.disable("PyRuSH")
+from RaTEScore import RaTEScore
+job = json.load(open(sys.argv[1]))
+scorer = RaTEScore(bert_model=job["ner"], eval_model=job["encoder"], use_gpu=False)
+scorer.compute_score(*[[text] for text in job["pairs"][0]])
+candidates, references = map(list, zip(*job["pairs"]))
+start = time.perf_counter()
+scores = scorer.compute_score(candidates, references)
+json.dump({"seconds": time.perf_counter() - start, "scores": [float(s) for s in scores]}, open(sys.argv[2], "w"))
+"""
+
+
+def real_pairs(data: Path, count: int) -> list[tuple[str, str]]:
+    """(candidate, reference) of systems on IU X-ray, the systems in turn."""
+    with (data / "iu_xray_systems" / "test590_systems.csv").open(newline="", encoding="utf-8") as file:
+        records = list(csv.DictReader(file))
+    systems = [name for name in records[0] if name != "id" and not name.startswith("reference")]
+    return [
+        (record[systems[number % len(systems)]], record["reference"])
+        for number, record in enumerate(records[:count])
+    ]
+
+
+def embedded(pairs: list[tuple[str, str]]) -> None:
+    """Pairs per second of reading, and of comparing when everything is read."""
+    from radgauge.metrics.ratescore import RateScore
+    from radgauge.reading import Readings
+
+    many = [(a, b) for a, _ in pairs for _, b in pairs][:5000]
+    reading = Readings()
+    metric = RateScore()
+    metric.f1([pairs[0][0]], [pairs[0][1]], reading=Readings())  # load the tables
+    start = time.perf_counter()
+    metric.f1(*zip(*pairs, strict=True), reading=reading)
+    first = time.perf_counter() - start
+    start = time.perf_counter()
+    metric.f1(*zip(*many, strict=True), reading=reading)
+    again = time.perf_counter() - start
+    print(f"embedded, texts read: {len(many) / again:,.0f} pairs/s ({len(many)} pairs)")
+    print(f"embedded, with reading: {len(pairs) / first:,.0f} pairs/s")
+
+
+def published(pairs: list[tuple[str, str]], python: Path) -> None:
+    """Ours and the authors' on checkpoints of base size."""
+    sys.path.insert(0, str(PARITY))
+    from checkpoints import BASE, build_encoder, build_ner, words_of
+
+    from radgauge.metrics.ratescore import RateScore
+    from radgauge.reading import Readings
+
+    with tempfile.TemporaryDirectory() as made:
+        work = Path(made)
+        words = words_of(text for pair in pairs for text in pair)
+        ner = build_ner(work / "RaTE-NER-Deberta", words=words, size=BASE)
+        encoder = build_encoder(work / "BioLORD-2023-C", words=words, size=BASE)
+        (work / "peer.py").write_text(PEER)
+        job = {"ner": str(ner), "encoder": str(encoder), "pairs": pairs}
+        (work / "job.json").write_text(json.dumps(job))
+        metric = RateScore(models=str(work), no_entities="published")
+        metric.f1(["Warm up the models."], ["They load when first used."], reading=Readings())
+        start = time.perf_counter()
+        values = metric.f1(*zip(*pairs, strict=True), reading=Readings())
+        ours = time.perf_counter() - start
+        subprocess.run([python, work / "peer.py", work / "job.json", work / "out.json"], check=True)
+        peer = json.loads((work / "out.json").read_text())
+    close = sum(abs(a - b) < 1e-4 for a, b in zip(values, peer["scores"], strict=True))
+    rate, theirs = len(pairs) / ours, len(pairs) / peer["seconds"]
+    print(f"published: {rate:.2f} pairs/s; authors' package: {theirs:.2f} pairs/s")
+    print(f"ratio {peer['seconds'] / ours:.1f}; {close} of {len(pairs)} values equal to 1e-4 (others: ties)")
+
+
+def main() -> None:
+    """Run what the arguments allow."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--python", type=Path, help="Python of an environment with RaTEScore 0.6.0")
+    parser.add_argument("--pairs", type=int, default=200)
+    chosen = parser.parse_args()
+    pairs = real_pairs(chosen.data, chosen.pairs)
+    embedded(pairs)
+    if chosen.python is not None:
+        published(pairs, chosen.python)
+
+
+if __name__ == "__main__":
+    main()
