@@ -62,7 +62,7 @@ def main() -> None:
         "pairs": pairs,
         **result,
     }
-    FIXTURE.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    FIXTURE.write_text(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
     kinds = {kind for found in result["candidate_entities"] for _, kind in found}
     print(f"wrote {FIXTURE.relative_to(ROOT)}: {len(pairs)} pairs, entity types {sorted(kinds)}")
 
