@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -59,6 +60,7 @@ def test_scores_with_reports_judgments_tables_and_plots(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     page = (folder / "report.html").read_text()
     assert 'id="radiologists"' in page
+    assert hashlib.sha256((folder / "ratings.csv").read_bytes()).hexdigest() in page
     assert (folder / "tables" / "radiologists.csv").is_file()
     assert (folder / "one.tex").read_text().startswith("% needs")
     assert (folder / "two.md").read_text().startswith("| metric")

@@ -93,7 +93,7 @@ def report_cli(
         "images": images,
     }
     results, cases, header = _scored(source, reports, judged, how, metric, models, reading)
-    header.setdefault("seed", seed)
+    header = {**header, "judgments": _hashes(judgments)}
     heading = title or _heading(judged)
     report = build_report(
         results,
@@ -149,6 +149,14 @@ def _scored(
     case_file = o.read_case_file([*([source] if source is not None else []), *(reports or [])] or None, **how)
     results = score(case_file.cases, metric or None, reading=reading, models=models)
     return results, case_file.cases, {"input": case_file.provenance.as_dict()}
+
+
+def _hashes(place: Path | None) -> list[dict[str, str]]:
+    """Name and hash of the judgments' files."""
+    import hashlib
+
+    files = [] if place is None else sorted(place.glob("*.csv")) if place.is_dir() else [place]
+    return [{"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in files]
 
 
 def _heading(judged: Judgments | None) -> str:

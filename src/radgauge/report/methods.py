@@ -93,11 +93,11 @@ def not_judged_rows(results: Results) -> list[tuple[str, str, str, int]]:
 
 
 def source_rows(header: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """(file, sha256, rows) of the inputs that the scores were made from."""
+    """(file, sha256, rows) of the inputs: reports behind the scores, and judgments."""
     given = header.get("input") or {}
     return [
         (str(source.get("name", "")), str(source.get("sha256", "")), str(source.get("rows", "")))
-        for source in given.get("sources", [])
+        for source in (*given.get("sources", []), *header.get("judgments", []))
     ]
 
 
