@@ -175,6 +175,16 @@ def test_the_preset_follows_the_models() -> None:
     assert "preset:2024" in load("ratescore").signature()
 
 
+def test_published_models_are_pinned_or_fetched_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from radgauge.metrics import ratescore
+
+    monkeypatch.setattr(ratescore, "find", lambda wanted: None)
+    assert ratescore._located(ratescore.NER).startswith("Angelakeke/RaTE-NER-Deberta@")
+    monkeypatch.setattr(ratescore, "find", lambda wanted: tmp_path / wanted.name)
+    assert ratescore._located(ratescore.ENCODER) == str(tmp_path / "biolord")
+    assert ratescore._located("my/model") == "my/model"
+
+
 def test_a_copy_scores_one_even_with_clashing_duplicates() -> None:
     text = "Left effusion. No right effusion. There is no left effusion. The heart is normal."
     assert value(text, text) == pytest.approx(1.0, abs=1e-6)

@@ -19,6 +19,7 @@ from radgauge.metric import Explanation, Metric, Note, Rows, Span, best_referenc
 from radgauge.metrics._rate_entities import EmbeddedEntities
 from radgauge.metrics._rate_pairing import EntityTable, TypeSums, closest, type_sums
 from radgauge.metrics._rate_weights import PENALTIES, PRESETS, TYPE_INDEX, Affinity, affinity
+from radgauge.models.catalogue import checkpoint, find
 from radgauge.models.encoders import Encoder, encoder_named
 from radgauge.models.ratener import SPLITTERS, Entity, RateNer
 from radgauge.models.span_ner import SPAN_HEAD, SpanNer
@@ -259,7 +260,7 @@ class RateScore(Metric):
         return published if self.models == "published" else str(Path(self.models) / published.partition("/")[2])
 
     def _entity_reader(self, reading: Readings) -> Reader[tuple[Entity, ...]]:
-        model = self._part(self.ner, NER)
+        model = _located(self._part(self.ner, NER))
         if model == "embedded":
             return EmbeddedEntities(reading)
         if (Path(model) / SPAN_HEAD).exists():
@@ -267,12 +268,22 @@ class RateScore(Metric):
         return RateNer(model, splitter=self.splitter)
 
     def _encoder(self) -> Encoder:
-        return encoder_named(self._part(self.encoder, ENCODER), pooling="cls")
+        return encoder_named(_located(self._part(self.encoder, ENCODER)), pooling="cls")
 
 
 @lru_cache(maxsize=16)
 def _affinity(weights: str, preset: str, p: float | None, changed: int) -> Affinity:
     return affinity(weights, preset=preset, penalty=p)
+
+
+def _located(model: str) -> str:
+    """The authors' checkpoints at their pinned revision, or where `radgauge models fetch` has put them."""
+    name = {NER: "rate-ner", ENCODER: "biolord"}.get(model)
+    if name is None:
+        return model
+    wanted = checkpoint(name)
+    place = find(wanted)
+    return wanted.id if place is None else str(place)
 
 
 def _span(entity: Entity) -> tuple[Span, ...]:
