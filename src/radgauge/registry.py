@@ -30,6 +30,7 @@ METRICS: dict[str, str] = {
     "radcliq": "radgauge.metrics.radcliq:RadCliQ",
     "readability": "radgauge.metrics.readability:ReadabilityIndices",
     "lay_fidelity": "radgauge.metrics.lay_fidelity:LayFidelity",
+    "comet": "radgauge.metrics.comet:Comet",
 }
 
 DEFAULTS: tuple[str, ...] = (
@@ -85,15 +86,16 @@ def describe_metrics() -> list[MetricInfo]:
     described = []
     for name in metric_names():
         cls = metric_class(name)
+        metric = cls()  # direction and range may be facts about a checkpoint
         fields = [f for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
         described.append(
             MetricInfo(
                 name=name,
-                higher_is_better=cls.higher_is_better,
-                range=cls.range,
+                higher_is_better=metric.higher_is_better,
+                range=metric.range,
                 needs=tuple(sorted(cls.needs)),
                 extra=cls.extra,
-                columns=cls().columns,
+                columns=metric.columns,
                 settings=tuple(f"{f.name}={f.default}" for f in fields),
                 summary=cls.summary,
             )

@@ -6,7 +6,7 @@ import importlib
 
 import typer
 
-SUBJECTS = ("ner",)
+SUBJECTS = ("ner", "estimator", "tables")
 
 
 def register(app: typer.Typer) -> None:

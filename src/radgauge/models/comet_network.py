@@ -24,6 +24,7 @@ def sparsemax(scores: Tensor) -> Tensor:
     >>> sparsemax(torch.tensor([2.0, 1.5, 0.0])).tolist()
     [0.75, 0.25, 0.0]
     """
+    scores = scores - scores.max()  # the projection is the same, and dropped layers (-1e20) do not swallow the 1
     ordered = scores.sort(descending=True).values
     rank = torch.arange(1, len(scores) + 1, dtype=scores.dtype, device=scores.device)
     sums = ordered.cumsum(0) - 1
@@ -164,7 +165,9 @@ class Estimator(nn.Module):  # type: ignore[misc]
             {"params": list(layer.parameters()), "lr": encoder_rate * decay**depth}
             for depth, layer in enumerate(reversed(stack))
         ]
-        groups.append({"params": list(model.embeddings.parameters()), "lr": encoder_rate * decay ** (len(stack) + 1)})
+        groups.append(
+            {"params": list(model.embeddings.parameters()), "lr": encoder_rate * decay ** (len(stack) + 1)}
+        )
         groups.append({"params": list(self.estimator.parameters()), "lr": rate})
         if self.layerwise_attention is not None:
             groups.append({"params": list(self.layerwise_attention.parameters()), "lr": rate})

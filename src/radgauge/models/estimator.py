@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from radgauge.errors import ModelError, require
 from radgauge.models.feed_forward import ACTIVATIONS, Head, head_of
 from radgauge.models.hub import checkpoint_folder, pick_device
+from radgauge.models.weights import read_weights
 
 if TYPE_CHECKING:
     from radgauge.models.comet_network import Estimator
@@ -169,13 +170,15 @@ def load_estimator(folder: Path | str, *, device: str = "auto") -> Loaded:
     hparams = read_hparams(place)
     state = _state(place / "checkpoints" / "model.ckpt")
     own = place / "encoder"
-    loaded = build(hparams, encoder=own if own.is_dir() else hparams["pretrained_model"], pretrained=False, device=device)
+    loaded = build(
+        hparams, encoder=own if own.is_dir() else hparams["pretrained_model"], pretrained=False, device=device
+    )
     wanted = loaded.network.state_dict()
     missing = sorted(name for name in wanted if name not in state and not any(word in name for word in _UNUSED))
     if missing:
         raise ModelError(
-            f"{place}: checkpoints/model.ckpt lacks {len(missing)} of {len(wanted)} parameters, first: {missing[0]}; "
-            "the file is incomplete or belongs to other settings"
+            f"{place}: checkpoints/model.ckpt lacks {len(missing)} of {len(wanted)} parameters, "
+            f"first: {missing[0]}; the file is incomplete or belongs to other settings"
         )
     odd = next((name for name in wanted if name in state and state[name].shape != wanted[name].shape), None)
     if odd is not None:
@@ -191,16 +194,8 @@ def load_estimator(folder: Path | str, *, device: str = "auto") -> Loaded:
 def _state(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ModelError(f"{path.parent.parent} has no checkpoints/model.ckpt; the checkpoint is incomplete")
-    torch = require("torch", extra="models")
-    try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, OSError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(
-            f"{path} cannot be read: {first}; it is half written, or holds more than numbers and settings, "
-            "which radgauge does not execute"
-        ) from error
-    if not isinstance(found, dict) or not isinstance(found.get("state_dict"), dict):
+    found = read_weights(path)
+    if not isinstance(found.get("state_dict"), dict):
         raise ModelError(f"{path} must hold a state_dict, as Lightning writes it")
     return dict(found["state_dict"])
 

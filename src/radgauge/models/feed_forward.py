@@ -18,7 +18,7 @@ from scipy.special import expit
 from radgauge.errors import ModelError
 
 Vectors = NDArray[np.float32]
-PAIRS_AT_ONCE = 2048  # the features of one block stay below 100 MB
+PAIRS_AT_ONCE = 256  # the features of one block stay in the processor's cache
 
 ACTIVATIONS: Mapping[str, Callable[[Vectors], Vectors]] = MappingProxyType(
     {
@@ -55,7 +55,7 @@ class Head:
     @property
     def dimensions(self) -> int:
         """Length of a text's vector."""
-        return self.weights[0].shape[1] // 4
+        return int(self.weights[0].shape[1]) // 4
 
     def score(
         self, vectors: Vectors, *, candidate: NDArray[np.intp], reference: NDArray[np.intp]
@@ -81,7 +81,7 @@ class Head:
             np.subtract(mine, theirs, out=mine)
             hidden += np.abs(mine, out=mine) @ distance
             hidden += alone[0][candidate[part]] + alone[1][reference[part]] + self.biases[0]
-            scores[part] = self._rest(hidden)[:, 0]
+            scores[part] = self._rest(hidden.astype(np.float32, copy=False))[:, 0]
         return scores
 
     def _rest(self, values: Vectors) -> Vectors:

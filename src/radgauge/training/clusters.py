@@ -97,6 +97,8 @@ def cluster_terms(
     low, high = (k, k) if k is not None else k_range
     if not 1 <= low <= high:
         raise UsageError(f"the number of clusters must be 1 or more and the range must rise, got {low} to {high}")
+    if k is None and low <= distinct:
+        high = min(high, distinct)  # a small corpus has fewer clusters to try
     if distinct < high:
         raise InputError(
             f"{high} clusters need at least {high} different sets of terms, got {distinct} in {len(documents)} "

@@ -174,8 +174,8 @@ def read_pairs(path: Path | str, *, target: str = "radcliq") -> PairTable:
             sides, value = (reports[names[0]], reports[names[1]]), cells[target]
         else:
             raise InputError(
-                f"{file.name} must have the columns src, mt and score, or reference_id, candidate_id and {target}; "
-                f"got {', '.join(cells)}"
+                f"{file.name} must have the columns src, mt and score, or reference_id, candidate_id "
+                f"and {target}; got {', '.join(cells)}"
             )
         for name, text in zip(names, sides, strict=True):
             if not isinstance(text, str) or not text.strip():

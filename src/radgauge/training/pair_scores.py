@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from radgauge.metrics.radcliq import composite
 from radgauge.models.graphs import graph_items
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, radgraph_graph
@@ -28,8 +29,6 @@ from radgauge.text.tokenizers import TokenReader
 Index = NDArray[np.intp]
 Values = NDArray[np.float32]
 
-# RadCliQ of the preprint (CXR-Report-Metric, commit c2d3ba6), rewritten for raw values; lower is better.
-INTERCEPT, PER_RADGRAPH, PER_BLEU = 3.4410763916304967, -1.7481303941475446, -1.8480184603508898
 TARGETS = {"radcliq": False, "radgraph_f1": True, "bleu2": True}
 """What a pair is scored with, and whether higher is better."""
 BLOCK = 256
@@ -61,8 +60,13 @@ def radcliq_preprint(radgraph_f1: Values, bleu2: Values) -> Values:
     >>> radcliq_preprint(np.float32([1, 0]), np.float32([1, 0])).round(4)
     array([-0.1551,  3.4411], dtype=float32)
     """
-    value: Values = INTERCEPT + PER_RADGRAPH * radgraph_f1 + PER_BLEU * bleu2
-    return value
+    model = composite("preprint")
+    weight = {term.part.partition(":")[0]: term for term in model.terms}
+    total: Any = np.float32(model.intercept)
+    for part, values in (("radgraph", radgraph_f1), ("bleu", bleu2)):
+        term = weight[part]
+        total = total + np.float32(term.coefficient / term.scale) * (values - np.float32(term.mean))
+    return np.asarray(total, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +171,8 @@ def membership(sets: Sequence[Iterable[Hashable]]) -> Any:
 
 
 def _sizes(matrix: Any) -> Values:
-    return np.diff(matrix.indptr).astype(np.float32)
+    sizes: Values = np.diff(matrix.indptr).astype(np.float32)
+    return sizes
 
 
 def _levels(counted: NgramCounts, order: int) -> Any:

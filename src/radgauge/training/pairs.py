@@ -132,7 +132,9 @@ def build_pairs(
         splits=splits,
         scored=scored,
         report_split=dealt,
-        abnormal={name: float((~normal[pairs.reference]).mean()) for name, pairs in splits.items() if len(pairs[0])},
+        abnormal={
+            name: float((~normal[pairs.reference]).mean()) for name, pairs in splits.items() if len(pairs[0])
+        },
         overlap=kept,
         seen=_seen(splits),
         lonely=lonely,
@@ -219,7 +221,7 @@ def _joined(parts: Sequence[Pairs]) -> Pairs:
     columns = zip(*parts, strict=True) if parts else ((),) * len(kinds)
     return Pairs(
         *(
-            np.concatenate([np.empty(0, kind), *column]).astype(kind)  # type: ignore[list-item]
+            np.concatenate([np.empty(0, kind), *column]).astype(kind)
             for kind, column in zip(kinds, columns, strict=True)
         )
     )

@@ -1,0 +1,125 @@
+"""How checkpoints rank reports compared with established metrics: table 2 of Calamida et al. (2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.errors import MissingExtra, ModelError, UsageError
+from radgauge.metric import Metric
+from radgauge.reading import Readings
+from radgauge.registry import load
+from radgauge.scores import score
+from radgauge.stats.coefficients import association
+from radgauge.training.pair_files import read_pairs
+
+METRICS = (
+    "bleu",
+    "bleu:variant=cxr",
+    "bertscore",
+    "chexbert_similarity",
+    "radgraph:variant=yu",
+    "radcliq:version=preprint",
+)
+"""BLEU-4, BLEU-2, BERTScore, CheXbert, RadGraph F1, RadCliQ."""
+
+
+@dataclass(frozen=True)
+class CorrelationRow:
+    """One checkpoint on one set of reports; NaN where a correlation is not defined."""
+
+    group: str
+    cases: int
+    checkpoint: str
+    spearman: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CorrelationTable:
+    """Spearman correlations, turned so that positive means agreement.
+
+    Attributes:
+        columns: The metrics' headline columns.
+        rows: One per set of reports and checkpoint.
+        absent: Metrics that could not run, and why.
+        signatures: Column or checkpoint -> settings behind it.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[CorrelationRow, ...]
+    absent: Mapping[str, str] = field(default_factory=dict)
+    signatures: Mapping[str, str] = field(default_factory=dict)
+
+
+def correlate_checkpoints(
+    groups: Mapping[str, Sequence[Case]],
+    checkpoints: Sequence[str],
+    *,
+    metrics: Sequence[str] = METRICS,
+    models: str = "embedded",
+    reading: Readings | None = None,
+) -> CorrelationTable:
+    """Correlate the metric `comet` of every checkpoint with other metrics, on every group of cases.
+
+    Args:
+        groups: Name -> cases.
+        checkpoints: "embedded" or checkpoint folders.
+        metrics: Metrics to compare with; one that cannot run here is left out, with the reason.
+        models: Profile of those metrics.
+        reading: Shared readings.
+    """
+    for name, cases in groups.items():
+        if len(cases) < 3:
+            raise UsageError(f"a correlation needs at least three cases, {name!r} has {len(cases)}")
+    shared = reading if reading is not None else Readings()
+    learned = {Path(each).name or each: load("comet", models=each) for each in checkpoints}
+    able, absent = _able(metrics, models, shared)
+    rows = []
+    for name, cases in groups.items():
+        judged = [_oriented(metric, cases, shared) for metric in able]
+        for label, metric in learned.items():
+            mine = _oriented(metric, cases, shared)
+            values = tuple(association(mine, other, kind="spearman") for other in judged)
+            rows.append(CorrelationRow(name, len(cases), label, values))
+    signatures = {metric.columns[0]: metric.signature() for metric in able}
+    signatures |= {label: metric.signature() for label, metric in learned.items()}
+    return CorrelationTable(tuple(metric.columns[0] for metric in able), tuple(rows), absent, signatures)
+
+
+def _able(metrics: Sequence[str], models: str, reading: Readings) -> tuple[list[Metric], dict[str, str]]:
+    """Metrics that run here, found out on one case, and why the others do not."""
+    probe = [Case("probe", "Small left pleural effusion.", ("No pleural effusion.",))]
+    able: list[Metric] = []
+    absent: dict[str, str] = {}
+    for spec in metrics:
+        metric = load(spec, models=models)
+        try:
+            score(probe, metric, reading=reading)
+        except (MissingExtra, ModelError) as error:
+            absent[spec] = str(error)
+        else:
+            able.append(metric)
+    return able, absent
+
+
+def _oriented(
+    metric: Metric, cases: Sequence[Case], reading: Readings
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    scores = next(iter(score(cases, metric, reading=reading).values()))
+    return scores.oriented(scores.columns[0])
+
+
+def cases_of_pairs(path: Path | str, *, limit: int | None = None, seed: int = 0) -> list[Case]:
+    """Pairs of a pair file as cases, at most `limit` of them, drawn at random in their order."""
+    table = read_pairs(path)
+    chosen = np.arange(len(table))
+    if limit is not None and len(table) > limit:
+        chosen = np.sort(np.random.default_rng(seed).choice(len(table), limit, replace=False))
+    return [
+        Case(f"{at}", table.texts[table.candidate[at]], (table.texts[table.reference[at]],), system="pairs")
+        for at in chosen.tolist()
+    ]

@@ -1,0 +1,82 @@
+"""How an estimator is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from radgauge.errors import UsageError
+from radgauge.training.pair_files import check_target
+
+
+@dataclass(frozen=True)
+class EstimatorSettings:
+    """How to train; the defaults are COMET's for its referenceless model, version 2.
+
+    Attributes:
+        encoder: "embedded" (sketches, numpy at run time), or folder or hub id of a transformers encoder.
+        target: What the pairs are scored with: radcliq (lower is better), radgraph_f1 or bleu2 (higher is better).
+        epochs: At most.
+        patience: Epochs without a better validation tau before training stops.
+        batch_size: Pairs per step.
+        accumulate: Steps per update of the weights.
+        learning_rate: Of the head and the mix of layers.
+        encoder_learning_rate: Of the encoder's top layer.
+        layerwise_decay: Factor from each encoder layer to the one below.
+        frozen: Share of the first epoch during which the encoder stays as it is.
+        keep_embeddings_frozen: Whether the encoder's word vectors stay as they are throughout.
+        clip: Largest norm of the gradient.
+        weight_decay: AdamW's.
+        hidden_sizes: Of the head.
+        dropout: In the head and over the layers of the mix.
+        layer_transformation: sparsemax or softmax.
+        layer_norm: Whether layers are normalised before they are mixed.
+        pool: avg, max or cls.
+        seed: Of everything random.
+        device: auto, cpu, cuda.
+        save_every: Steps between states that a killed run can go on from.
+    """
+
+    encoder: str = "embedded"
+    target: str = "radcliq"
+    epochs: int = 20
+    patience: int = 5
+    batch_size: int = 16
+    accumulate: int = 2
+    learning_rate: float = 1.5e-5
+    encoder_learning_rate: float = 1e-6
+    layerwise_decay: float = 0.95
+    frozen: float = 0.3
+    keep_embeddings_frozen: bool = True
+    clip: float = 1.0
+    weight_decay: float = 0.01
+    hidden_sizes: tuple[int, ...] = (2048, 1024)
+    dropout: float = 0.1
+    layer_transformation: str = "sparsemax"
+    layer_norm: bool = False
+    pool: str = "avg"
+    seed: int = 0
+    device: str = "auto"
+    save_every: int = 2000
+
+    def __post_init__(self) -> None:
+        check_target(self.target)
+        for name in ("epochs", "patience", "batch_size", "accumulate", "save_every"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        if not self.hidden_sizes:
+            raise UsageError("hidden_sizes must name at least one layer")
+
+    @classmethod
+    def for_embedded(cls, **changes: Any) -> EstimatorSettings:
+        """Settings that suit a small head on fixed vectors: larger steps, larger batches, fewer epochs."""
+        small = cls(
+            epochs=6,
+            patience=3,
+            batch_size=256,
+            accumulate=1,
+            learning_rate=1e-3,
+            weight_decay=0.05,
+            hidden_sizes=(64, 32),
+        )
+        return replace(small, **changes)

@@ -1,0 +1,139 @@
+"""What the training loop trains: a transformer with a head, or a head on fixed vectors of the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.errors import require
+from radgauge.models.embedded_estimator import save_embedded
+from radgauge.models.estimator import DEFAULTS, ENCODERS, Loaded, build, save_estimator
+from radgauge.models.feed_forward import head_of
+from radgauge.models.hub import pick_device
+from radgauge.models.report_sketch import ReportSketch
+from radgauge.reading import Readings
+from radgauge.training.estimator_settings import EstimatorSettings
+from radgauge.training.pair_files import PairTable
+
+Index = NDArray[np.intp]
+EMBEDDED_FILE = "comet_embedded.npz"
+
+
+class Learner(Protocol):
+    """A module that scores pairs, given as positions in the texts of a PairTable."""
+
+    module: Any
+    device: str
+
+    def predict(self, candidate: Index, reference: Index, *, training: bool) -> Any:
+        """One score per pair, as a tensor; `training` says which table the positions belong to."""
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """Parameters with their learning rates."""
+
+    def freeze(self, frozen: bool) -> None:
+        """Freeze or thaw the encoder, if there is one."""
+
+    def save(self, folder: Path, *, about: Mapping[str, Any]) -> None:
+        """Write the checkpoint."""
+
+
+def make_learner(settings: EstimatorSettings, *, train: PairTable, validation: PairTable) -> Learner:
+    """The learner that the settings name."""
+    if settings.encoder == "embedded":
+        return SketchLearner(settings, train.texts, validation.texts, start=float(train.target.mean()))
+    return TransformerLearner(settings, train.texts, validation.texts)
+
+
+class SketchLearner:
+    """The head alone; every text is a fixed vector."""
+
+    def __init__(
+        self, settings: EstimatorSettings, train: Sequence[str], validation: Sequence[str], *, start: float
+    ) -> None:
+        torch = require("torch", extra="models")
+        from radgauge.models.comet_network import FeedForward
+
+        self.settings, self.sketch, self.device = settings, ReportSketch(), pick_device(settings.device)
+        reading = Readings()
+        self._vectors = [
+            torch.from_numpy(self.sketch.vectors(texts, reading=reading)).to(self.device)
+            for texts in (train, validation)
+        ]
+        self.module = FeedForward(4 * self.sketch.dimensions, settings.hidden_sizes, dropout=settings.dropout).to(
+            self.device
+        )
+        torch.nn.init.constant_(self.module.ff[-1].bias, start)  # the mean target: epochs are few
+
+    def predict(self, candidate: Index, reference: Index, *, training: bool) -> Any:
+        vectors = self._vectors[0 if training else 1]
+        return self.module(vectors[candidate], vectors[reference])
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        return [{"params": list(self.module.parameters()), "lr": self.settings.learning_rate}]
+
+    def freeze(self, frozen: bool) -> None:
+        """There is no encoder to freeze."""
+
+    def save(self, folder: Path, *, about: Mapping[str, Any]) -> None:
+        head = head_of(self.module.parameters_of_layers(), activation="tanh")
+        save_embedded(folder / EMBEDDED_FILE, head, sketch=self.sketch, about=about)
+
+
+class TransformerLearner:
+    """A transformer that is trained together with the head."""
+
+    def __init__(self, settings: EstimatorSettings, train: Sequence[str], validation: Sequence[str]) -> None:
+        self.settings = settings
+        self._texts = (train, validation)
+        hparams = {
+            **DEFAULTS,
+            "nr_frozen_epochs": settings.frozen,
+            "keep_embeddings_frozen": settings.keep_embeddings_frozen,
+            "encoder_learning_rate": settings.encoder_learning_rate,
+            "learning_rate": settings.learning_rate,
+            "layerwise_decay": settings.layerwise_decay,
+            "pretrained_model": settings.encoder,
+            "pool": settings.pool,
+            "layer_transformation": settings.layer_transformation,
+            "layer_norm": settings.layer_norm,
+            "dropout": settings.dropout,
+            "batch_size": settings.batch_size,
+            "hidden_sizes": list(settings.hidden_sizes),
+        }
+        built = build(hparams, encoder=settings.encoder, pretrained=True, device=settings.device)
+        kind = built.network.encoder.model.config.model_type
+        self.loaded = Loaded(
+            built.network,
+            built.tokenizer,
+            {**hparams, "encoder_model": ENCODERS.get(kind, kind)},
+            built.head,
+            built.device,
+        )
+        self.module, self.device = built.network, built.device
+
+    def predict(self, candidate: Index, reference: Index, *, training: bool) -> Any:
+        texts = self._texts[0 if training else 1]
+        vectors = (
+            self.module.embed(*self.loaded.tokens([texts[at] for at in side])) for side in (candidate, reference)
+        )
+        return self.module.estimator(*vectors)
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        settings = self.settings
+        groups: list[dict[str, Any]] = self.module.parameter_groups(
+            encoder_rate=settings.encoder_learning_rate,
+            rate=settings.learning_rate,
+            decay=settings.layerwise_decay,
+        )
+        return groups
+
+    def freeze(self, frozen: bool) -> None:
+        self.module.set_encoder_trainable(not frozen, embeddings=not self.settings.keep_embeddings_frozen)
+
+    def save(self, folder: Path, *, about: Mapping[str, Any]) -> None:
+        save_estimator(folder, self.loaded, about=about)

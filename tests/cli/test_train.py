@@ -1,0 +1,123 @@
+"""`radgauge train`: pairs, estimator, tables, sample-study."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from radgauge.cli import app
+from radgauge.errors import UsageError
+
+_SPEC = importlib.util.spec_from_file_location(
+    "own_corpus", Path(__file__).parents[1] / "training" / "conftest.py"
+)
+assert _SPEC is not None
+assert _SPEC.loader is not None
+own = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(own)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, ["id", "report", "terms"])
+        writer.writeheader()
+        writer.writerows(own.rows())
+    return path
+
+
+def run(*words: object) -> str:
+    done = CliRunner().invoke(app, [str(word) for word in ("train", *words)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_pairs_are_built_and_described(corpus: Path, tmp_path: Path) -> None:
+    out = run("pairs", corpus, "--clusters", 3, "--share", 0.5, "--no-cache", "-o", tmp_path / "pairs")
+    assert "54 reports" in out
+    assert "normal" in out
+    described = json.loads(
+        run("pairs", corpus, "--share", 0.5, "--kind", "best", "--json", "--no-cache", "-o", tmp_path / "best")
+    )
+    assert described["kind"] == "best"
+    assert [trial["k"] for trial in described["k_trials"]] == [2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.models
+def test_from_pairs_to_tables(corpus: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    run("pairs", corpus, "--clusters", 3, "--share", 0.8, "--no-cache", "-q", "-o", tmp_path / "pairs")
+    out = run(
+        "estimator", tmp_path / "pairs", "--epochs", 2, "--hidden-sizes", "8,4", "-q", "-o", tmp_path / "own"
+    )
+    assert "best epoch" in out
+    shown = run(
+        "tables", "--pairs", tmp_path / "pairs", "--checkpoint", tmp_path / "own", "-m", "bleu", "--no-cache"
+    )
+    assert "test pairs" in shown
+    assert "own" in shown
+    found = json.loads(
+        run(
+            "estimator",
+            tmp_path / "pairs",
+            "--epochs",
+            2,
+            "--hidden-sizes",
+            "8,4",
+            "--json",
+            "-o",
+            tmp_path / "own",
+        )
+    )
+    assert len(found["epochs"]) == 2
+
+
+def test_a_table_of_systems_and_a_sample(corpus: Path, tmp_path: Path) -> None:
+    rows = [row for row in own.rows()[:54] if row["report"]]
+    with (tmp_path / "systems.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "reference", "a", "b"])
+        for at, row in enumerate(rows):
+            writer.writerow([row["id"], row["report"], rows[(at * 5) % len(rows)]["report"], rows[0]["report"]])
+    shown = json.loads(
+        run(
+            *("tables", "--systems", tmp_path / "systems.csv", "--candidate-columns", "a,b", "-m", "bleu"),
+            *("--no-cache", "--json"),
+        )
+    )
+    assert [row["group"] for row in shown["rows"]] == ["a (systems)", "b (systems)"]
+    with (tmp_path / "indiana.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["uid", "MeSH", "findings", "impression"])
+        writer.writerows([row["id"], row["terms"].replace(";", "; "), row["report"], "Stable."] for row in rows)
+    out = run(
+        *("sample-study", tmp_path / "systems.csv", "--terms", tmp_path / "indiana.csv", "--system", "a"),
+        *("--candidate-columns", "a,b", "--abnormal", 3, "--normal", 2, "-o", tmp_path / "study.csv"),
+    )
+    assert "sampled: 5" in out
+    assert (tmp_path / "study.csv").read_text(encoding="utf-8").count("\n") == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["tables"], "nothing to correlate on"),
+        (["estimator", "x.csv", "-o", "y"], "a single training table needs --validation FILE"),
+        (
+            ["estimator", "x.csv", "--validation", "x.csv", "--hidden-sizes", "8,x", "-o", "y"],
+            "must be whole numbers",
+        ),
+        (["pairs", "x.csv", "--comet", "rouge", "-o", "y"], "target must be one of radcliq"),
+    ],
+)
+def test_wrong_usage_is_explained(words: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        run(*words)

@@ -1,0 +1,250 @@
+"""Training: a tiny transformer and the sketch head learn, stop, resume and are reproducible."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from radgauge.cases import Case
+from radgauge.errors import InputError, RadgaugeError, UsageError
+from radgauge.metrics.comet import Comet
+from radgauge.reading import Readings
+from radgauge.training.estimator import train_estimator
+from radgauge.training.estimator_settings import EstimatorSettings
+from radgauge.training.pair_files import PairTable, read_pairs, write_pairs
+from radgauge.training.pairs import build_pairs
+
+pytestmark = pytest.mark.models
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+_PLACE = Path(__file__).parents[2] / "parity" / "comet" / "checkpoints.py"
+if not _PLACE.is_file():
+    pytest.skip("the parity scripts are not part of this copy", allow_module_level=True)
+_SPEC = importlib.util.spec_from_file_location("comet_checkpoints", _PLACE)
+assert _SPEC is not None
+assert _SPEC.loader is not None
+seeds = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(seeds)
+
+
+@pytest.fixture(scope="module")
+def folder(chosen, clusters, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("pairs")
+    corpus = build_pairs(chosen.reports, clusters, share=0.6, split="report")
+    write_pairs(place, corpus, chosen=chosen, clusters=clusters, about={})
+    return place
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Networks this small only lose by more threads."""
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(usual)
+
+
+def some(table: PairTable, number: int) -> PairTable:
+    chosen = np.random.default_rng(0).permutation(len(table))[:number]
+    return replace(
+        table,
+        reference=table.reference[chosen],
+        candidate=table.candidate[chosen],
+        target=table.target[chosen],
+        ids=tuple(table.ids[at] for at in chosen),
+    )
+
+
+@pytest.fixture(scope="module")
+def tables(folder: Path) -> tuple[PairTable, PairTable]:
+    return some(read_pairs(folder / "train.csv"), 128), some(read_pairs(folder / "val.csv"), 64)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small BERT with weights, as one gets it from a hub."""
+    import transformers
+
+    place = seeds.write_encoder(tmp_path_factory.mktemp("encoder") / "bert", "bert")
+    model = transformers.BertModel(transformers.BertConfig.from_pretrained(place), add_pooling_layer=False)
+    seeds.fill(model)
+    model.save_pretrained(place)
+    return place
+
+
+def tiny(encoder: Path, **changes: object) -> EstimatorSettings:
+    return replace(
+        EstimatorSettings(
+            encoder=str(encoder),
+            epochs=2,
+            learning_rate=3e-3,
+            encoder_learning_rate=1e-4,
+            hidden_sizes=(16, 8),
+            device="cpu",
+            dropout=0.1,
+        ),
+        **changes,
+    )
+
+
+def test_a_transformer_learns_and_scores(tables, encoder: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    settings = tiny(encoder, epochs=8, batch_size=16, accumulate=1)
+    trained = train_estimator(*tables, folder=tmp_path, settings=settings, tell=lines.append)
+    assert trained.best.val_kendall > 0.2
+    assert trained.epochs[-1].train_loss < trained.epochs[0].train_loss
+    assert lines[0].startswith("epoch 1: loss")
+    with (tmp_path / "log.csv").open(encoding="utf-8") as stream:
+        logged = list(csv.DictReader(stream))
+    assert [float(row["val_kendall"]) for row in logged] == [epoch.val_kendall for epoch in trained.epochs]
+    about = json.loads((tmp_path / "radgauge.json").read_text(encoding="utf-8"))
+    assert (about["target"], about["higher_is_better"]) == ("radcliq", False)
+    assert about["validation"]["epoch"] == trained.best.epoch
+
+    validation = tables[1]
+    metric = Comet(models=str(tmp_path))
+    cases = [
+        Case(str(at), validation.texts[validation.candidate[at]], (validation.texts[validation.reference[at]],))
+        for at in range(len(validation))
+    ]
+    from scipy.stats import kendalltau
+
+    values = metric.measure(cases, reading=Readings())[:, 0]
+    assert kendalltau(values, validation.target).statistic == pytest.approx(trained.best.val_kendall, abs=0.01)
+
+
+def test_the_encoder_stays_frozen_at_first_and_its_embeddings_throughout(tables, encoder: Path, tmp_path) -> None:
+    from radgauge.training.learners import TransformerLearner
+
+    settings = tiny(encoder, epochs=1)
+    learner = TransformerLearner(settings, tables[0].texts, tables[1].texts)
+    before = {name: value.clone() for name, value in learner.module.state_dict().items()}
+    train_estimator(*tables, folder=tmp_path, settings=settings)
+    after = torch.load(tmp_path / "checkpoints" / "model.ckpt", weights_only=True)["state_dict"]
+    same = {name for name in before if torch.equal(before[name], after[name])}
+    assert all(
+        name.startswith("encoder.model.embeddings") for name in same & {n for n in before if "encoder" in n}
+    )
+    assert "encoder.model.embeddings.word_embeddings.weight" in same
+    assert "encoder.model.encoder.layer.0.output.dense.weight" not in same
+    learner.freeze(True)
+    assert not any(parameter.requires_grad for parameter in learner.module.encoder.parameters())
+    assert all(parameter.requires_grad for parameter in learner.module.estimator.parameters())
+
+
+def test_learning_rates_fall_from_layer_to_layer(tables, encoder: Path) -> None:
+    from radgauge.training.learners import TransformerLearner
+
+    learner = TransformerLearner(tiny(encoder), tables[0].texts, tables[1].texts)
+    rates = [group["lr"] for group in learner.parameter_groups()]
+    assert rates == pytest.approx([1e-4, 1e-4 * 0.95, 1e-4 * 0.95**3, 3e-3, 3e-3])
+
+
+class Killed(Exception):
+    """Stands for kill -9."""
+
+
+@pytest.mark.parametrize("kind", ["transformer", "sketch"])
+def test_an_interrupted_run_ends_with_the_same_weights(tables, encoder: Path, tmp_path, kind, monkeypatch) -> None:
+    from radgauge.training import estimator as module
+
+    settings = (
+        tiny(encoder, save_every=3, batch_size=16)
+        if kind == "transformer"
+        else EstimatorSettings.for_embedded(epochs=2, save_every=3, batch_size=16, device="cpu", accumulate=2)
+    )
+    train_estimator(*tables, folder=tmp_path / "whole", settings=settings)
+
+    real, calls = module._Trainer._step, []
+
+    def dying(self, chosen, *, last: bool) -> float:
+        calls.append(1)
+        if len(calls) in (5, 12):
+            raise Killed
+        return real(self, chosen, last=last)
+
+    monkeypatch.setattr(module._Trainer, "_step", dying)
+    for _ in range(2):
+        with pytest.raises(Killed):
+            train_estimator(*tables, folder=tmp_path / "parts", settings=settings)
+    resumed = train_estimator(*tables, folder=tmp_path / "parts", settings=settings)
+    whole, parts = (torch.load(tmp_path / name / "state.ckpt", weights_only=True) for name in ("whole", "parts"))
+    for name, value in whole["module"].items():
+        assert torch.equal(value, parts["module"][name]), name
+    assert [epoch.val_kendall for epoch in resumed.epochs] == [
+        each["val_kendall"] for each in whole["run"]["epochs"]
+    ]
+
+
+def test_a_killed_process_leaves_a_run_that_goes_on(folder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "radgauge", "train", "estimator", str(folder), "-o", str(tmp_path / "out")]
+    command += ["--epochs", "3000", "--patience", "3000", "--device", "cpu"]
+    source = str(Path(__file__).parents[2] / "src")
+    process = subprocess.Popen(
+        command, env={"PYTHONPATH": source, "HOME": str(tmp_path)}, stderr=subprocess.DEVNULL
+    )
+    log = tmp_path / "out" / "log.csv"
+    for _ in range(600):
+        if log.is_file() and log.read_text(encoding="utf-8").count("\n") > 2:
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert log.is_file()
+    state = torch.load(tmp_path / "out" / "state.ckpt", weights_only=True)
+    assert state["run"]["epoch"] >= 1
+    assert Comet(models=str(tmp_path / "out")).typical_range is not None
+
+
+def test_a_folder_with_another_run_is_left_alone(tables, tmp_path: Path) -> None:
+    settings = EstimatorSettings.for_embedded(epochs=1, device="cpu")
+    train_estimator(*tables, folder=tmp_path, settings=settings)
+    with pytest.raises(UsageError, match="holds a training with other settings or other pairs"):
+        train_estimator(*tables, folder=tmp_path, settings=replace(settings, seed=1))
+
+
+def test_training_stops_early_and_leaves_the_random_state_alone(tables, tmp_path: Path) -> None:
+    before = torch.get_rng_state()
+    settings = EstimatorSettings.for_embedded(epochs=40, patience=1, learning_rate=0.05, device="cpu")
+    trained = train_estimator(*tables, folder=tmp_path, settings=settings)
+    assert trained.epochs[-1].epoch - trained.best.epoch == 1 or len(trained.epochs) == 40
+    assert len(trained.epochs) < 40
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_target_where_higher_is_better(folder: Path, tmp_path: Path) -> None:
+    tables = [read_pairs(folder / f"{name}.csv", target="radgraph_f1") for name in ("train", "val")]
+    settings = EstimatorSettings.for_embedded(target="radgraph_f1", epochs=3, device="cpu")
+    trained = train_estimator(*tables, folder=tmp_path, settings=settings)
+    assert trained.best.val_kendall > 0.3
+    assert Comet(models=str(tmp_path / "comet_embedded.npz")).higher_is_better is True
+
+
+def test_a_diverging_run_stops_with_advice(tables, tmp_path: Path) -> None:
+    settings = EstimatorSettings.for_embedded(learning_rate=float("inf"), batch_size=16, device="cpu")
+    with pytest.raises(RadgaugeError, match=r"the loss is (nan|inf) in epoch 1, step \d+: training has diverged"):
+        train_estimator(*tables, folder=tmp_path, settings=settings)
+
+
+def test_impossible_settings_and_tables_are_refused(tables, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="epochs must be 1 or more, got 0"):
+        EstimatorSettings(epochs=0)
+    with pytest.raises(UsageError, match="hidden_sizes must name at least one layer"):
+        EstimatorSettings(hidden_sizes=())
+    with pytest.raises(UsageError, match="target must be one of radcliq"):
+        EstimatorSettings(target="bleu")
+    flat = replace(tables[1], target=np.zeros_like(tables[1].target))
+    with pytest.raises(InputError, match="at least two pairs with different targets"):
+        train_estimator(tables[0], flat, folder=tmp_path)
