@@ -24,7 +24,7 @@ def run(name: str, folder: Path, job: dict[str, object]) -> dict[str, object]:
     (folder / "job.json").write_text(json.dumps(job))
     run_peer(HERE / name / "peer.py", folder)
     found = json.loads((folder / "result.json").read_text())
-    return {key: value for key, value in found.items() if key not in ("seconds", "loading")}
+    return {key: value for key, value in found.items() if key not in ("seconds", "loading", "processor")}
 
 
 def write(name: str, fixture: dict[str, object]) -> None:

@@ -30,12 +30,13 @@ def main(folder: Path) -> None:
             device="cpu",
             nthreads=0,
         )
-        loaded = time.perf_counter()
+        loaded, spent = time.perf_counter(), time.process_time()
         values = scorer.score(hyps, refs)
-        done = time.perf_counter()
+        done, spent = time.perf_counter(), time.process_time() - spent
         result[name] = {
             "values": [each.tolist() for each in values],
             "seconds": done - loaded,
+            "processor": spent,
             "loading": loaded - started,
         }
     (folder / "result.json").write_text(json.dumps(result))

@@ -18,15 +18,16 @@ def main(folder: Path) -> None:
 
     started = time.perf_counter()
     scorer = F1RadGraph(reward_level="all", model_type=job["network"], model_cache_dir=str(folder), cuda=-1)
-    loaded = time.perf_counter()
+    loaded, spent = time.perf_counter(), time.process_time()
     hyps, refs = [pair[0] for pair in job["pairs"]], [pair[1] for pair in job["pairs"]]
     with torch.no_grad():
         mean, rewards, mine, theirs = scorer(hyps=hyps, refs=refs)
-    done = time.perf_counter()
+    done, spent = time.perf_counter(), time.process_time() - spent
     result = {
         "mean": [float(value) for value in mean],
         "rewards": [[float(value) for value in each] for each in rewards],
         "seconds": done - loaded,
+        "processor": spent,
         "loading": loaded - started,
     }
     if job.get("graphs", True):

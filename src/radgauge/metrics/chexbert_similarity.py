@@ -108,8 +108,8 @@ class ChexbertSimilarity(Metric):
             return vectors
         from radgauge.models.chexbert_network import chexbert_reader
 
-        read = reading.of(chexbert_reader(self.models), texts)
-        return np.array([each.embedding for each in read], dtype=np.float64).reshape(len(texts), -1)
+        labelled = reading.of(chexbert_reader(self.models), texts)
+        return np.array([each.embedding for each in labelled], dtype=np.float64).reshape(len(texts), -1)
 
 
 def cosines(left: Rows, right: Rows) -> Rows:

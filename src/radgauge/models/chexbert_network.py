@@ -70,7 +70,8 @@ class ChexbertReader:
             )
         found: list[Any] = [None] * len(ids)
         with torch.inference_mode():
-            for batch in token_batches([min(len(each) + 2, LIMIT) for each in ids]):
+            lengths = [min(len(each) + 2, LIMIT) for each in ids]
+            for batch in token_batches(lengths, device=network.device):
                 for at, reading in zip(batch, network.forward([ids[i] for i in batch]), strict=True):
                     found[at] = reading
         return found

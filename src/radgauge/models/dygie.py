@@ -172,7 +172,7 @@ class Dygie:
             plans.append((pieces, len(segments), len(cuts)))
             segments += [[*self.start, *cut, *self.end] for cut in cuts]
         encoded: list[Any] = [None] * len(segments)
-        for batch in token_batches([len(segment) for segment in segments]):
+        for batch in token_batches([len(segment) for segment in segments], device=self.device):
             for at, vectors in zip(batch, self._encode([segments[i] for i in batch]), strict=True):
                 encoded[at] = vectors
         found = []

@@ -59,7 +59,7 @@ class TokenEncoder:
             pieces += [network.wrap(ids[start:stop]) for start, stop in windows]
         vectors: list[Any] = [None] * len(pieces)
         with torch.inference_mode():
-            for batch in token_batches([len(piece) for piece in pieces]):
+            for batch in token_batches([len(piece) for piece in pieces], device=network.device):
                 for at, found in zip(batch, network.forward([pieces[i] for i in batch]), strict=True):
                     vectors[at] = found
         return [
