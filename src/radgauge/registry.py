@@ -30,6 +30,7 @@ METRICS: dict[str, str] = {
     "radcliq": "radgauge.metrics.radcliq:RadCliQ",
     "readability": "radgauge.metrics.readability:ReadabilityIndices",
     "lay_fidelity": "radgauge.metrics.lay_fidelity:LayFidelity",
+    "layman": "radgauge.metrics.layman:Layman",
     "comet": "radgauge.metrics.comet:Comet",
 }
 

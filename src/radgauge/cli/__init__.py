@@ -12,7 +12,7 @@ import sys
 import typer
 
 VERBS = (
-    *("score", "compare", "align", "triples", "report", "oracle", "fit", "train", "read"),
+    *("score", "compare", "align", "triples", "report", "oracle", "fit", "train", "layman", "read"),
     *("models", "ls", "cache", "demo"),
 )
 

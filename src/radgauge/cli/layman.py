@@ -1,0 +1,128 @@
+"""`radgauge layman`: plain language: write it, and score reports through it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from radgauge.cli import options as o
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb with its subjects."""
+    layman = typer.Typer(
+        help="Plain language: write it, score reports through it.",
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    layman.command("write")(write_cli)
+    layman.command("score")(score_cli)
+    app.add_typer(layman, name="layman")
+
+
+def write_cli(
+    report: Annotated[
+        Path | None, typer.Argument(help="A text file with one report; '-' or nothing reads standard input.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Also say what the plain text loses, adds or changes, to stderr.")
+    ] = False,
+) -> None:
+    """Write a report in plain language, offline.
+
+    Examples:
+
+      radgauge layman write report.txt
+
+      echo "No pneumothorax." | radgauge layman write --check
+    """
+    from radgauge.cases import Case
+    from radgauge.errors import InputError
+    from radgauge.layman.writer import plain_language
+    from radgauge.metrics.lay_fidelity import LayFidelity
+    from radgauge.reading import Readings
+
+    if report is None or str(report) == "-":
+        text = sys.stdin.read()
+    else:
+        try:
+            text = report.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{report} is not UTF-8 text ({error.reason} at byte {error.start}); convert it first"
+            ) from None
+    lay = plain_language(text)
+    typer.echo(lay)
+    if not check:
+        return
+    explained = LayFidelity().explain(Case("report", lay, (text,)), reading=Readings())
+    if explained is None or not explained.notes:
+        typer.echo("nothing that can be checked was read", err=True)
+        return
+    typer.echo(f"lay_fidelity {explained.values['lay_fidelity']:.3f}", err=True)
+    for note in explained.notes:
+        if note.kind != "matched":
+            typer.echo(note.text, err=True)
+
+
+def score_cli(
+    reports: o.Reports = None,
+    references: o.References = None,
+    candidates: o.Candidates = None,
+    columns: o.Columns = None,
+    section: o.Section = None,
+    sentences: Annotated[
+        str, typer.Option("--sentences", help="A sentence set of your own: two tab-separated columns.")
+    ] = "",
+    encoder: Annotated[
+        str, typer.Option("--encoder", help="findings, static, or folder or id of a transformer.")
+    ] = "findings",
+    threshold: Annotated[float, typer.Option("--threshold", help="Cosine from which two sentences agree.")] = 0.8,
+    resamples: o.Resamples = 1000,
+    seed: o.Seed = 0,
+    as_json: o.AsJson = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Score reports through lay replacement: semantics, and BLEU and ROUGE before and after.
+
+    Example:
+
+      radgauge layman score reports.csv
+    """
+    from radgauge.cli.render import console, not_judged_notes, print_summary
+    from radgauge.metrics.layman import Layman
+    from radgauge.scores import score
+    from radgauge.summary import summarise
+
+    case_file = o.read_case_file(
+        reports,
+        references=references,
+        candidates=candidates,
+        candidate_columns=None,
+        columns=columns,
+        section=section,
+        encoding=None,
+        missing="error",
+        split=None,
+        images=None,
+    )
+    own = encoder in ("findings", "static")
+    metric = Layman(
+        models="embedded" if own else encoder,
+        encoder=encoder if own else "findings",
+        sentences=sentences,
+        threshold=threshold,
+    )
+    results = score(case_file.cases, [metric], reading=o.open_readings(no_cache=False, quiet=quiet))
+    lines = summarise(results, resamples=resamples, seed=seed)
+    if as_json:
+        typer.echo(o.to_json({"summary": lines, "seed": seed, "input": case_file.provenance.as_dict()}))
+        return
+    print_summary(console(), lines)
+    if not quiet:
+        err = console(stderr=True)
+        for note in (*case_file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results)):
+            err.print(f"note: {note}", soft_wrap=True)

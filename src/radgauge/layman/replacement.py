@@ -1,0 +1,89 @@
+"""Lay replacement: every sentence becomes the lay text of its nearest entry of a sentence set (algorithm 2).
+
+Zhao et al., Layman's RRG (2024), appendix, algorithm 2: the nearest entry by cosine, without a threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.layman.sentences import Pair
+from radgauge.models.encoders import Encoder
+from radgauge.reading import Readings
+from radgauge.text.sentences import split_sentences
+
+Vectors = NDArray[np.float32]
+BLOCK = 2048  # queries per matrix product
+
+
+def nearest(queries: Vectors, entries: Vectors) -> tuple[NDArray[np.intp], Vectors]:
+    """For each query the entry with the greatest product, the first of equals, and that product.
+
+    >>> import numpy as np
+    >>> nearest(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32)[::-1])[0].tolist()
+    [1, 0]
+    """
+    chosen = np.empty(len(queries), dtype=np.intp)
+    products = np.empty(len(queries), dtype=np.float32)
+    transposed = np.ascontiguousarray(entries.T)
+    for start in range(0, len(queries), BLOCK):
+        block = queries[start : start + BLOCK] @ transposed
+        chosen[start : start + BLOCK] = best = block.argmax(axis=1)
+        products[start : start + BLOCK] = block[np.arange(len(block)), best]
+    return chosen, products
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of a text that hold a letter or digit."""
+    found = (text[start:end].strip() for start, end in split_sentences(text))
+    return tuple(sentence for sentence in found if any(character.isalnum() for character in sentence))
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """Texts with their sentences, the lay text of each, and vectors of both.
+
+    Attributes:
+        sentences: Sentences of each text.
+        lay: The lay text of each distinct sentence.
+        vectors: Vector of each distinct sentence, and of each lay text.
+        similarity: Cosine of each distinct sentence with its entry.
+    """
+
+    sentences: dict[str, tuple[str, ...]]
+    lay: dict[str, str]
+    vectors: dict[str, Vectors]
+    similarity: dict[str, float]
+
+    def lay_text(self, text: str) -> str:
+        """A text with every sentence replaced."""
+        return " ".join(self.lay[sentence] for sentence in self.sentences[text])
+
+    def matrix(self, text: str, *, lay: bool) -> Vectors:
+        """Vectors of the sentences of a text, or of their lay texts."""
+        return np.stack([self.vectors[self.lay[each] if lay else each] for each in self.sentences[text]])
+
+
+def replace_sentences(
+    texts: Sequence[str], pairs: Sequence[Pair], *, encoder: Encoder, reading: Readings
+) -> Replaced:
+    """Replace every sentence of the texts."""
+    sentences = {text: sentences_of(text) for text in dict.fromkeys(texts)}
+    distinct = list(dict.fromkeys(each for found in sentences.values() for each in found))
+    entries = reading.once(
+        ("layman entries", encoder.signature, hash(tuple(pairs))),
+        lambda: np.stack(reading.of(encoder, [pair.professional for pair in pairs])),
+    )
+    if not distinct:
+        return Replaced(sentences, {}, {}, {})
+    queries = np.stack(reading.of(encoder, distinct))
+    chosen, products = nearest(queries, entries)
+    lay = {each: pairs[index].lay for each, index in zip(distinct, chosen, strict=True)}
+    spoken = list(dict.fromkeys(lay.values()))
+    vectors = dict(zip(distinct, queries, strict=True))
+    vectors.update(zip(spoken, reading.of(encoder, spoken), strict=True))
+    return Replaced(sentences, lay, vectors, dict(zip(distinct, products.tolist(), strict=True)))

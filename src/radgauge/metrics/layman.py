@@ -1,0 +1,185 @@
+"""layman: evaluation through lay replacement, by meaning of sentences and by words before and after.
+
+Zhao et al., Layman's RRG (2024), algorithm 2 and table 2.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.errors import UsageError
+from radgauge.layman.encoder import FindingEncoder
+from radgauge.layman.replacement import Replaced, replace_sentences
+from radgauge.layman.sentences import sentence_set
+from radgauge.metric import Explanation, Metric, Note, Rows
+from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
+from radgauge.metrics.bleu import Bleu
+from radgauge.metrics.rouge import Rouge
+from radgauge.models.encoders import Encoder, encoder_named
+from radgauge.reading import Readings
+
+SEMANTICS = ("layman_semantics", "layman_recall", "layman_f1", "layman_raw_semantics")
+_BLEU, _ROUGE = Bleu(empty="zero"), Rouge(empty="zero")
+_BLEU_ROWS = 9  # sufficient statistics of BLEU
+
+
+@dataclass(frozen=True)
+class Layman(Metric):
+    """Share of candidate sentences whose lay text means the same as that of a reference sentence.
+
+    Each sentence of both reports becomes the lay text of its nearest entry of the sentence set. `layman_semantics`
+    is the share of candidate sentences with a reference sentence at or above the threshold, as published (a
+    precision); recall and F1 stand beside it, and the same share on the raw sentences. BLEU and ROUGE follow, on
+    raw and on replaced text. A set's value is the mean of its cases; BLEU's comes from summed counts. Of several
+    references the one with the greatest F1 counts.
+
+    Attributes:
+        models: "embedded", or an encoder: folder or hub id of a transformer. The paper uses GritLM but does not
+            say which; "published" is therefore no value.
+        encoder: With embedded models: "findings" (words and statements) or "static" (words only).
+        sentences: A sentence set of your own (two tab-separated columns); "" = the embedded one.
+        threshold: Cosine from which two sentences mean the same; 0.8 in the paper.
+
+    >>> case = Case("1", "No pleural effusion. Lungs are clear.", ("There is no effusion. Cardiomegaly.",))
+    >>> Layman().case_scores(Layman().measure([case], reading=Readings()))[0, :3].tolist()
+    [0.5, 0.5, 0.5]
+    """
+
+    name: ClassVar[str] = "layman"
+    higher_is_better: ClassVar[bool] = True
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    summary: ClassVar[str] = "sentences that mean the same after lay replacement; BLEU, ROUGE before and after"
+
+    models: str = EMBEDDED
+    encoder: str = "findings"
+    sentences: str = ""
+    threshold: float = 0.8
+
+    def __post_init__(self) -> None:
+        if self.models == "published":
+            raise UsageError(
+                "layman: models must be 'embedded' or an encoder's folder or id; the paper does not name its model"
+            )
+        if self.encoder not in ("findings", "static"):
+            raise UsageError(f"layman: encoder must be one of findings, static, got {self.encoder!r}")
+        if not 0 < self.threshold <= 1:
+            raise UsageError(f"layman: threshold must be above 0 and at most 1, got {self.threshold}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Semantics first, then words before and after."""
+        words = [
+            f"layman_{state}_{name}" for state in ("raw", "lay") for name in (*_BLEU.columns, *_ROUGE.columns)
+        ]
+        return label_columns((*SEMANTICS, *words), self.models)
+
+    def parts(self) -> Mapping[str, str]:
+        """Encoder and sentence set."""
+        return {"vectors": self._encoder().signature, "set": _hash(self.sentences), "references": "best"}
+
+    def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+        """Per case: four shares, then statistics of BLEU and values of ROUGE, raw and lay."""
+        width = len(SEMANTICS) + 2 * (_BLEU_ROWS + len(_ROUGE.columns))
+        rows = np.full((len(cases), width), np.nan)
+        replaced = self._replaced(cases, reading)
+        chosen = []
+        for index, case in enumerate(cases):
+            best = self._best(case, replaced)
+            if best is not None:
+                rows[index, : len(SEMANTICS)] = best[0]
+                chosen.append((index, case, best[1]))
+        if not chosen:
+            return rows
+        raw = [Case(case.id, case.candidate, (text,)) for _, case, text in chosen]
+        lay = [
+            Case(each.id, replaced.lay_text(each.candidate), (replaced.lay_text(each.references[0]),))
+            for each in raw
+        ]
+        judged = [index for index, _, _ in chosen]
+        rows[judged, len(SEMANTICS) :] = np.hstack(
+            [metric.measure(each, reading=reading) for each in (raw, lay) for metric in (_BLEU, _ROUGE)]
+        )
+        return rows
+
+    def case_scores(self, rows: Rows) -> Rows:
+        """Values of each case."""
+        return self._values(rows, np.where(np.isnan(rows), 0.0, 1.0))
+
+    def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
+        """Means; BLEU from summed counts."""
+        return self._values(totals, counts)
+
+    def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
+        """What each candidate sentence became and whether the reference says so too."""
+        rows = self.measure([case], reading=reading)
+        values = dict(zip(self.columns, map(float, self.case_scores(rows)[0]), strict=True))
+        replaced = self._replaced([case], reading)
+        best = self._best(case, replaced)
+        if best is None:
+            return Explanation(self.name, values)
+        cosines = replaced.matrix(case.candidate, lay=True) @ replaced.matrix(best[1], lay=True).T
+        notes, at = [], 0
+        for sentence, row in zip(replaced.sentences[case.candidate], cosines, strict=True):
+            start = case.candidate.find(sentence, at)
+            at = start + len(sentence)
+            other = replaced.lay[replaced.sentences[best[1]][int(row.argmax())]]
+            said = "matched" if row.max() >= self.threshold else "added"
+            text = f"In plain words: {replaced.lay[sentence]} Closest in the reference: {other} ({row.max():.2f})"
+            notes.append(Note(said, text, (), ((start, at),), {"similarity": float(row.max())}))
+        return Explanation(self.name, values, tuple(notes))
+
+    def why_not(self, case: Case, *, reading: Readings) -> str:
+        """Which side has no words."""
+        return wordless(case.candidate, case.references) or "no sentence to compare"
+
+    def _encoder(self) -> Encoder:
+        if self.models != EMBEDDED:
+            return encoder_named(self.models, max_length=512)
+        return FindingEncoder() if self.encoder == "findings" else encoder_named("embedded")
+
+    def _replaced(self, cases: Sequence[Case], reading: Readings) -> Replaced:
+        texts = [text for case in cases for text in (case.candidate, *case.references)]
+        return replace_sentences(texts, sentence_set(self.sentences), encoder=self._encoder(), reading=reading)
+
+    def _best(self, case: Case, replaced: Replaced) -> tuple[tuple[float, ...], str] | None:
+        if not replaced.sentences[case.candidate]:
+            return None
+        found = [
+            (self._shares(case.candidate, text, replaced), text)
+            for text in case.references
+            if replaced.sentences[text]
+        ]
+        return max(found, key=lambda each: (each[0][2], each[0], each[1]), default=None)
+
+    def _shares(self, candidate: str, reference: str, replaced: Replaced) -> tuple[float, ...]:
+        shares = []
+        for lay in (True, False):
+            # rounded: a copy's cosine is 1 up to the last bits, and so is a threshold met exactly
+            cosines = (replaced.matrix(candidate, lay=lay) @ replaced.matrix(reference, lay=lay).T).round(5)
+            hits = cosines >= self.threshold
+            shares.append((float(hits.any(axis=1).mean()), float(hits.any(axis=0).mean())))
+        (precision, recall), (raw, _) = shares
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        return precision, recall, f1, raw
+
+    def _values(self, totals: Rows, counts: Rows) -> Rows:
+        first = len(SEMANTICS)
+        parts = [super().corpus_scores(totals[..., :first], counts[..., :first])]
+        for start in (first, first + _BLEU_ROWS + len(_ROUGE.columns)):
+            middle, end = start + _BLEU_ROWS, start + _BLEU_ROWS + len(_ROUGE.columns)
+            parts.append(_BLEU.corpus_scores(totals[..., start:middle], counts[..., start:middle]))
+            parts.append(_ROUGE.corpus_scores(totals[..., middle:end], counts[..., middle:end]))
+        return np.concatenate(parts, axis=-1)
+
+
+@lru_cache(maxsize=8)
+def _hash(path: str) -> str:
+    pairs = sentence_set(path)
+    return hashlib.sha256("\n".join("\t".join(pair) for pair in pairs).encode()).hexdigest()[:8]
