@@ -109,7 +109,7 @@ class ChexbertSimilarity(Metric):
         from radgauge.models.chexbert_network import chexbert_reader
 
         labelled = reading.of(chexbert_reader(self.models), texts)
-        return np.array([each.embedding for each in labelled], dtype=np.float64).reshape(len(texts), -1)
+        return np.array([each.embedding for each in labelled] or np.zeros((0, 1)), dtype=np.float64)
 
 
 def cosines(left: Rows, right: Rows) -> Rows:
