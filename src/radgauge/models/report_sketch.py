@@ -11,7 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,23 +76,20 @@ class ReportSketch:
         ]
         found = np.zeros((len(words), self.dimensions), np.float32)
         start = 0
-        places: dict[tuple[int, Hashable], tuple[int, float]] = {}
         for block, (size, sets) in enumerate(zip(self.sizes, items, strict=True)):
             part = found[:, start : start + size]
-            row = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
-            hashed = [
-                places.get((block, item)) or places.setdefault((block, item), _place(block, item, size))
-                for each in sets
-                for item in each
-            ]
-            if hashed:
-                column, sign = zip(*hashed, strict=True)
-                np.add.at(part, (row, np.array(column)), np.array(sign, np.float32))
+            counts = np.array([len(each) for each in sets], dtype=np.int64)
+            distinct = {item: _place(block, item, size) for item in set(chain.from_iterable(sets))}
+            # a place and its sign as one number, so that one pass over all items collects both
+            hashed = np.fromiter(
+                map(distinct.__getitem__, chain.from_iterable(sets)), dtype=np.int64, count=int(counts.sum())
+            )
+            cells = np.repeat(np.arange(len(sets)), counts) * size + (hashed >> 1)
+            signs = 1.0 - 2.0 * (hashed & 1)
+            part += np.bincount(cells, weights=signs, minlength=len(sets) * size).reshape(part.shape)
             lengths = np.linalg.norm(part, axis=1, keepdims=True)
             np.divide(part, lengths / self.scale, out=part, where=lengths > 0)
-            found[:, sum(self.sizes) + block] = (
-                np.log1p(np.array([len(each) for each in sets], np.float32)) - _CENTRE
-            ) / _SPREAD
+            found[:, sum(self.sizes) + block] = (np.log1p(counts.astype(np.float32)) - _CENTRE) / _SPREAD
             start += size
         return found
 
@@ -107,7 +104,8 @@ def _levels(items: Iterable[Hashable]) -> list[Hashable]:
     return found
 
 
-def _place(block: int, item: Hashable, size: int) -> tuple[int, float]:
+def _place(block: int, item: Hashable, size: int) -> int:
+    """Twice the place of an item, plus one if it counts negative."""
     # crc32 of the written form is the same on every machine and in every run, unlike hash()
     hashed = zlib.crc32(f"{block}{item!r}".encode())
-    return hashed % size, 1.0 if (hashed >> 24) & 1 else -1.0
+    return 2 * (hashed % size) + (0 if (hashed >> 24) & 1 else 1)
