@@ -49,6 +49,7 @@ format: $(VENV)/installed
 parity: $(VENV)/installed
 	$(RUN) parity/make_published.py
 	$(RUN) parity/ratescore/run.py
+	$(RUN) parity/comet/make_fixtures.py
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
