@@ -2,8 +2,8 @@
 
 Calamida et al. (2023), Radiology-aware model-based evaluation metric for report generation, arXiv 2311.16764,
 section 3 and appendices B and D. The paper does not name its vectoriser; TF-IDF over the words of the terms with
-K = 6 finds the clusters of its table 5 (normal; hypoinflation; granulomatous disease; thoracic vertebrae;
-calcified granuloma). K-means and the two scores are scikit-learn's.
+K = 6 finds most of the clusters of its table 5 on IU X-ray (normal, hypoinflation, thoracic vertebrae, calcified
+granuloma), though not granulomatous disease as a leading term. K-means and the two scores are scikit-learn's.
 """
 
 from __future__ import annotations
