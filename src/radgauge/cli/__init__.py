@@ -12,8 +12,8 @@ import sys
 import typer
 
 VERBS = (
-    *("score", "compare", "align", "triples", "report", "oracle", "fit", "train", "layman", "read"),
-    *("models", "ls", "cache", "demo"),
+    *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "layman"),
+    *("read", "models", "ls", "cache", "demo"),
 )
 
 INTERRUPTED = 130

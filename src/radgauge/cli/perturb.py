@@ -1,0 +1,170 @@
+"""`radgauge perturb`: change reports in known ways, and see what metrics make of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from radgauge.cli import options as o
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from radgauge.cases import Case
+    from radgauge.perturb import SensitivityStudy
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("perturb")(perturb_cli)
+
+
+def perturb_cli(
+    reports: Annotated[Path, typer.Argument(help="Reports with id and reference (or report), as for `score`.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write originals and changed reports as cases (.jsonl, .csv, .parquet)."
+        ),
+    ] = None,
+    kinds: Annotated[
+        str | None, typer.Option("--kinds", help="Kinds of change, comma-separated; all by default.")
+    ] = None,
+    evaluate: Annotated[bool, typer.Option("--evaluate", help="Judge the changed reports with metrics.")] = False,
+    triples: Annotated[
+        bool,
+        typer.Option("--triples", help="Make rewrites and opposites (RaTE-Eval task 3) in place of the kinds."),
+    ] = False,
+    metric: o.MetricNames = None,
+    columns: o.Columns = None,
+    section: o.Section = None,
+    encoding: o.Encoding = None,
+    split: o.Split = None,
+    models: o.Models = "embedded",
+    resamples: Annotated[
+        int, typer.Option("--resamples", min=1, help="Bootstrap resamples for the intervals.")
+    ] = 1000,
+    level: o.Level = 0.95,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the changes and of all resampling.")] = 0,
+    no_cache: o.NoCache = False,
+    as_json: o.AsJson = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Change reports in known ways: remove findings, swap sides, turn negations, paraphrase, and more.
+
+    Examples:
+
+      radgauge perturb reports.csv -o perturbed.jsonl --kinds change_location,flip_negation
+
+      radgauge perturb reports.csv --evaluate -m bleu -m ratescore
+
+      radgauge perturb reports.csv --triples -o triples.jsonl
+    """
+    from radgauge.case_files import write_cases
+    from radgauge.cli.render import console
+    from radgauge.errors import UsageError
+    from radgauge.perturb import evaluate as study_of
+    from radgauge.perturb import make_triples, perturb_reports, perturbed_cases, triple_cases
+
+    if output is None and not evaluate and not as_json:
+        raise UsageError("nothing to do: name a file with -o, or add --evaluate or --json")
+    if triples and (evaluate or kinds):
+        raise UsageError("--triples goes with neither --evaluate nor --kinds; score the file it writes")
+    originals = _originals(reports, columns=columns, section=section, encoding=encoding, split=split)
+    texts = {study: case.references[0] for study, case in originals.items()}
+    out, err = console(), console(stderr=True)
+    if triples:
+        made = make_triples(texts, seed=seed)
+        if output is not None:
+            write_cases(output, triple_cases(made))
+        if as_json:
+            typer.echo(o.to_json({"triples": made, "reports": len(texts), "seed": seed}))
+        if not quiet:
+            err.print(f"{len(made)} triples from {len(texts)} reports", soft_wrap=True)
+        return
+    asked = [name.strip() for name in kinds.split(",") if name.strip()] if kinds else None
+    laboratory = perturb_reports(texts, asked, seed=seed)
+    if output is not None:
+        write_cases(output, perturbed_cases(laboratory, cases=originals))
+    about = {"seed": seed, "reports": len(texts), "none_possible": laboratory.none_possible}
+    if evaluate:
+        study = study_of(
+            laboratory,
+            metric or None,
+            cases=originals,
+            reading=o.open_readings(no_cache=no_cache, quiet=quiet),
+            models=models,
+            resamples=resamples,
+            level=level,
+            seed=seed,
+        )
+        if as_json:
+            typer.echo(
+                o.to_json({"metrics": list(study.metrics), "possible": study.possible, "level": level, **about})
+            )
+        else:
+            _print_study(out, study)
+    elif as_json:
+        typer.echo(o.to_json({"perturbed": list(laboratory.perturbed.values()), **about}))
+    if quiet:
+        return
+    missing = ", ".join(f"{kind} {count}" for kind, count in laboratory.none_possible.items() if count)
+    err.print(f"note: {len(laboratory.perturbed)} changed reports from {len(texts)}", soft_wrap=True)
+    if missing:
+        err.print(f"note: none possible (reports): {missing}", soft_wrap=True)
+    if output is not None:
+        err.print(f"wrote {output}", soft_wrap=True)
+
+
+def _originals(
+    path: Path, *, columns: str | None, section: str | None, encoding: str | None, split: str | None
+) -> dict[str, Case]:
+    """One case per study: files with several systems repeat their references."""
+    from radgauge.case_files import read_references
+    from radgauge.errors import InputError
+    from radgauge.tables.columns import parse_columns
+
+    read = read_references(
+        path, section=section, columns=parse_columns(columns) if columns else None, encoding=encoding, split=split
+    )
+    found: dict[str, Case] = {}
+    for case in read.cases:
+        if not case.references or not case.references[0].strip():
+            continue
+        known = found.setdefault(case.id, case)
+        if known.references[0] != case.references[0]:
+            raise InputError(f"{path.name}: a study must have one reference, but those of id {case.id!r} differ")
+    if not found:
+        raise InputError(f"{path.name}: no report with text")
+    return found
+
+
+def _print_study(out: Console, study: SensitivityStudy) -> None:
+    from radgauge.cli.render import arrow, interval, number, plain_table
+    from radgauge.perturb import KINDS
+
+    names = [metric.column for metric in study.metrics]
+    heads = [f"{metric.column} {arrow(metric.higher_is_better)}" for metric in study.metrics]
+    table = plain_table("mean score by kind", "", "n", *heads, right=(2,))
+    for kind, count in study.possible.items():
+        cells = [metric.means[kind] for metric in study.metrics]
+        mark = "significant" if KINDS[kind].significant else ""
+        table.add_row(
+            kind, mark, str(count), *(f"{number(each.value)} {interval(each.low, each.high)}" for each in cells)
+        )
+    out.print(table)
+    out.print()
+    table = plain_table("insignificant minus significant (positive is right)", *names)
+    for name in study.metrics[0].deltas:
+        cells = [metric.deltas[name] for metric in study.metrics]
+        table.add_row(name, *(f"{number(each.value)} {interval(each.low, each.high)}" for each in cells))
+    table.add_section()
+    shares = [metric.ranked_right for metric in study.metrics]
+    table.add_row(
+        "pairs ranked right", *(f"{number(each.value)} {interval(each.low, each.high)}" for each in shares)
+    )
+    table.add_row("pairs tied", *(number(metric.ties) for metric in study.metrics))
+    table.add_row("pairs", *(str(metric.pairs) for metric in study.metrics))
+    out.print(table)

@@ -1,0 +1,29 @@
+"""The perturbation laboratory: reports with one known change, and what metrics make of them.
+
+The six kinds of VLScore (section 4.2) and eleven more. Every change is proposed by rules, confirmed by the report
+reader, and recorded.
+"""
+
+from radgauge.perturb.edits import KINDS, Edit, Kind, Perturbed
+from radgauge.perturb.make import Laboratory, perturb, perturb_reports
+from radgauge.perturb.sentences import Corpus
+from radgauge.perturb.study import Sensitivity, SensitivityStudy, evaluate, perturbed_cases
+from radgauge.perturb.triples import Triple, make_triples, triple_cases
+
+__all__ = [
+    "KINDS",
+    "Corpus",
+    "Edit",
+    "Kind",
+    "Laboratory",
+    "Perturbed",
+    "Sensitivity",
+    "SensitivityStudy",
+    "Triple",
+    "evaluate",
+    "make_triples",
+    "perturb",
+    "perturb_reports",
+    "perturbed_cases",
+    "triple_cases",
+]

@@ -1,0 +1,115 @@
+"""Records of what was changed in a report, and the kinds of change there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of change.
+
+    Attributes:
+        name: Its name in files and on the command line.
+        title: What is done, for people.
+        significant: Whether a reader of the report must care; an edit of a benign finding may still say no.
+        category: Number of the ReXVal error category; 0 if the change is no error of one category.
+        paper: Whether it is one of the six kinds of VLScore (section 4.2).
+    """
+
+    name: str
+    title: str
+    significant: bool
+    category: int
+    paper: bool = False
+
+
+_ALL = (
+    Kind("remove_pathology", "remove a sentence that states a pathology", True, 2, True),
+    Kind("remove_insignificant", "remove a sentence that says nothing about the image", False, 0, True),
+    Kind("change_location", "change a side or a location", True, 3, True),
+    Kind("change_severity", "change a severity", True, 4, True),
+    Kind("unknown_word", "replace a non-informative word by [UNK]", False, 0, True),
+    Kind("normal_report", "replace a normal report by the standard normal report", False, 0, True),
+    Kind("remove_normal", "remove a sentence that states only what is normal", False, 0),
+    Kind("flip_negation", "deny a finding, or state a denied one", True, 0),
+    Kind("add_finding", "add a finding that is not there", True, 1),
+    Kind("swap_report", "take another study's report", True, 0),
+    Kind("change_measurement", "change a measurement", True, 4),
+    Kind("add_comparison", "add a comparison with a prior", True, 5),
+    Kind("drop_comparison", "drop a comparison with a prior", True, 6),
+    Kind("hedge", "make a stated finding uncertain", True, 7),
+    Kind("assert", "state an uncertain finding", True, 8),
+    Kind("reorder", "exchange two sentences", False, 0),
+    Kind("paraphrase", "say the same with synonyms", False, 0),
+)
+KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
+"""All kinds by name, the six of the paper first."""
+
+
+class Proposal(NamedTuple):
+    """A change that could be made: text[start:end] becomes `after`."""
+
+    start: int
+    end: int
+    after: str
+    category: int
+    significant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change at one place.
+
+    Attributes:
+        kind: Name of the kind.
+        span: Characters of the original that were replaced; empty where something was inserted.
+        before: What stood there.
+        after: What stands there now.
+        result_span: Characters of the result that hold `after`.
+        significant: Whether a reader of the report must care.
+        category: Number of the ReXVal error category (7 and 8: Calamida et al. 2023), 0 for none or several.
+    """
+
+    kind: str
+    span: Span
+    before: str
+    after: str
+    result_span: Span
+    significant: bool
+    category: int
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """A changed report and what was changed in it."""
+
+    kind: str
+    original: str
+    text: str
+    edits: tuple[Edit, ...]
+
+    @property
+    def significant(self) -> bool:
+        """Whether any of the edits is significant."""
+        return any(edit.significant for edit in self.edits)
+
+
+def apply(text: str, kind: str, proposals: list[Proposal]) -> Perturbed:
+    """The text with the changes made; they must not overlap."""
+    edits = []
+    parts: list[str] = []
+    done = length = 0
+    for start, end, after, category, significant in sorted(proposals):
+        parts += (text[done:start], after)
+        length += start - done
+        edits.append(
+            Edit(kind, (start, end), text[start:end], after, (length, length + len(after)), significant, category)
+        )
+        length += len(after)
+        done = end
+    parts.append(text[done:])
+    return Perturbed(kind, text, "".join(parts), tuple(edits))

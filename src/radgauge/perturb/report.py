@@ -1,0 +1,105 @@
+"""A report as the perturbations see it: the reading, sentence by sentence."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from radgauge.report_reader import Mention, ReportReading, load_lexicon, read_report
+
+FINDINGS = ("abnormality", "disease")
+_NO_REGION = ("any", "general")
+_LEAST_MENTIONS = 2.0
+
+Fact = tuple[str, str, str, tuple[str, ...], str, str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A text with its reading.
+
+    Attributes:
+        text: The report.
+        reading: What the report reader made of it.
+        by_sentence: Findings and devices of every sentence, in text order.
+        region: Body region that most of it is about; "" if that is not clear.
+    """
+
+    text: str
+    reading: ReportReading
+    by_sentence: tuple[tuple[Mention, ...], ...]
+    region: str
+
+    def sentence(self, index: int) -> str:
+        """The words of one sentence."""
+        start, end, _ = self.reading.sentences[index]
+        return self.text[start:end]
+
+    def stated(self, index: int) -> list[Mention]:
+        """Pathologies that the sentence states, surely or not."""
+        return [
+            each
+            for each in self.by_sentence[index]
+            if each.kind in FINDINGS and each.assertion != "absent" and each.attributes.context == "current"
+        ]
+
+    def facts(self, index: int) -> list[Fact]:
+        """What the sentence says of findings and devices."""
+        return [fact(each) for each in self.by_sentence[index]]
+
+    @property
+    def all_facts(self) -> Counter[Fact]:
+        """What the report says of findings and devices."""
+        return Counter(fact(each) for each in self.reading.mentions if each.kind in (*FINDINGS, "device"))
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether the report says something, and nothing of it is a pathology or a device."""
+        findings = [each for each in self.reading.mentions if each.kind in (*FINDINGS, "device")]
+        return bool(self.reading.mentions) and all(each.assertion == "absent" for each in findings)
+
+
+def fact(mention: Mention) -> Fact:
+    """Concept, assertion, side, places, severity, change, descriptors."""
+    said = mention.attributes
+    return (
+        mention.concept,
+        mention.assertion,
+        said.laterality,
+        tuple(sorted(said.locations)),
+        said.severity,
+        said.change,
+        tuple(sorted(said.descriptors)),
+    )
+
+
+def is_significant(mentions: Sequence[Mention]) -> bool:
+    """Whether any of the findings matters: all but those the lexicon calls benign."""
+    lexicon = load_lexicon()
+    return any(each.concept not in lexicon or lexicon[each.concept].tier != "benign" for each in mentions)
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> Report:
+    """The report, read once."""
+    reading = read_report(text)
+    by_sentence: list[list[Mention]] = [[] for _ in reading.sentences]
+    for mention in reading.mentions:
+        if mention.kind in (*FINDINGS, "device"):
+            by_sentence[mention.sentence].append(mention)
+    return Report(text, reading, tuple(map(tuple, by_sentence)), _region(reading.mentions))
+
+
+def _region(mentions: Sequence[Mention]) -> str:
+    lexicon = load_lexicon()
+    votes: dict[str, float] = defaultdict(float)
+    for mention in mentions:
+        regions = lexicon[mention.concept].regions if mention.concept in lexicon else ()
+        for each in regions:
+            votes[each] += 1 / len(regions)
+    for each in _NO_REGION:
+        votes.pop(each, None)
+    region = max(votes, key=lambda each: votes[each], default="")
+    return region if region and votes[region] >= _LEAST_MENTIONS else ""

@@ -1,0 +1,242 @@
+"""Sensitivity study: do metrics fall for significant changes and stay for insignificant ones?
+
+VLScore, tables 2 and 3 and figure 2, for any metric: mean score per kind of change, differences between
+significant and insignificant kinds, and the share of pairs on the same report that are ranked right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.errors import InputError
+from radgauge.metric import Metric
+from radgauge.perturb.edits import KINDS, Perturbed
+from radgauge.perturb.make import Laboratory
+from radgauge.reading import Readings
+from radgauge.scores import Results, Scores, score
+from radgauge.stats.resample import Rows, interval, mean_scores
+
+DELTAS = (
+    ("pathology removal", "remove_insignificant", "remove_pathology"),
+    ("pathology removal, against normal sentences", "remove_normal", "remove_pathology"),
+    ("location", "unknown_word", "change_location"),
+    ("severity", "unknown_word", "change_severity"),
+    ("opposite, against rewrite", "paraphrase", "flip_negation"),
+)
+"""Name, insignificant kind, significant kind. The paper's tables 2 and 3, and two where its kinds are rare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number with its interval and how many reports are behind it; NaN if none is."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """What one metric makes of the changes.
+
+    Attributes:
+        judge: Name of the metric.
+        column: Its headline output.
+        higher_is_better: Direction of the means.
+        signature: Its settings.
+        means: Mean score per kind.
+        deltas: Insignificant minus significant, turned so that positive is right.
+        ranked_right: Share of pairs (a significant and an insignificant change of one report) in which the
+            significant one scores worse; ties are not right.
+        ties: Share of pairs with equal scores.
+        pairs: Number of pairs.
+        right_by_kind: The same share for each significant kind.
+        not_judged: Cases that could not be judged.
+    """
+
+    judge: str
+    column: str
+    higher_is_better: bool
+    signature: str
+    means: Mapping[str, Value]
+    deltas: Mapping[str, Value]
+    ranked_right: Value
+    ties: float
+    pairs: int
+    right_by_kind: Mapping[str, Value]
+    not_judged: int
+
+
+@dataclass(frozen=True)
+class SensitivityStudy:
+    """The study of all metrics, with what could be perturbed and what could not."""
+
+    reports: int
+    possible: Mapping[str, int]
+    none_possible: Mapping[str, int]
+    metrics: tuple[Sensitivity, ...]
+    results: Results
+
+
+def perturbed_cases(laboratory: Laboratory, *, cases: Mapping[str, Case] | None = None) -> list[Case]:
+    """Perturbed reports as cases: the original is the reference, the kind is the system.
+
+    Args:
+        laboratory: What `perturb_reports` made.
+        cases: Cases of the originals by id, for their images.
+    """
+    return [
+        Case(
+            study,
+            done.text,
+            (done.original,),
+            system=kind,
+            images=cases[study].images if cases is not None else (),
+            meta=MappingProxyType(_columns(done)),
+        )
+        for (study, kind), done in laboratory.perturbed.items()
+    ]
+
+
+def _columns(done: Perturbed) -> dict[str, str]:
+    edits = done.edits
+    return {
+        "edit_spans": ";".join(f"{edit.span[0]}-{edit.span[1]}" for edit in edits),
+        "edit_before": " | ".join(edit.before for edit in edits),
+        "edit_after": " | ".join(edit.after for edit in edits),
+        "edit_significant": "yes" if done.significant else "no",
+        "edit_category": ";".join(str(edit.category or "") for edit in edits).strip(";"),
+    }
+
+
+def evaluate(
+    laboratory: Laboratory,
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    cases: Mapping[str, Case] | None = None,
+    reading: Readings | None = None,
+    models: str = "embedded",
+    resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> SensitivityStudy:
+    """Judge the perturbed reports with metrics and say how each metric treats each kind of change.
+
+    Args:
+        laboratory: What `perturb_reports` made.
+        metrics: Names or metrics; None = the defaults.
+        cases: Cases of the originals by id, for their images.
+        reading: Cache and progress.
+        models: "embedded", "published" or a folder.
+        resamples: Bootstrap resamples of the reports.
+        level: Coverage of the intervals.
+        seed: Seed of the resampling.
+    """
+    made = perturbed_cases(laboratory, cases=cases)
+    if not made:
+        raise InputError("no report could be perturbed: the reader found nothing to change in any of them")
+    results = score(made, metrics, reading=reading, models=models)
+    studies = list(dict.fromkeys(case.id for case in made))
+    significant = {key: done.significant for key, done in laboratory.perturbed.items()}
+    kinds = list(laboratory.none_possible)
+    possible = {kind: sum(name == kind for _, name in laboratory.perturbed) for kind in kinds}
+    return SensitivityStudy(
+        reports=max((possible[kind] + laboratory.none_possible[kind] for kind in kinds), default=0),
+        possible=possible,
+        none_possible=laboratory.none_possible,
+        metrics=tuple(
+            _sensitivity(scores, studies, kinds, significant, resamples=resamples, level=level, seed=seed)
+            for scores in results.values()
+        ),
+        results=results,
+    )
+
+
+def _sensitivity(
+    scores: Scores,
+    studies: list[str],
+    kinds: list[str],
+    significant: Mapping[tuple[str, str], bool],
+    *,
+    resamples: int,
+    level: float,
+    seed: int,
+) -> Sensitivity:
+    row = {study: number for number, study in enumerate(studies)}
+    column = {kind: number for number, kind in enumerate(kinds)}
+    table = np.full((len(studies), len(kinds)), np.nan)
+    weighty = np.zeros(table.shape, dtype=bool)
+    for (study, kind), value in zip(scores.keys, scores.headline, strict=True):
+        table[row[study], column[kind]] = value
+        weighty[row[study], column[kind]] = significant[study, kind]
+    sign = 1.0 if scores.directions[0] else -1.0
+
+    def bounded(rows: Rows, corpus: object = None) -> Value:
+        if not len(rows) or np.isnan(rows).all():
+            return Value(np.nan, np.nan, np.nan, 0)
+        found = interval(
+            rows,
+            corpus or mean_scores,  # type: ignore[arg-type]
+            rng=np.random.default_rng(seed),
+            level=level,
+            resamples=resamples,
+        )[0]
+        return Value(found.value, found.low, found.high, int((~np.isnan(rows)).any(axis=1).sum()))
+
+    deltas = {
+        name: bounded(sign * table[:, [column[calm], column[grave]]], _difference)
+        for name, calm, grave in DELTAS
+        if calm in column and grave in column
+    }
+    right, ties, pairs = _pairs(sign * table, weighty)
+    totals = np.stack([right.sum(1), pairs.sum(1)], axis=1)
+    number = int(pairs.sum())
+    return Sensitivity(
+        judge=scores.judge,
+        column=scores.columns[0],
+        higher_is_better=scores.directions[0],
+        signature=scores.signature,
+        means={kind: bounded(table[:, [number_]]) for kind, number_ in column.items()},
+        deltas=deltas,
+        ranked_right=bounded(totals[totals[:, 1] > 0], _ratio),
+        ties=float(ties.sum() / number) if number else np.nan,
+        pairs=number,
+        right_by_kind={
+            kind: bounded(np.stack([right[:, place], pairs[:, place]], axis=1)[pairs[:, place] > 0], _ratio)
+            for kind, place in column.items()
+            if KINDS[kind].significant
+        },
+        not_judged=int(np.isnan(scores.headline).sum()),
+    )
+
+
+def _pairs(table: Rows, weighty: np.ndarray) -> tuple[Rows, Rows, Rows]:
+    """Per report and significant kind: pairs ranked right, ties, and pairs with the insignificant kinds."""
+    judged = ~np.isnan(table)
+    right, ties, pairs = np.zeros(table.shape), np.zeros(table.shape), np.zeros(table.shape)
+    for place in range(table.shape[1]):
+        mine = table[:, [place]]
+        both = (judged & weighty)[:, [place]] & judged & ~weighty
+        with np.errstate(invalid="ignore"):
+            tied = np.isclose(mine, table, rtol=0, atol=1e-9)
+            right[:, place] = (both & (mine < table) & ~tied).sum(1)
+        ties[:, place] = (both & tied).sum(1)
+        pairs[:, place] = both.sum(1)
+    return right, ties, pairs
+
+
+def _difference(totals: Rows, counts: Rows) -> Rows:
+    means = mean_scores(totals, counts)
+    difference: Rows = means[..., :1] - means[..., 1:]
+    return difference
+
+
+def _ratio(totals: Rows, counts: Rows) -> Rows:
+    del counts  # the second column holds them
+    return mean_scores(totals[..., :1], totals[..., 1:])

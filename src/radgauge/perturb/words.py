@@ -1,0 +1,112 @@
+"""Changes of words: places, degrees, measurements, empty words, synonyms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from radgauge.perturb.edits import Proposal
+from radgauge.perturb.grammar import fit
+from radgauge.perturb.knowledge import knowledge, synonyms
+from radgauge.perturb.report import Report, is_significant
+
+_MEASUREMENT = re.compile(r"(?<![\d.,/-])(\d{1,3}(?:\.\d{1,2})?)(?=\s?-?(?:mm|cm|x|×|by)\b)", re.IGNORECASE)
+_UNIT = re.compile(r"[\d.\s]*(?:(?:x|×|by)\s*[\d.]+\s*)*-?(?:mm|cm)\b", re.IGNORECASE)
+_AWAY = re.compile(r"\s?(?:mm|cm) (?:above|below|from|beyond|proximal|distal)\b", re.IGNORECASE)
+_FACTORS = (0.4, 0.5, 2.0, 2.5, 3.0)
+
+
+def _placed(report: Report, start: int, end: int, after: str, *, category: int, significant: bool) -> Proposal:
+    opening = any(sentence.start == start for sentence in report.reading.sentences)
+    start, end, after = fit(report.text, start, end, after=after, opening=opening)
+    return Proposal(start, end, after, category, significant)
+
+
+def change_location(report: Report) -> Iterator[Proposal]:
+    """Sides and places in sentences that state a pathology or a device."""
+    known = knowledge()
+    for index, sentence in enumerate(report.reading.sentences):
+        found = [each for each in report.by_sentence[index] if each.assertion != "absent"]
+        if not found or all(each.attributes.context != "current" for each in found):
+            continue
+        for match in known.location_word.finditer(report.text, sentence.start, sentence.end):
+            if known.fixed_before.match(report.text, match.end()):
+                continue
+            if known.fixed_after.search(report.text, sentence.start, match.start()):
+                continue
+            for after in known.location[match[0].lower()]:
+                yield _placed(report, *match.span(), after, category=3, significant=is_significant(found))
+
+
+def change_severity(report: Report) -> Iterator[Proposal]:
+    """Degrees of pathologies that the report states."""
+    known = knowledge()
+    for modifier in report.reading.modifiers:
+        if modifier.role != "severity" or modifier.mention < 0:
+            continue
+        finding = report.reading.mentions[modifier.mention]
+        if finding.assertion == "absent" or finding.attributes.context != "current":
+            continue
+        word = report.text[modifier.start : modifier.end].lower()
+        sized = finding.text.lower().split()[-1] in known.sized
+        for after in known.severity.get(word, ()):
+            after = known.size_words.get(after, after) if sized else after
+            yield _placed(
+                report, modifier.start, modifier.end, after, category=4, significant=is_significant([finding])
+            )
+
+
+def unknown_word(report: Report) -> Iterator[Proposal]:
+    """Words without content, outside everything the reader understood."""
+    known = knowledge()
+    taken = [(each.start, each.end) for each in report.reading.mentions]
+    taken += [(each.start, each.end) for each in report.reading.modifiers]
+    for sentence in report.reading.sentences:
+        for match in known.unknown_word.finditer(report.text, sentence.start, sentence.end):
+            if not any(start < match.end() and match.start() < end for start, end in taken):
+                yield Proposal(*match.span(), known.unknown_token, 0, False)
+
+
+def change_measurement(report: Report) -> Iterator[Proposal]:
+    """Sizes and distances in mm or cm, by a factor of two or more."""
+    for sentence in report.reading.sentences:
+        if sentence.section in ("technique", "history"):
+            continue
+        for match in _MEASUREMENT.finditer(report.text, sentence.start, sentence.end):
+            if not _UNIT.match(report.text, match.end()):
+                continue
+            value = float(match[1])
+            places = len(match[1].partition(".")[2])
+            category = 3 if _AWAY.match(report.text, match.end()) else 4
+            for factor in _FACTORS:
+                after = f"{value * factor:.{places}f}"
+                if after != match[1] and float(after) > 0:
+                    yield _placed(report, *match.span(), after, category=category, significant=True)
+
+
+def paraphrase(report: Report) -> Iterator[Proposal]:
+    """Synonyms of findings from the lexicon, and turns of phrase."""
+    known, words = knowledge(), synonyms()
+    for mention in report.reading.mentions:
+        if mention.form != "noun":
+            continue
+        before = mention.text.lower()
+        terms = words.get(mention.concept, ())
+        if before not in terms:
+            continue
+        mass = before.split()[-1] in known.mass_nouns
+        for term in terms:
+            old, new = set(before.split()), set(term.split())
+            says_more = (old < new or new < old) and not old ^ new <= known.free_words
+            counts_as_before = (term.split()[-1] in known.mass_nouns) == mass
+            if term != before and counts_as_before and not says_more and not _repeats(report, mention.start, term):
+                yield _placed(report, mention.start, mention.end, term, category=0, significant=False)
+    for pattern, template in known.paraphrase:
+        for match in pattern.finditer(report.text):
+            yield _placed(report, *match.span(), match.expand(template), category=0, significant=False)
+
+
+def _repeats(report: Report, start: int, term: str) -> bool:
+    """Whether the term would repeat the word before it: "pleural pleural fluid"."""
+    before = report.text[max(0, start - 30) : start].lower().split()
+    return bool(before) and before[-1] in term.split()

@@ -1,0 +1,115 @@
+"""`radgauge perturb` as a user meets it, and the study behind it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from radgauge.case_files import read_cases
+from radgauge.cli import app
+from radgauge.errors import InputError, UsageError
+from radgauge.perturb import KINDS, evaluate, perturb_reports
+from radgauge.perturb.study import _pairs
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    file = tmp_path / "reports.csv"
+    file.write_text(
+        "id,report\n"
+        "1,There is a small left pleural effusion. Heart size is normal. The right lung is clear.\n"
+        "2,There is a large right pneumothorax. The left lung is clear. No pleural effusion.\n"
+        "3,\n"
+        "4,The lungs are clear. Heart size is normal. No pleural effusion.\n"
+    )
+    return file
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(app, ["perturb", *map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_the_file_reads_back_as_cases(reports: Path, tmp_path: Path) -> None:
+    out = tmp_path / "perturbed.jsonl"
+    run(reports, "-o", out, "--kinds", "change_location,flip_negation")
+    cases = {case.key: case for case in read_cases(out).cases}
+    moved = cases["1", "change_location"]
+    assert moved.references[0].startswith("There is a small left pleural effusion.")
+    assert moved.candidate.startswith("There is a small right pleural effusion.")
+    assert (moved.meta["edit_before"], moved.meta["edit_after"]) == ("left", "right")
+    assert (moved.meta["edit_spans"], moved.meta["edit_significant"]) == ("17-21", "yes")
+    assert moved.meta["edit_category"] == "3"
+    assert ("4", "change_location") not in cases
+
+
+def test_counts_what_is_not_possible_and_is_seeded(reports: Path) -> None:
+    one = run(reports, "--json", "--seed", 3)
+    answer = json.loads(one)
+    assert answer["reports"] == 3
+    assert answer["none_possible"]["change_location"] == 1
+    assert one == run(reports, "--json", "--seed", 3)
+
+
+def test_evaluate(reports: Path) -> None:
+    answer = json.loads(run(reports, "--evaluate", "-m", "rouge", "--json", "--resamples", 50, "--quiet"))
+    [metric] = answer["metrics"]
+    assert set(metric["means"]) == set(KINDS)
+    assert metric["means"]["swap_report"]["value"] < metric["means"]["unknown_word"]["value"]
+    assert metric["means"]["assert"] == {"value": None, "low": None, "high": None, "n": 0}
+    delta = metric["deltas"]["location"]
+    assert delta["value"] == pytest.approx(
+        metric["means"]["unknown_word"]["value"] - metric["means"]["change_location"]["value"]
+    )
+    assert 0 <= metric["ranked_right"]["value"] <= 1
+    shown = run(reports, "--evaluate", "-m", "rouge", "--resamples", 50)
+    assert "pairs ranked right" in shown
+    assert "change_location" in shown
+
+
+def test_pairs_by_hand() -> None:
+    table = np.array([[0.2, 0.5, 0.2, np.nan], [0.9, 0.1, np.nan, 0.3]])
+    significant = np.array([[True, False, False, True], [True, False, False, True]])
+    right, ties, pairs = _pairs(table, significant)
+    assert right.tolist() == [[1, 0, 0, 0], [0, 0, 0, 0]]  # 0.2 < 0.5; 0.9 > 0.1; 0.3 > 0.1
+    assert ties.tolist() == [[1, 0, 0, 0], [0, 0, 0, 0]]
+    assert pairs.tolist() == [[2, 0, 0, 0], [1, 0, 0, 1]]
+
+
+def test_removing_the_finding_ranks_below_an_unknown_word() -> None:
+    texts = {str(i): f"There is a {i + 2} mm nodule in the left lung. The heart is normal." for i in range(4)}
+    made = perturb_reports(texts, ["remove_pathology", "unknown_word"])
+    [rouge] = evaluate(made, ["rouge"], resamples=20).metrics
+    assert rouge.ranked_right.value == 1.0
+    assert rouge.pairs == 4
+
+
+def test_triples(reports: Path, tmp_path: Path) -> None:
+    out = tmp_path / "triples.csv"
+    run(reports, "--triples", "-o", out)
+    assert {case.system for case in read_cases(out).cases} == {"rewrite", "opposite"}
+
+
+def test_messages(reports: Path, tmp_path: Path) -> None:
+    def fails(*arguments: object) -> None:
+        CliRunner().invoke(app, ["perturb", *map(str, arguments)], catch_exceptions=False)
+
+    with pytest.raises(UsageError, match="nothing to do: name a file with -o"):
+        fails(reports)
+    with pytest.raises(UsageError, match="--triples goes with neither"):
+        fails(reports, "--triples", "--evaluate")
+    blank = tmp_path / "blank.csv"
+    blank.write_text("id,report\n1,\n")
+    with pytest.raises(InputError, match=r"blank.csv: no report with text"):
+        fails(blank, "--json")
+    double = tmp_path / "double.csv"
+    double.write_text("id,reference,candidate,system\n1,Clear lungs.,a,x\n1,No effusion.,b,y\n")
+    with pytest.raises(InputError, match="a study must have one reference, but those of id '1' differ"):
+        fails(double, "--json")
+    with pytest.raises(InputError, match="no report could be perturbed"):
+        evaluate(perturb_reports({"1": "xyz"}))
