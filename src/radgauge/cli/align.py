@@ -31,7 +31,9 @@ def align_cli(
         Path | None,
         typer.Option("--judgments", "-j", help="ReXVal or RadEvalX folder, RadPref JSON, or a long table."),
     ] = None,
-    format: Annotated[str | None, typer.Option("--format", help="rexval, radpref, radevalx, rate_eval, rate_eval_sentence or table.")] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="Form of the judgments, if the path does not tell.")
+    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option("--target", "-t", help="total, significant, rating or a category (omission, 2). Repeatable."),
