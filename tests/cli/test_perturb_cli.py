@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from radgauge.case_files import read_cases
 from radgauge.cli import app
 from radgauge.errors import InputError, UsageError
+from radgauge.judges.rate_eval import read_triples
 from radgauge.perturb import KINDS, evaluate, perturb_reports
 from radgauge.perturb.study import _pairs
 
@@ -90,9 +91,12 @@ def test_removing_the_finding_ranks_below_an_unknown_word() -> None:
 
 
 def test_triples(reports: Path, tmp_path: Path) -> None:
-    out = tmp_path / "triples.csv"
+    out = tmp_path / "triples.jsonl"
     run(reports, "--triples", "-o", out)
-    assert {case.system for case in read_cases(out).cases} == {"rewrite", "opposite"}
+    triples = read_triples(out)
+    assert len(triples) == 3
+    assert all(len(set(triple[1:])) == 3 for triple in triples)
+    assert json.loads(run(reports, "--triples", "--json"))["triples"][0]["id"] == triples[0].id
 
 
 def test_messages(reports: Path, tmp_path: Path) -> None:
@@ -103,6 +107,8 @@ def test_messages(reports: Path, tmp_path: Path) -> None:
         fails(reports)
     with pytest.raises(UsageError, match="--triples goes with neither"):
         fails(reports, "--triples", "--evaluate")
+    with pytest.raises(UsageError, match=r"triples are written as .jsonl, got triples.csv"):
+        fails(reports, "--triples", "-o", tmp_path / "triples.csv")
     blank = tmp_path / "blank.csv"
     blank.write_text("id,report\n1,\n")
     with pytest.raises(InputError, match=r"blank.csv: no report with text"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from radgauge.errors import UsageError
-from radgauge.perturb import KINDS, Corpus, Laboratory, make_triples, perturb, perturb_reports, triple_cases
+from radgauge.perturb import KINDS, Corpus, Laboratory, make_triples, perturb, perturb_reports
 from radgauge.perturb.grammar import article, fit, shrink
 from radgauge.perturb.knowledge import knowledge
 from radgauge.report_reader import load_lexicon, read_report
@@ -84,6 +84,8 @@ def results(text: str, kind: str, corpus: Corpus | None = None) -> set[str]:
         ("drop_comparison", "Mild cardiomegaly is unchanged.", {"Mild cardiomegaly is present."}),
         ("hedge", "There is a left pneumothorax.", {"There may be a left pneumothorax."}),
         ("hedge", "Small left pleural effusion.", {"Possible small left pleural effusion."}),
+        ("assert", "These opacities may represent pneumonia.", {"These opacities represent pneumonia."}),
+        ("flip_negation", "No pleural effusions or nodules.", {"There are pleural effusions and nodules."}),
         ("assert", "Possible left lower lobe pneumonia.", {"Left lower lobe pneumonia."}),
         (
             "reorder",
@@ -273,6 +275,3 @@ def test_triples(reports: dict[str, str]) -> None:
     triples = make_triples(reports)
     assert len(triples) > 60
     assert all(len({each.original, each.rewrite, each.opposite}) == 3 for each in triples)
-    cases = triple_cases(triples[:1])
-    assert [case.system for case in cases] == ["rewrite", "opposite"]
-    assert cases[0].references == (triples[0].original,)

@@ -60,27 +60,31 @@ def perturb_cli(
 
       radgauge perturb reports.csv --evaluate -m bleu -m ratescore
 
-      radgauge perturb reports.csv --triples -o triples.jsonl
+      radgauge perturb reports.csv --triples -o triples.jsonl && radgauge triples triples.jsonl
     """
     from radgauge.case_files import write_cases
     from radgauge.cli.render import console
     from radgauge.errors import UsageError
     from radgauge.perturb import evaluate as study_of
-    from radgauge.perturb import make_triples, perturb_reports, perturbed_cases, triple_cases
+    from radgauge.perturb import make_triples, perturb_reports, perturbed_cases, write_triples
 
     if output is None and not evaluate and not as_json:
         raise UsageError("nothing to do: name a file with -o, or add --evaluate or --json")
     if triples and (evaluate or kinds):
-        raise UsageError("--triples goes with neither --evaluate nor --kinds; score the file it writes")
+        raise UsageError(
+            "--triples goes with neither --evaluate nor --kinds; give the file it writes to `radgauge triples`"
+        )
     originals = _originals(reports, columns=columns, section=section, encoding=encoding, split=split)
     texts = {study: case.references[0] for study, case in originals.items()}
     out, err = console(), console(stderr=True)
     if triples:
         made = make_triples(texts, seed=seed)
         if output is not None:
-            write_cases(output, triple_cases(made))
+            write_triples(output, made)
         if as_json:
-            typer.echo(o.to_json({"triples": made, "reports": len(texts), "seed": seed}))
+            typer.echo(
+                o.to_json({"triples": [triple._asdict() for triple in made], "reports": len(texts), "seed": seed})
+            )
         if not quiet:
             err.print(f"{len(made)} triples from {len(texts)} reports", soft_wrap=True)
         return

@@ -8,7 +8,7 @@ from radgauge.perturb.edits import KINDS, Edit, Kind, Perturbed
 from radgauge.perturb.make import Laboratory, perturb, perturb_reports
 from radgauge.perturb.sentences import Corpus
 from radgauge.perturb.study import Sensitivity, SensitivityStudy, evaluate, perturbed_cases
-from radgauge.perturb.triples import Triple, make_triples, triple_cases
+from radgauge.perturb.triples import make_triples, write_triples
 
 __all__ = [
     "KINDS",
@@ -19,11 +19,10 @@ __all__ = [
     "Perturbed",
     "Sensitivity",
     "SensitivityStudy",
-    "Triple",
     "evaluate",
     "make_triples",
     "perturb",
     "perturb_reports",
     "perturbed_cases",
-    "triple_cases",
+    "write_triples",
 ]

@@ -47,9 +47,9 @@ def _stated(words: str, match: re.Match[str], template: str) -> str:
     stop = _PHRASE_END.search(rest)
     phrase = rest[: stop.start()] if stop else rest
     several = ", no " not in phrase and _LIST.search(phrase) is not None
-    first = phrase.split(",")[0]
+    first = re.split(r",| and ", phrase)[0]
     head = first.split()[-1].lower() if first.split() else ""
-    plural = (head.endswith("s") and not head.endswith(("is", "us", "ss", "as", "es"))) or head.endswith("ities")
+    plural = head.endswith("s") and not head.endswith(("is", "us", "ss", "as"))
     needs = not several and not plural and head not in knowledge().mass_nouns
     if "{A}" in template:
         rest = f"{article(rest)} {rest}" if needs else rest

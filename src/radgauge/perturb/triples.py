@@ -6,21 +6,13 @@ Zhao et al., RaTEScore (EMNLP 2024), section 4.3.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 
-from radgauge.cases import Case
+from radgauge.errors import UsageError
+from radgauge.judges.rate_eval import Triple
 from radgauge.perturb.make import perturb_reports
-
-
-@dataclass(frozen=True, slots=True)
-class Triple:
-    """A report, a rewrite that means the same, and an opposite with a finding denied or stated."""
-
-    id: str
-    original: str
-    rewrite: str
-    opposite: str
 
 
 def make_triples(reports: Mapping[str, str], *, seed: int = 0) -> list[Triple]:
@@ -42,10 +34,10 @@ def make_triples(reports: Mapping[str, str], *, seed: int = 0) -> list[Triple]:
     ]
 
 
-def triple_cases(triples: Sequence[Triple]) -> list[Case]:
-    """Two cases per triple, systems "rewrite" and "opposite", with the original as reference."""
-    return [
-        Case(triple.id, text, (triple.original,), system=system)
-        for triple in triples
-        for system, text in (("rewrite", triple.rewrite), ("opposite", triple.opposite))
-    ]
+def write_triples(path: Path, triples: Sequence[Triple]) -> None:
+    """JSON lines with id, original, rewrite, opposite, as `radgauge triples` reads them."""
+    if path.suffix.lower() != ".jsonl":
+        raise UsageError(f"triples are written as .jsonl, got {path.name}")
+    path.write_text(
+        "".join(json.dumps(triple._asdict(), ensure_ascii=False) + "\n" for triple in triples), encoding="utf-8"
+    )
