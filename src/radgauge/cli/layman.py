@@ -1,4 +1,4 @@
-"""`radgauge layman`: plain language: write it, and score reports through it."""
+"""`radgauge layman`: plain language: write it, score reports through it, test metrics with it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from radgauge.cli import options as o
 def register(app: typer.Typer) -> None:
     """Add the verb with its subjects."""
     layman = typer.Typer(
-        help="Plain language: write it, score reports through it.",
+        help="Plain language: write it, score reports through it, test metrics with it.",
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     layman.command("write")(write_cli)
     layman.command("score")(score_cli)
+    layman.command("robustness")(robustness_cli)
     app.add_typer(layman, name="layman")
 
 
@@ -126,3 +127,34 @@ def score_cli(
         err = console(stderr=True)
         for note in (*case_file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results)):
             err.print(f"note: {note}", soft_wrap=True)
+
+
+def robustness_cli(
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Metrics beside lay semantics; bleu and rouge if none."),
+    ] = None,
+    models: o.Models = "embedded",
+    as_json: o.AsJson = False,
+) -> None:
+    """Metrics on raw and lay text: same meaning in other words, other meaning in similar words (table 2).
+
+    Example:
+
+      radgauge layman robustness
+    """
+    from radgauge.cli.render import console, plain_table
+    from radgauge.robustness import robustness
+
+    found = robustness(metric or ("bleu", "rouge"), models=models)
+    if as_json:
+        typer.echo(o.to_json({"ranking": found.ranking, "rows": [row._asdict() for row in found.rows]}))
+        return
+    table = plain_table("", "same raw", "same lay", "other raw", "other lay", right=(1, 2, 3, 4))
+    for row in found.rows:
+        table.add_row(row.name, *(f"{value:.3f}" for value in row[1:]))
+    out = console()
+    out.print(table)
+    out.print(f"{found.same} pairs of the same meaning in other words, {found.other} of another in similar words")
+    for name, share in found.ranking.items():
+        out.print(f"{name}: same above other in {share:.1%}")

@@ -26,8 +26,9 @@ Vectors = NDArray[np.float32]
 
 DIMENSIONS = 512
 MEANING = 0.85  # how much of the cosine comes from statements rather than words
+BOTH = 3  # bits of left and right
 STEP = 0.35  # weight of a concept one step above
-SIDE, SEVERITY, CHANGE, OPEN, DENIED = 0.75, 0.5, 0.5, 0.7, 0.9
+SIDE, SEVERITY, CHANGE, PLACE, OPEN, DENIED = 0.75, 0.75, 0.8, 0.5, 0.7, 0.9
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _statements(findings: Findings) -> Vectors:
         for concept in sorted(denial.concepts):
             for name, weight in _concept(concept):
                 found += weight * (DENIED * _feature(f"{name}|denied") - (1 - DENIED) * _feature(name))
-        for side in _bits(denial.sides):
+        for side in _bits(denial.sides) if denial.sides & BOTH != BOTH else ():  # on neither side: nowhere
             found += SIDE * _feature(f"side:{side}")
         if denial.severity:
             found += SEVERITY * _feature(f"severity:{denial.severity}")
@@ -95,7 +96,7 @@ def _claim(finding: Finding) -> Iterator[tuple[str, float]]:
     if finding.change:
         yield f"change:{finding.change}", CHANGE
     for place in finding.locations:
-        yield f"place:{place}", SEVERITY
+        yield f"place:{place}", PLACE
 
 
 def _concept(concept: str) -> Iterator[tuple[str, float]]:

@@ -10,8 +10,8 @@ from radgauge.layman.rules import LayRules, lay_rules
 from radgauge.report_reader import Attributes, Lexicon
 
 _JOINT = re.compile(
-    r" (?:of|in|on|at|from|around|near|between|with|where|such|through|that|by|for|to|into|inside|under|below"
-    r"|behind) "
+    r" (?:of|in|on|at|from|around|near|between|with|where|such|through|that|by|for|to|into|inside|under"
+    r"|closing|below|behind) "
 )
 _MASK = re.compile(r"[Xx]{3,}|_{2,}")
 

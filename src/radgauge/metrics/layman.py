@@ -25,7 +25,7 @@ from radgauge.metrics.rouge import Rouge
 from radgauge.models.encoders import Encoder, encoder_named
 from radgauge.reading import Readings
 
-SEMANTICS = ("layman_semantics", "layman_recall", "layman_f1", "layman_raw_semantics")
+SEMANTICS = ("layman_semantics", "layman_recall", "layman_f1", "layman_raw_semantics", "layman_similarity")
 _BLEU, _ROUGE = Bleu(empty="zero"), Rouge(empty="zero")
 _BLEU_ROWS = 9  # sufficient statistics of BLEU
 
@@ -36,7 +36,8 @@ class Layman(Metric):
 
     Each sentence of both reports becomes the lay text of its nearest entry of the sentence set. `layman_semantics`
     is the share of candidate sentences with a reference sentence at or above the threshold, as published (a
-    precision); recall and F1 stand beside it, and the same share on the raw sentences. BLEU and ROUGE follow, on
+    precision); recall and F1 stand beside it, the
+    same share on the raw sentences, and the mean of the closest cosines. BLEU and ROUGE follow, on
     raw and on replaced text. A set's value is the mean of its cases; BLEU's comes from summed counts. Of several
     references the one with the greatest F1 counts.
 
@@ -85,7 +86,7 @@ class Layman(Metric):
         return {"vectors": self._encoder().signature, "set": _hash(self.sentences), "references": "best"}
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
-        """Per case: four shares, then statistics of BLEU and values of ROUGE, raw and lay."""
+        """Per case: semantics, then statistics of BLEU and values of ROUGE, raw and lay."""
         width = len(SEMANTICS) + 2 * (_BLEU_ROWS + len(_ROUGE.columns))
         rows = np.full((len(cases), width), np.nan)
         replaced = self._replaced(cases, reading)
@@ -159,15 +160,16 @@ class Layman(Metric):
         return max(found, key=lambda each: (each[0][2], each[0], each[1]), default=None)
 
     def _shares(self, candidate: str, reference: str, replaced: Replaced) -> tuple[float, ...]:
-        shares = []
+        shares, closest = [], []
         for lay in (True, False):
             # rounded: a copy's cosine is 1 up to the last bits, and so is a threshold met exactly
             cosines = (replaced.matrix(candidate, lay=lay) @ replaced.matrix(reference, lay=lay).T).round(5)
             hits = cosines >= self.threshold
+            closest.append(float(cosines.max(axis=1).mean()))
             shares.append((float(hits.any(axis=1).mean()), float(hits.any(axis=0).mean())))
         (precision, recall), (raw, _) = shares
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-        return precision, recall, f1, raw
+        return precision, recall, f1, raw, closest[0]
 
     def _values(self, totals: Rows, counts: Rows) -> Rows:
         first = len(SEMANTICS)

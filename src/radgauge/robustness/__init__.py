@@ -1,0 +1,124 @@
+"""How metrics behave on raw and on lay text: same meaning in other words, other meaning in similar words.
+
+Zhao et al., Layman's RRG (2024), section 3.4 and table 2. Both test beds are written for this project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from radgauge.cases import Case
+from radgauge.errors import UsageError
+from radgauge.layman.encoder import FindingEncoder
+from radgauge.layman.replacement import replace_sentences
+from radgauge.layman.sentences import sentence_set
+from radgauge.metric import Rows, sums
+from radgauge.metrics.layman import Layman
+from radgauge.reading import Readings
+from radgauge.registry import load
+
+FOLDER = Path(__file__).parent
+
+
+class Row(NamedTuple):
+    """One line of table 2: a metric's corpus value on each test bed, raw and lay."""
+
+    name: str
+    same_raw: float
+    same_lay: float
+    other_raw: float
+    other_lay: float
+
+
+@dataclass(frozen=True, slots=True)
+class Robustness:
+    """Table 2 and what follows from it.
+
+    Attributes:
+        rows: One per output.
+        ranking: For each output, raw and lay, the share of all couples of one pair of the same meaning and one of
+            another meaning in which the first scores better; ties count half.
+        same: Number of pairs of the same meaning.
+        other: Number of pairs of another meaning.
+    """
+
+    rows: tuple[Row, ...]
+    ranking: Mapping[str, float]
+    same: int
+    other: int
+
+
+BEDS = ("same_meaning", "other_meaning")
+
+
+def pairs_of(name: str) -> tuple[Case, ...]:
+    """The pairs of a test bed as cases: "same_meaning" or "other_meaning"."""
+    if name not in BEDS:
+        raise UsageError(f"a test bed must be one of {', '.join(BEDS)}, got {name!r}")
+    lines = (FOLDER / f"{name}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    pairs = [line.split("\t") for line in lines]
+    return tuple(Case(f"{name}-{number}", pair[0], (pair[1],)) for number, pair in enumerate(pairs))
+
+
+def robustness(metrics: Sequence[str] = ("bleu", "rouge"), *, models: str = "embedded") -> Robustness:
+    """Table 2: every output of the metrics, and lay semantics, on both test beds, raw and lay.
+
+    Args:
+        metrics: Registry names, with settings if need be.
+        models: Model profile of the metrics; lay replacement itself uses the embedded set and encoder.
+    """
+    reading = Readings()
+    beds = [pairs_of(name) for name in BEDS]
+    states = [bed for raw in beds for bed in (raw, _lay(raw, reading))]
+    rows, ranking = [], {}
+    for name in metrics:
+        metric = load(name, models=models)
+        measured = [metric.measure(bed, reading=reading) for bed in states]
+        corpus = [metric.corpus_scores(*sums(each)) for each in measured]
+        cases = [metric.case_scores(each) for each in measured]
+        for place, column in enumerate(metric.columns):
+            rows.append(Row(column, *(float(each[place]) for each in corpus)))
+            sign = 1 if metric.directions[place] else -1
+            for state, first in (("raw", 0), ("lay", 1)):
+                same, other = cases[first][:, place], cases[first + 2][:, place]
+                ranking[f"{column} {state}"] = _share_above(sign * same, sign * other)
+    semantics = Layman()
+    same, other = (semantics.case_scores(semantics.measure(bed, reading=reading)) for bed in beds)
+    columns = semantics.columns
+    raw, lay, near = (
+        columns.index(f"layman_{name}_embedded") for name in ("raw_semantics", "semantics", "similarity")
+    )
+    values = (float(np.nanmean(bed[:, place])) for bed in (same, other) for place in (raw, lay))
+    rows.append(Row(columns[lay], *values))
+    for name, place in (("raw", raw), ("lay", lay), ("lay, by similarity", near)):
+        ranking[f"{columns[lay]} {name}"] = _share_above(same[:, place], other[:, place])
+    return Robustness(tuple(rows), ranking, len(beds[0]), len(beds[1]))
+
+
+def _lay(cases: Sequence[Case], reading: Readings) -> tuple[Case, ...]:
+    """The cases with every sentence replaced."""
+    texts = [text for case in cases for text in (case.candidate, *case.references)]
+    replaced = replace_sentences(texts, sentence_set(), encoder=FindingEncoder(), reading=reading)
+    return tuple(
+        Case(case.id, replaced.lay_text(case.candidate), tuple(map(replaced.lay_text, case.references)))
+        for case in cases
+    )
+
+
+def _share_above(first: Rows, second: Rows) -> float:
+    """Share of couples in which the first is above the second, ties half; NaN is left out.
+
+    >>> _share_above(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    0.875
+    """
+    first, second = first[~np.isnan(first)], second[~np.isnan(second)]
+    if not len(first) or not len(second):
+        return float("nan")
+    ranks = rankdata(np.concatenate([first, second]))[: len(first)].sum()
+    return float((ranks - len(first) * (len(first) + 1) / 2) / (len(first) * len(second)))
