@@ -137,7 +137,8 @@ def calibrated(folder: Path, size: seeded.Size, texts: tuple[str, ...]) -> list[
         network._with_null = watched
         network.graphs([dygie.words_of(text, network="radgraph") for text in texts])
         logits = torch.cat(seen)
-        shifts[stage] = tuple(logits.quantile(1 - share / logits.shape[1], dim=0).tolist())
+        # Rounded, because a quantile is the score of some span, whose decision would then be a tie.
+        shifts[stage] = tuple(round(x, 2) for x in logits.quantile(1 - share / logits.shape[1], dim=0).tolist())
     return shifts
 
 
