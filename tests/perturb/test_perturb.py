@@ -86,6 +86,11 @@ def results(text: str, kind: str, corpus: Corpus | None = None) -> set[str]:
         ("hedge", "Small left pleural effusion.", {"Possible small left pleural effusion."}),
         ("assert", "These opacities may represent pneumonia.", {"These opacities represent pneumonia."}),
         ("flip_negation", "No pleural effusions or nodules.", {"There are pleural effusions and nodules."}),
+        ("flip_negation", "no pleural effusion .", {"there is a pleural effusion ."}),
+        ("flip_negation", "THERE IS NO PNEUMOTHORAX.", {"THERE IS A PNEUMOTHORAX."}),
+        ("change_location", "LARGE LEFT EFFUSION.", {"LARGE RIGHT EFFUSION."}),
+        ("drop_comparison", "the effusion is unchanged .", {"the effusion is present ."}),
+        ("paraphrase", "Clear, and there is no zzz.", {"Clear, and there is no evidence of zzz."}),
         ("assert", "Possible left lower lobe pneumonia.", {"Left lower lobe pneumonia."}),
         (
             "reorder",

@@ -15,7 +15,7 @@ _PHRASE_END = re.compile(
     r"[.;:]|,? (?:is|are|was|were|in|of|at|on|under|beneath|within|along|with|after|to|and there|and no|and the)\b"
 )
 _LIST = re.compile(r",|\b(?:or|nor|and)\b")
-_SPACES = re.compile(r" {2,}| +(?=[.,;])")
+_SPACED = re.compile(r" [.,;]")
 
 
 def flip_negation(report: Report) -> Iterator[Proposal]:
@@ -91,10 +91,12 @@ def add_comparison(report: Report) -> Iterator[Proposal]:
         words = report.sentence(index)
         found = report.stated(index)
         if found and words.endswith(".") and not any(each.attributes.change for each in found):
+            stem = words[:-1]
+            space = " " if stem.endswith(" ") else ""
             lasting = not is_significant(found)  # of a scar one says that it is unchanged
             for added in knowledge().add_comparison[: 1 if lasting else None]:
                 yield from _proposal(
-                    report, index, f"{words[:-1]}{added}.", category=5, significant=is_significant(found)
+                    report, index, f"{stem}{added}{space}.", category=5, significant=is_significant(found)
                 )
 
 
@@ -122,7 +124,9 @@ def _rewritten(words: str, rules: Rules) -> Iterator[str]:
 
 def _proposal(report: Report, index: int, after: str, *, category: int, significant: bool) -> Iterator[Proposal]:
     before = report.sentence(index)
-    after = _SPACES.sub(" ", after).replace(" .", ".").replace(" ,", ",").replace(" ;", ";")
+    after = re.sub(r" {2,}", " ", after)
+    if not _SPACED.search(before):  # tokenised reports keep the spaces before their full stops
+        after = re.sub(r" +(?=[.,;])", "", after)
     if before[:1].isupper():
         after = capital(after)
     after = _agree(before, after)

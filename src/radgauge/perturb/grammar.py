@@ -41,6 +41,17 @@ def small(text: str) -> str:
     )
 
 
+def in_case_of(text: str, words: str) -> str:
+    """Words in the letters of the text, where that is all in capitals or all in small letters.
+
+    >>> in_case_of("NO EFFUSION.", "There is an"), in_case_of("no effusion .", "There is an")
+    ('THERE IS AN', 'there is an')
+    """
+    if text.isupper():
+        return words.upper()
+    return words.lower() if text.islower() else words
+
+
 def fit(text: str, start: int, end: int, *, after: str, opening: bool) -> tuple[int, int, str]:
     """Fit `after` in the place of text[start:end]: article before it, capital letter, single spaces.
 

@@ -96,7 +96,7 @@ def _words(words: Any) -> re.Pattern[str]:
 
 
 def _rules(rules: list[list[str]]) -> Rules:
-    return tuple((re.compile(pattern), after) for pattern, after in rules)
+    return tuple((re.compile(pattern, re.IGNORECASE), after) for pattern, after in rules)
 
 
 @cache

@@ -11,6 +11,7 @@ import numpy as np
 from radgauge.errors import UsageError
 from radgauge.perturb import claims, sentences, words
 from radgauge.perturb.edits import KINDS, Perturbed, Proposal, apply
+from radgauge.perturb.grammar import in_case_of
 from radgauge.perturb.report import Fact, Report, read
 from radgauge.perturb.sentences import Corpus
 
@@ -69,6 +70,7 @@ _CHECKS: dict[str, _Check] = {
     "drop_comparison": _became(5, _CHANGES, ("",)),
     "change_measurement": lambda before, after: _concepts(before) == _concepts(after),
 }
+_WHOLE = ("unknown_word", "normal_report", "swap_report")  # their words are given, in the letters they have
 _UNCHANGED = ("unknown_word", "reorder", "paraphrase")
 
 
@@ -145,6 +147,8 @@ def perturb(
         corpus = Corpus.of(corpus)
     report = read(text)
     proposals = _proposals(report, kind, rng=rng, corpus=corpus)
+    if kind not in _WHOLE and (text.isupper() or text.islower()):
+        proposals = [each._replace(after=in_case_of(text, each.after)) for each in proposals]
     chosen: list[Proposal] = []
     wanted = int(rng.integers(1, MOST_SYNONYMS + 1)) if kind == "paraphrase" else 1
     for number in rng.permutation(len(proposals))[:_TRIES]:
