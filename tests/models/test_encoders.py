@@ -63,6 +63,22 @@ def test_nothing_is_fetched_when_offline(monkeypatch: pytest.MonkeyPatch, tmp_pa
         checkpoint_folder("a/model")
 
 
+def test_listed_checkpoints_are_found_where_radgauge_keeps_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RADGAUGE_MODELS", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    checkpoint_folder.cache_clear()
+    with pytest.raises(ModelError, match="run: radgauge models fetch biolord"):
+        checkpoint_folder("FremyCompany/BioLORD-2023-C")
+    folder = tmp_path / "BioLORD-2023-C"
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (folder / name).touch()
+    assert checkpoint_folder("FremyCompany/BioLORD-2023-C") == folder
+    checkpoint_folder.cache_clear()
+
+
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of random weights with a tokenizer of letters."""

@@ -23,6 +23,7 @@ _FRAMES = {
 }
 _INTERVALS = {"side": (0.5, 0.62), "level": (0.5, 0.66), "severity": (0.55, 0.74), "change": (0.5, 0.7)}
 _WORD_INTERVAL = (0.25, 0.5)
+_SIBLINGS = (0.4, 0.62)
 _NEGATIONS = ("no {}", "no evidence of {}", "without {}", "there is no {}")
 _NEGATED = (0.55, 0.78)
 _OPPOSITES = (
@@ -35,20 +36,35 @@ OPPOSITES = tuple(tuple(pair.split()) for pair in _OPPOSITES.split("|"))
 Contrast = tuple[str, str, float, float]
 
 
-def draw_contrasts(terms: Sequence[str], count: int, drawn: random.Random) -> list[Contrast]:
-    """Pairs of texts and their intervals: opposite attributes, opposite words, negations."""
+def siblings(terms: Sequence[str]) -> list[Contrast]:
+    """Terms that differ in one attribute, such as the lobes of the two lungs."""
+    known = set(terms)
+    return [
+        (term, other, *_SIBLINGS)
+        for term in terms
+        for kind in ("side", "level")
+        if (other := swapped(term, kind)) in known and term < other
+    ]
+
+
+def draw_contrasts(
+    terms: Sequence[str], pairs: Sequence[Contrast], count: int, drawn: random.Random
+) -> list[Contrast]:
+    """Pairs of texts and their intervals: opposite attributes, opposite words, siblings, negations."""
     made: list[Contrast] = []
     kinds = list(_FRAMES)
     while len(made) < count:
         roll = drawn.random()
         term = drawn.choice(terms)
-        if roll < 0.7:
+        if roll < 0.6:
             kind = drawn.choice(("side", *kinds))
             text = drawn.choice(_FRAMES[kind]).format(term)
             other = swapped(text, kind)
             if swapped(term, kind) == term and other != text:
                 made.append((text, other, *_INTERVALS[kind]))
-        elif roll < 0.8:
+        elif roll < 0.72 and pairs:
+            made.append(drawn.choice(pairs))
+        elif roll < 0.82:
             first, second = drawn.choice(OPPOSITES)
             made.append((first, second, *_WORD_INTERVAL))
         else:

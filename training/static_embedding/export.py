@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +13,11 @@ from material import Material
 from numpy.typing import NDArray
 from sources import Concept
 from student import Student
+from tasks import ATTRIBUTES, key_of
 
 TERM_WORDS = (2, 6)
 TERM_PULL = 0.7  # how far a term moves from the sum of its words towards its concept
-TERM_COSINE = 0.9  # terms whose words already say it need no row
+TERM_COSINE = 0.87  # terms whose words already say it need no row
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -24,10 +25,30 @@ def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return scaled
 
 
-def term_vectors(student: Student, concepts: Sequence[Concept]) -> dict[tuple[str, ...], NDArray[np.float32]]:
-    """Vectors for multi-word terms of the lexicon that are not the sum of their words."""
+def _ambiguous(lexicon: Sequence[Concept], phenotypes: Sequence[Concept]) -> set[tuple[str, str]]:
+    """(concept, term) where HPO has the term for another concept of the lexicon: "collapsed lung"."""
+    owner = {key_of(term): concept.key for concept in lexicon for term in concept.terms}
+    found = set()
+    for phenotype in phenotypes:
+        if not phenotype.terms or (mine := owner.get(key_of(phenotype.terms[0]))) is None:
+            continue
+        for term in (*phenotype.terms, *phenotype.lay):
+            if (theirs := owner.get(key_of(term), mine)) != mine:
+                found.add((theirs, key_of(term)))
+    return found
+
+
+def term_vectors(
+    student: Student, sources: Mapping[str, Sequence[Concept]]
+) -> dict[tuple[str, ...], NDArray[np.float32]]:
+    """Vectors for multi-word terms of the lexicon that are not the sum of their words.
+
+    Left alone are terms that name another side, level, degree or change than their concept does: a row would
+    take the attribute away.
+    """
     found = {}
-    for concept in concepts:
+    ambiguous = _ambiguous(sources["lexicon"], sources["hpo"])
+    for concept in sources["lexicon"]:
         terms = [student.tokens(term) for term in dict.fromkeys((*concept.terms, *concept.lay))]
         with torch.no_grad():
             sums = np.stack([student.word_vectors(term).sum(0).numpy() for term in terms])
@@ -38,6 +59,8 @@ def term_vectors(student: Student, concepts: Sequence[Concept]) -> dict[tuple[st
         centre = _unit((units * weights[:, None]).sum(0))
         for term, unit, length in zip(terms, units, lengths, strict=True):
             fits = TERM_WORDS[0] <= len(term) <= TERM_WORDS[1] and all(word in student.index for word in term)
+            fits = fits and not ATTRIBUTES & (set(term) ^ set(terms[0]))
+            fits = fits and (concept.key, " ".join(term)) not in ambiguous
             if fits and unit @ centre < TERM_COSINE:
                 moved = _unit(TERM_PULL * centre + (1 - TERM_PULL) * unit)
                 found.setdefault(tuple(term), (moved * length).astype(np.float32))
@@ -90,6 +113,4 @@ def write_table(
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez(path, **arrays)  # four-bit codes do not compress, and plain files load faster
     size = path.stat().st_size / 1e6
-    return (
-        f"{path}: {len(words)} words, {len(terms)} terms, {len(grams)} n-grams, {size:.2f} MB, {meta['hash']}"
-    )
+    return f"{path}: {len(words)} words, {len(terms)} terms, {len(grams)} n-grams, {size:.2f} MB, {meta['hash']}"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sources import (
     Concept,
+    add_compositions,
     member,
     read_descriptors,
     read_dictionary,
@@ -28,9 +29,7 @@ from radgauge.models.static_embedding import NUMBER, grams_of, words_of
 GRAMS = 9000
 GENERAL_WORDS = 9000
 _WORD = re.compile(r"[a-z]{1,24}\d{0,2}")
-_STOPS = (
-    "the a an of in on at to is are was were be been and or with without for by from no not there this that"
-)
+_STOPS = "the a an of in on at to is are was were be been and or with without for by from no not there this that"
 _STOP = frozenset(_STOPS.split())
 
 
@@ -62,6 +61,7 @@ def gather(*, cache: Path, shared: Path, lexicon: Path, hold_out: bool) -> Mater
     }
     lay, held_hpo = lay_task(hpo)
     synonyms, plain, held_lexicon = lexicon_tasks(own)
+    sources["lexicon"] = add_compositions(own, lexicon)
     if hold_out:
         held = [*held_hpo, *held_lexicon]
         sources = {name: without(concepts, held) for name, concepts in sources.items()}

@@ -18,7 +18,7 @@ import tarfile
 import tomllib
 import zipfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -138,9 +138,7 @@ def fetch(name: str, *, cache: Path) -> Path:
         subprocess.run(command, cwd=cache, check=True)
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != package.sha256:
-        raise ValueError(
-            f"{path} must have the SHA-256 {package.sha256}, got {found}; delete it and run again"
-        )
+        raise ValueError(f"{path} must have the SHA-256 {package.sha256}, got {found}; delete it and run again")
     return path
 
 
@@ -268,6 +266,21 @@ def read_lexicon(folder: Path) -> list[Concept]:
             unique = tuple(dict.fromkeys(term.lower() for term in terms))
             concepts.append(Concept(table["id"], unique, "", tuple(term.lower() for term in lay)))
     return concepts
+
+
+def add_compositions(concepts: Iterable[Concept], folder: Path) -> list[Concept]:
+    """The concepts with the phrases that the report reader composes from an organ and a word."""
+    known = {concept.key: concept for concept in concepts}
+    composed: dict[str, list[str]] = {}
+    for rule in tomllib.loads((folder / "compositions.toml").read_text())["composition"]:
+        for organ in rule["anatomy"][:2]:
+            if organ in known:
+                name = known[organ].terms[0]
+                composed.setdefault(rule["concept"], []).extend(f"{word} {name}" for word in rule["words"])
+    return [
+        replace(concept, terms=tuple(dict.fromkeys((*concept.terms, *composed.get(key, ())))))
+        for key, concept in known.items()
+    ]
 
 
 def read_descriptors(folder: Path) -> list[Concept]:

@@ -123,12 +123,12 @@ def project_teachers(
     matrix = nn.Parameter(axes.clone())
     optimizer = torch.optim.Adam([matrix], lr=2e-3)
     for _ in range(steps):
-        chosen = torch.randint(len(pairs), (1024,))
+        chosen = torch.randint(len(pairs), (768,))
         left, right = torch.from_numpy(pairs)[chosen].T
         a = functional.normalize(source[left] @ matrix, dim=1)
         b = functional.normalize(source[right] @ matrix, dim=1)
         loss = contrastive(a, b, torch.from_numpy(groups)[chosen], temperature=0.07)
-        some = torch.randint(len(source), (512,))
+        some = torch.randint(len(source), (384,))
         kept = functional.normalize(source[some] @ matrix, dim=1)
         loss = loss + 10 * ((kept @ kept.T - start[some] @ start[some].T) ** 2).mean()
         optimizer.zero_grad()

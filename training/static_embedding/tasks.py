@@ -69,9 +69,7 @@ def lexicon_tasks(
     fit = []
     for at, concept in enumerate(lexicon):
         name = _content(concept.terms[0])
-        strange = [
-            term for term in concept.terms[1:] if not (_content(term) <= name or name <= _content(term))
-        ]
+        strange = [term for term in concept.terms[1:] if not (_content(term) <= name or name <= _content(term))]
         if strange:
             fit.append((at, concept, strange))
     drawn = random.Random(seed)
@@ -124,6 +122,13 @@ _SWAPS = {
     "severity": (("mild", "severe"), ("small", "large"), ("minimal", "marked")),
     "change": (("increased", "decreased"), ("improved", "worsened"), ("new", "resolved")),
 }
+
+
+ATTRIBUTES = frozenset(word for pairs in _SWAPS.values() for pair in pairs for word in pair) | {
+    *("bilateral", "unilateral", "moderate", "trace", "slight", "tiny", "massive", "extensive", "marked"),
+    *("acute", "chronic", "old", "middle", "proximal", "distal", "stable", "unchanged", "no", "not", "without"),
+}
+"""Words whose loss would change what a term says of side, place, degree, age, change or presence."""
 
 
 def swapped(text: str, kind: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from contrasts import draw_contrasts, with_attribute
+from contrasts import draw_contrasts, siblings, with_attribute
 from export import term_vectors, write_table
 from material import Material, gather, links, slip
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def teacher_targets(
     joined = centred([teacher_vectors(name, texts, cache=cache) for name in TEACHERS])
     log(f"teachers: {len(texts)} texts, {len(pairs)} synonym pairs")
     targets = project_teachers(
-        joined, np.array(pairs), np.array(mine), dimensions=DIMENSIONS, steps=600, seed=seed
+        joined, np.array(pairs), np.array(mine), dimensions=DIMENSIONS, steps=350, seed=seed
     )
     return texts, targets
 
@@ -157,6 +157,7 @@ def train(material: Material, *, cache: Path, steps: int, seed: int) -> Student:
     lexicon_terms = [t for c in material.concepts["lexicon"] for t in c.terms if len(t.split()) <= 4]
     findings = [c.terms[0] for c in material.concepts["hpo"] if c.terms and len(c.terms[0].split()) <= 3]
     contrast_terms = lexicon_terms * (1 + len(findings) // max(1, len(lexicon_terms))) + findings
+    kin = siblings(lexicon_terms)
     optimizer = torch.optim.Adam(student.parameters(), lr=3e-3, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=0.1)
     sums = np.zeros(3)
@@ -170,7 +171,7 @@ def train(material: Material, *, cache: Path, steps: int, seed: int) -> Student:
         size = len(first)
         match = contrastive(vectors[:size], vectors[size:], torch.tensor(groups), temperature=0.06)
 
-        contrasts = draw_contrasts(contrast_terms, 192, drawn)
+        contrasts = draw_contrasts(contrast_terms, kin, 192, drawn)
         ends = student([student.tokens(text) for item in contrasts for text in item[:2]])
         low, high = torch.tensor([item[2:] for item in contrasts]).T
         apart = band((ends[0::2] * ends[1::2]).sum(1), low, high)
@@ -182,9 +183,7 @@ def train(material: Material, *, cache: Path, steps: int, seed: int) -> Student:
         schedule.step()
         sums += [distil.item(), match.item(), apart.item()]
         if step % 250 == 0:
-            log(
-                f"step {step}: distil {sums[0] / 250:.4f} match {sums[1] / 250:.3f} apart {sums[2] / 250:.4f}"
-            )
+            log(f"step {step}: distil {sums[0] / 250:.4f} match {sums[1] / 250:.3f} apart {sums[2] / 250:.4f}")
             sums[:] = 0
     return student.eval()
 
@@ -196,10 +195,8 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, required=True, help="folder with iu_xray and mtsamples")
     parser.add_argument("--lexicon", type=Path, default=LEXICON)
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    parser.add_argument(
-        "--hold-out", action="store_true", help="keep the concepts of the tasks from training"
-    )
-    parser.add_argument("--steps", type=int, default=2500)
+    parser.add_argument("--hold-out", action="store_true", help="keep the concepts of the tasks from training")
+    parser.add_argument("--steps", type=int, default=1400)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -208,7 +205,7 @@ def main() -> None:
     )
     log(f"{len(material.words)} words, {len(material.grams)} n-grams, {len(material.texts)} texts")
     student = train(material, cache=options.cache, steps=options.steps, seed=options.seed)
-    terms = term_vectors(student, material.concepts["lexicon"])
+    terms = term_vectors(student, material.concepts)
     name = "radgauge-static-1" + ("-held-out" if options.hold_out else "")
     log(write_table(student, material, terms, path=options.output, name=name))
 

@@ -50,6 +50,8 @@ def checkpoint_folder(model: str) -> Path:
     name, revision = split_revision(model)
     if name.count("/") != 1 or name.startswith((".", "/", "~")):
         raise ModelError(f"model must be a folder or a hub id such as owner/name@revision, got {model!r}")
+    if revision is None and (listed := _in_catalogue(name)) is not None:
+        return listed
     hub = require("huggingface_hub", extra="models")
     try:
         # The snapshot's folder is named by its commit, so even a moving revision has a fixed signature.
@@ -64,6 +66,17 @@ def checkpoint_folder(model: str) -> Path:
         return Path(_fetch(hub, name, revision, local_only=False))
     except (hub.errors.HfHubHTTPError, hub.errors.LocalEntryNotFoundError, OSError) as error:
         raise ModelError(f"model {model!r} cannot be fetched from the hub: {error}") from error
+
+
+def _in_catalogue(name: str) -> Path | None:
+    """Where a checkpoint of radgauge's own list is, fetched if need be; None if it is not on the list."""
+    from radgauge.models.catalogue import CHECKPOINTS, find
+    from radgauge.models.fetch import fetch  # which itself asks this module whether it may
+
+    for wanted in CHECKPOINTS:
+        if wanted.repo == name and not wanted.file:
+            return find(wanted) or fetch(wanted)
+    return None
 
 
 def _fetch(hub: object, name: str, revision: str | None, *, local_only: bool) -> str:
