@@ -17,7 +17,7 @@ from tasks import ATTRIBUTES, key_of
 
 TERM_WORDS = (2, 6)
 TERM_PULL = 0.7  # how far a term moves from the sum of its words towards its concept
-TERM_COSINE = 0.87  # terms whose words already say it need no row
+TERM_COSINE = 0.85  # terms whose words already say it need no row
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -54,16 +54,17 @@ def term_vectors(
             sums = np.stack([student.word_vectors(term).sum(0).numpy() for term in terms])
         lengths = np.linalg.norm(sums, axis=1)
         units = _unit(sums)
-        weights = np.ones(len(terms), np.float32)
-        weights[0] = 2
-        centre = _unit((units * weights[:, None]).sum(0))
+        # The name counts as much as all others: it is what the others are compared with most.
+        centre = _unit(units[0] + units[1:].mean(0)) if len(terms) > 1 else units[0]
         for term, unit, length in zip(terms, units, lengths, strict=True):
             fits = TERM_WORDS[0] <= len(term) <= TERM_WORDS[1] and all(word in student.index for word in term)
             fits = fits and not ATTRIBUTES & (set(term) ^ set(terms[0]))
             fits = fits and (concept.key, " ".join(term)) not in ambiguous
             if fits and unit @ centre < TERM_COSINE:
                 moved = _unit(TERM_PULL * centre + (1 - TERM_PULL) * unit)
-                found.setdefault(tuple(term), (moved * length).astype(np.float32))
+                for key in (term, [word for word in term if word not in ("the", "a", "an")]):
+                    if len(key) > 1:
+                        found.setdefault(tuple(key), (moved * length).astype(np.float32))
     return found
 
 

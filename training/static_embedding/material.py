@@ -49,7 +49,8 @@ class Material:
 
 def gather(*, cache: Path, shared: Path, lexicon: Path, hold_out: bool) -> Material:
     """Read all sources; with `hold_out` the concepts of the two retrieval tasks are removed from training."""
-    own = read_lexicon(lexicon)
+    general = _general_words(cache)
+    own = read_lexicon(lexicon, set(general))
     hpo = read_hpo(cache=cache)
     sources = {
         "lexicon": own,
@@ -66,7 +67,7 @@ def gather(*, cache: Path, shared: Path, lexicon: Path, hold_out: bool) -> Mater
         held = [*held_hpo, *held_lexicon]
         sources = {name: without(concepts, held) for name, concepts in sources.items()}
     sentences = list(read_sentences(shared))
-    words = _vocabulary(sentences, sources, own, _general_words(cache))
+    words = _vocabulary(sentences, sources, own, general)
     known = set(words)
     for name in ("uberon", "mondo", "dictionary"):
         # Creatures and genes that no report names would only take part as noise.

@@ -17,7 +17,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -256,12 +256,16 @@ def read_dictionary(*, cache: Path) -> list[Concept]:
     ]
 
 
-def read_lexicon(folder: Path) -> list[Concept]:
-    """Concepts of the report reader's lexicon. Abbreviations are left to the reader: they need their case."""
+def read_lexicon(folder: Path, common: Collection[str]) -> list[Concept]:
+    """Concepts of the report reader's lexicon.
+
+    Abbreviations are taken if no common word is written like them: the table does not know case.
+    """
     concepts = []
     for path in sorted(folder.glob("*.toml")):
         for table in tomllib.loads(path.read_text()).get("concept", ()):
-            terms = [table["name"], *table.get("synonyms", ()), *table.get("adjectives", ())]
+            short = [s for s in table.get("abbreviations", ()) if len(s) > 2 and s.lower() not in common]
+            terms = [table["name"], *table.get("synonyms", ()), *table.get("adjectives", ()), *short]
             lay = [table["lay"]] if table.get("lay") else []
             unique = tuple(dict.fromkeys(term.lower() for term in terms))
             concepts.append(Concept(table["id"], unique, "", tuple(term.lower() for term in lay)))

@@ -163,16 +163,23 @@ def train(material: Material, *, cache: Path, steps: int, seed: int) -> Student:
     sums = np.zeros(3)
     for step in range(1, steps + 1):
         some = torch.randint(len(texts), (768,))
-        learned = student([tokenised[at] for at in some.tolist()], drop=0.15)
-        distil = (1 - (learned * wanted[some]).sum(1)).mean()
-
         first, second, groups, opposite = pairs.draw()
-        vectors = student([tokens(text) for text in (*first, *second, *opposite)], drop=0.15)
-        size = len(first)
-        match = contrastive(vectors[:size], vectors[size:], torch.tensor(groups), temperature=0.06)
-
         contrasts = draw_contrasts(contrast_terms, kin, 192, drawn)
-        ends = student([student.tokens(text) for item in contrasts for text in item[:2]])
+        # One pass for all three losses: the gradient of the table is dense and dear.
+        vectors = student(
+            [
+                *(tokenised[at] for at in some.tolist()),
+                *(tokens(text) for text in (*first, *second, *opposite)),
+                *(tokens(text) for item in contrasts for text in item[:2]),
+            ],
+            drop=0.15,
+        )
+        learned, named, ends = vectors.split(
+            [len(some), len(first) + len(second) + len(opposite), 2 * len(contrasts)]
+        )
+        distil = (1 - (learned * wanted[some]).sum(1)).mean()
+        size = len(first)
+        match = contrastive(named[:size], named[size:], torch.tensor(groups), temperature=0.06)
         low, high = torch.tensor([item[2:] for item in contrasts]).T
         apart = band((ends[0::2] * ends[1::2]).sum(1), low, high)
 
