@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from sources import Concept
 from tasks import swapped
 
 # Frames for training; the evaluation in tasks.py has frames of its own.
@@ -24,6 +25,7 @@ _FRAMES = {
 _INTERVALS = {"side": (0.5, 0.62), "level": (0.5, 0.66), "severity": (0.55, 0.74), "change": (0.5, 0.7)}
 _WORD_INTERVAL = (0.25, 0.5)
 _SIBLINGS = (0.4, 0.62)
+_FAMILY = (0.35, 0.85)
 _NEGATIONS = ("no {}", "no evidence of {}", "without {}", "there is no {}")
 _NEGATED = (0.55, 0.78)
 _OPPOSITES = (
@@ -47,24 +49,42 @@ def siblings(terms: Sequence[str]) -> list[Contrast]:
     ]
 
 
+def families(concepts: Sequence[Concept]) -> list[Contrast]:
+    """Names of concepts and of the kinds they belong to: near, whatever the contrastive loss makes of them."""
+    names = {concept.key: concept.terms[0] for concept in concepts}
+    return [
+        (concept.terms[0], names[parent], *_FAMILY)
+        for concept in concepts
+        for parent in concept.parents
+        if parent in names
+    ]
+
+
 def draw_contrasts(
-    terms: Sequence[str], pairs: Sequence[Contrast], count: int, drawn: random.Random
+    terms: Sequence[str], pairs: Sequence[Sequence[Contrast]], count: int, drawn: random.Random
 ) -> list[Contrast]:
-    """Pairs of texts and their intervals: opposite attributes, opposite words, siblings, negations."""
+    """Pairs of texts and their intervals: opposite attributes, opposite words, negations, and given pairs.
+
+    Args:
+        terms: What attributes are put to.
+        pairs: Lists of given pairs, drawn from equally often.
+        count: How many to draw.
+        drawn: Source of chance.
+    """
     made: list[Contrast] = []
     kinds = list(_FRAMES)
     while len(made) < count:
         roll = drawn.random()
         term = drawn.choice(terms)
-        if roll < 0.6:
+        if roll < 0.45:
             kind = drawn.choice(("side", *kinds))
             text = drawn.choice(_FRAMES[kind]).format(term)
             other = swapped(text, kind)
             if swapped(term, kind) == term and other != text:
                 made.append((text, other, *_INTERVALS[kind]))
-        elif roll < 0.72 and pairs:
-            made.append(drawn.choice(pairs))
-        elif roll < 0.82:
+        elif roll < 0.8 and pairs:
+            made.append(drawn.choice(drawn.choice(pairs)))
+        elif roll < 0.87:
             first, second = drawn.choice(OPPOSITES)
             made.append((first, second, *_WORD_INTERVAL))
         else:

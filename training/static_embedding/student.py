@@ -62,18 +62,18 @@ class Student(nn.Module):
         return functional.normalize(summed, dim=1)
 
 
-def contrastive(first: Tensor, second: Tensor, groups: Tensor, *, temperature: float) -> Tensor:
-    """Each text must find its partner among the second texts; linked concepts do not count as wrong.
+def contrastive(first: Tensor, second: Tensor, kin: Tensor, *, temperature: float) -> Tensor:
+    """Each text must find its partner among the second texts; kin do not count as wrong.
 
     Args:
         first: One row per pair.
         second: The partners in the same order, then any number of further wrong answers.
-        groups: Group of each pair.
+        kin: Which pairs are of linked concepts: one square matrix of truth values.
         temperature: Divides the cosines.
     """
     size = len(first)
     logits = first @ second.T / temperature
-    same = (groups[:, None] == groups[None]) & ~torch.eye(size, dtype=torch.bool)
+    same = kin & ~torch.eye(size, dtype=torch.bool)
     logits = logits.masked_fill(functional.pad(same, (0, len(second) - size)), -1e4)
     target = torch.arange(size)
     back = functional.cross_entropy(logits[:, :size].T, target)
@@ -127,7 +127,8 @@ def project_teachers(
         left, right = torch.from_numpy(pairs)[chosen].T
         a = functional.normalize(source[left] @ matrix, dim=1)
         b = functional.normalize(source[right] @ matrix, dim=1)
-        loss = contrastive(a, b, torch.from_numpy(groups)[chosen], temperature=0.07)
+        mine = torch.from_numpy(groups)[chosen]
+        loss = contrastive(a, b, mine[:, None] == mine[None], temperature=0.07)
         some = torch.randint(len(source), (384,))
         kept = functional.normalize(source[some] @ matrix, dim=1)
         loss = loss + 10 * ((kept @ kept.T - start[some] @ start[some].T) ** 2).mean()

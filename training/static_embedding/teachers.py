@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sources import unpack_teacher
 
-TEACHERS = ("minilm", "gte", "mpnet")
 BATCH = 128
 MAX_LENGTH = 256
 
@@ -111,6 +110,5 @@ def _potion_encoder(folder: Path) -> Encode:
 _loaders: dict[str, Callable[[Path], Encode]] = {
     "minilm": _torch_encoder,
     "gte": _onnx_encoder,
-    "mpnet": _torch_encoder,
     "potion": _potion_encoder,
 }

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from contrasts import draw_contrasts, siblings, with_attribute
+from contrasts import draw_contrasts, families, siblings, with_attribute
 from export import term_vectors, write_table
 from material import Material, gather, links, slip
 from numpy.typing import NDArray
-from sources import Concept
+from sources import Concept, read_related
 from student import Student, band, centred, contrastive, project_teachers
 from teachers import teacher_vectors
 
@@ -83,6 +83,13 @@ class Pairs:
             self.concepts.append(Concept(SLIP, (word,)))
         self.groups = np.concatenate([self.groups, -1 - np.arange(len(self.concepts) - len(self.groups))])
         self.near: dict[int, list[int]] = {}
+        place = {c.key: at for at, c in enumerate(self.concepts)}
+        self.family: dict[int, set[int]] = {}
+        for at, concept in enumerate(self.concepts):
+            for parent in concept.parents:
+                if parent in place:
+                    self.family.setdefault(at, set()).add(place[parent])
+                    self.family.setdefault(place[parent], set()).add(at)
 
     def find_neighbours(self, place: dict[str, int], vectors: NDArray[np.float32]) -> None:
         """The concepts whose names the teachers find most alike."""
@@ -99,8 +106,8 @@ class Pairs:
                 at = usable[start + offset]
                 self.near[at] = [usable[i] for i in found if self.groups[usable[i]] != self.groups[at]]
 
-    def draw(self) -> tuple[list[str], list[str], list[int], list[str]]:
-        """First texts, second texts, groups, and further texts that none of them should be near."""
+    def draw(self) -> tuple[list[str], list[str], torch.Tensor, list[str]]:
+        """First texts, second texts, which of them are kin, and texts that none of them should be near."""
         sources = self.drawn.choices(list(SHARES), list(SHARES.values()), k=BATCH // 2)
         seeds = [self.drawn.choice(self.by_source[name]) for name in sources]
         chosen = seeds + [self.drawn.choice(self.near.get(at) or [at]) for at in seeds]
@@ -113,7 +120,15 @@ class Pairs:
                 opposite.append(other)
             first.append(a)
             second.append(b)
-        return first, second, [int(self.groups[at]) for at in chosen], opposite
+        groups = self.groups[chosen]
+        kin = groups[:, None] == groups[None]
+        where: dict[int, list[int]] = {}
+        for position, at in enumerate(chosen):
+            where.setdefault(at, []).append(position)
+        for position, at in enumerate(chosen):
+            for relative in self.family.get(at, ()):
+                kin[position, where.get(relative, [])] = True
+        return first, second, torch.from_numpy(kin), opposite
 
     def _two(self, concept: Concept) -> tuple[str, str]:
         names = [*concept.terms, *concept.lay]
@@ -157,14 +172,14 @@ def train(material: Material, *, cache: Path, steps: int, seed: int) -> Student:
     lexicon_terms = [t for c in material.concepts["lexicon"] for t in c.terms if len(t.split()) <= 4]
     findings = [c.terms[0] for c in material.concepts["hpo"] if c.terms and len(c.terms[0].split()) <= 3]
     contrast_terms = lexicon_terms * (1 + len(findings) // max(1, len(lexicon_terms))) + findings
-    kin = siblings(lexicon_terms)
+    kin = [siblings(lexicon_terms), families(material.concepts["lexicon"]), read_related(), read_related()]
     optimizer = torch.optim.Adam(student.parameters(), lr=3e-3, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=0.1)
     sums = np.zeros(3)
     for step in range(1, steps + 1):
         some = torch.randint(len(texts), (768,))
-        first, second, groups, opposite = pairs.draw()
-        contrasts = draw_contrasts(contrast_terms, kin, 192, drawn)
+        first, second, related, opposite = pairs.draw()
+        contrasts = draw_contrasts(contrast_terms, kin, 256, drawn)
         # One pass for all three losses: the gradient of the table is dense and dear.
         vectors = student(
             [
@@ -179,7 +194,7 @@ def train(material: Material, *, cache: Path, steps: int, seed: int) -> Student:
         )
         distil = (1 - (learned * wanted[some]).sum(1)).mean()
         size = len(first)
-        match = contrastive(named[:size], named[size:], torch.tensor(groups), temperature=0.06)
+        match = contrastive(named[:size], named[size:], related, temperature=0.06)
         low, high = torch.tensor([item[2:] for item in contrasts]).T
         apart = band((ends[0::2] * ends[1::2]).sum(1), low, high)
 
