@@ -68,7 +68,7 @@ def test_zero_for_empty_is_bert_scores_rule() -> None:
 
 
 def test_a_report_of_100_kb_and_one_of_punctuation() -> None:
-    assert score("no effusion " * 9000, "no effusion")[0] == pytest.approx(1.0, abs=1e-6)
+    assert score("no effusion " * 9000, "no effusion")[0] == pytest.approx(1.0, abs=1e-5)
     found = rg.score([rg.Case("1", "?!...", ("clear",))], ["bertscore"])["bertscore"]
     assert found.reasons["1", "system"] == "candidate has no words"
 

@@ -271,12 +271,17 @@ def read_lay_reports(shared: Path) -> list[tuple[str, str]]:
 
 def read_sentences(shared: Path) -> Iterator[str]:
     """Sentences of the public report collections (not shipped; for word counts and short phrases only)."""
-    with (shared / "iu_xray/indiana_reports.csv").open(newline="") as handle:
-        for row in csv.DictReader(handle):
-            yield from _split(f"{row['findings']} {row['impression']}")
+    yield from read_iu_sentences(shared)
     with (shared / "mtsamples/mtsamples_radiology.csv").open(newline="") as handle:
         for row in csv.DictReader(handle):
             yield from _split(row["transcription"])
+
+
+def read_iu_sentences(shared: Path) -> Iterator[str]:
+    """Sentences of the findings and impressions of the Indiana University collection."""
+    with (shared / "iu_xray/indiana_reports.csv").open(newline="") as handle:
+        for row in csv.DictReader(handle):
+            yield from _split(f"{row['findings']} {row['impression']}")
 
 
 def _split(text: str) -> Iterator[str]:

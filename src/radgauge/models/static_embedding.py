@@ -183,8 +183,9 @@ def load_table(path: Path) -> Table:
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))  # a copy is 1.0 to 1e-6
+    lengths[lengths == 0] = 1
+    scaled: Vectors = vectors / lengths.astype(np.float32)[:, None]
     return scaled
 
 
