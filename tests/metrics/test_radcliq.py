@@ -53,7 +53,7 @@ def test_a_copy_is_lowest_and_errors_raise_it() -> None:
         values = rg.score(cases(*texts), [f"radcliq:version={version}"])["radcliq"].headline
         assert values[0] == min(values)
         perfect = composite(version).predict(np.ones((1, len(composite(version).terms))))[0]
-        assert values[0] == pytest.approx(perfect, abs=1e-6)
+        assert values[0] == pytest.approx(perfect, abs=1e-5)
 
 
 def test_inverse_is_one_over_the_mean_of_a_set() -> None:
@@ -79,7 +79,7 @@ def test_the_published_rules_for_empty_texts() -> None:
 def test_several_references_take_the_best() -> None:
     case = rg.Case("1", "Small pleural effusion.", ("No pneumothorax.", "Small pleural effusion."))
     scores = rg.score([case], ["radcliq"])["radcliq"]
-    assert scores.headline[0] == pytest.approx(-1.4406902828)
+    assert scores.headline[0] == pytest.approx(-1.4406902828, abs=1e-5)  # 32-bit sums
 
 
 def test_explanation_adds_up() -> None:
