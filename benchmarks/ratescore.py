@@ -27,9 +27,10 @@ job = json.load(open(sys.argv[1]))
 scorer = RaTEScore(bert_model=job["ner"], eval_model=job["encoder"], use_gpu=False)
 scorer.compute_score(*[[text] for text in job["pairs"][0]])
 candidates, references = map(list, zip(*job["pairs"]))
-start = time.perf_counter()
-scores = scorer.compute_score(candidates, references)
-json.dump({"seconds": time.perf_counter() - start, "scores": [float(s) for s in scores]}, open(sys.argv[2], "w"))
+start, busy = time.perf_counter(), time.process_time()
+scores = [float(score) for score in scorer.compute_score(candidates, references)]
+spent = {"seconds": time.perf_counter() - start, "busy": time.process_time() - busy}
+json.dump({**spent, "scores": scores}, open(sys.argv[2], "w"))
 """
 
 
@@ -81,15 +82,16 @@ def published(pairs: list[tuple[str, str]], python: Path) -> None:
         (work / "job.json").write_text(json.dumps(job))
         metric = RateScore(models=str(work), no_entities="published")
         metric.f1(["Warm up the models."], ["They load when first used."], reading=Readings())
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         values = metric.f1(*zip(*pairs, strict=True), reading=Readings())
-        ours = time.perf_counter() - start
+        ours, busy = time.perf_counter() - start, time.process_time() - busy
         subprocess.run([python, work / "peer.py", work / "job.json", work / "out.json"], check=True)
         peer = json.loads((work / "out.json").read_text())
     close = sum(abs(a - b) < 1e-4 for a, b in zip(values, peer["scores"], strict=True))
     rate, theirs = len(pairs) / ours, len(pairs) / peer["seconds"]
     print(f"published: {rate:.2f} pairs/s; authors' package: {theirs:.2f} pairs/s")
-    print(f"ratio {peer['seconds'] / ours:.1f}; {close} of {len(pairs)} values equal to 1e-4 (others: ties)")
+    print(f"ratio {peer['seconds'] / ours:.1f} by the clock, {peer['busy'] / busy:.1f} in processor time")
+    print(f"{close} of {len(pairs)} values equal to 1e-4 (others: ties)")
 
 
 def main() -> None:
