@@ -43,7 +43,7 @@ def test_the_written_table_gives_the_vectors_that_were_trained(tmp_path: Path) -
     concept = Concept("cardiomegaly", ("cardiomegaly", "enlarged heart"), lay=("heart of the left",))
     terms = term_vectors(student, {"lexicon": [concept], "hpo": []})
     assert set(terms) == {("enlarged", "heart")}  # a term that names a side keeps the sum of its words
-    material = Material(WORDS, GRAMS, (), (), {}, [], (), [])
+    material = Material(WORDS, GRAMS, (), (), {}, [], (), [], [])
     path = tmp_path / "table.npz"
     write_table(student, material, terms, path=path, name="tiny")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sources import Concept
 from tasks import swapped
 
-# Frames for training; the evaluation in tasks.py has frames of its own.
+# Frames for training. Those of the evaluation in tasks.py are others, but with the same attribute words.
 _FRAMES = {
     "side": (
         "left {}",

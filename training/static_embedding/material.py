@@ -20,9 +20,10 @@ from sources import (
     read_lay_reports,
     read_lexicon,
     read_ontology,
+    read_related,
     read_sentences,
 )
-from tasks import Retrieval, key_of, lay_task, lexicon_tasks, report_task, without
+from tasks import Retrieval, key_of, lay_task, lexicon_tasks, names_of, report_task, without
 
 from radgauge.models.static_embedding import NUMBER, grams_of, words_of
 
@@ -45,6 +46,7 @@ class Material:
     lexicon: list[Concept]
     tasks: tuple[Retrieval, ...]
     held_lexicon: list[Concept]
+    related: list[tuple[str, str, float, float]]
 
 
 def gather(*, cache: Path, shared: Path, lexicon: Path, hold_out: bool) -> Material:
@@ -63,8 +65,11 @@ def gather(*, cache: Path, shared: Path, lexicon: Path, hold_out: bool) -> Mater
     lay, held_hpo = lay_task(hpo)
     synonyms, plain, held_lexicon = lexicon_tasks(own)
     sources["lexicon"] = add_compositions(own, lexicon)
+    related = read_related()
     if hold_out:
         held = [*held_hpo, *held_lexicon]
+        taken = names_of(held)
+        related = [pair for pair in related if not taken & {key_of(pair[0]), key_of(pair[1])}]
         sources = {name: without(concepts, held) for name, concepts in sources.items()}
     sentences = list(read_sentences(shared))
     words = _vocabulary(sentences, sources, own, general)
@@ -85,6 +90,7 @@ def gather(*, cache: Path, shared: Path, lexicon: Path, hold_out: bool) -> Mater
         lexicon=own,
         tasks=(lay, synonyms, plain, report_task(read_lay_reports(shared))),
         held_lexicon=held_lexicon,
+        related=related,
     )
 
 

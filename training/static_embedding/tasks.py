@@ -93,10 +93,15 @@ def report_task(pairs: Sequence[tuple[str, str]], *, count: int = 400, seed: int
     return Retrieval("lay report", queries, tuple(chosen), tuple(range(count)))
 
 
+def names_of(concepts: Iterable[Concept]) -> set[str]:
+    """Every name, synonym and lay term, as `key_of` writes them."""
+    return {key_of(term) for concept in concepts for term in (*concept.terms, *concept.lay)}
+
+
 def without(concepts: Iterable[Concept], held_out: Iterable[Concept]) -> list[Concept]:
     """Concepts that share no name, synonym or lay term with a held-out one, whatever source they are from."""
-    taken = {key_of(term) for concept in held_out for term in (*concept.terms, *concept.lay)}
-    return [c for c in concepts if not taken & {key_of(term) for term in (*c.terms, *c.lay)}]
+    taken = names_of(held_out)
+    return [concept for concept in concepts if not taken & names_of([concept])]
 
 
 PAIRS = (
@@ -141,10 +146,10 @@ def swapped(text: str, kind: str) -> str:
 
 
 _FRAMES = {
-    "side": ("left {}", "{} on the left", "{} in the right lung", "right sided {}"),
+    "side": ("{} at the left base", "{} on the left", "{} in the right lung", "right sided {}"),
     "level": ("{} in the upper lobe", "posterior {}", "inferior {}", "{} in the lower zone"),
-    "severity": ("mild {}", "small {}", "severe {}", "marked {}"),
-    "change": ("increased {}", "improved {}", "new {}", "worsened {}"),
+    "severity": ("{} of mild degree", "small area of {}", "{} which is severe", "marked {}"),
+    "change": ("{} has increased", "improved {}", "{} is new", "{} has worsened"),
 }
 
 

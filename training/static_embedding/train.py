@@ -15,7 +15,7 @@ from contrasts import draw_contrasts, families, siblings, with_attribute
 from export import term_vectors, write_table
 from material import Material, gather, links, slip
 from numpy.typing import NDArray
-from sources import Concept, read_related
+from sources import Concept
 from student import Student, band, centred, contrastive, project_teachers
 from teachers import teacher_vectors
 
@@ -172,7 +172,7 @@ def train(material: Material, *, cache: Path, steps: int, seed: int) -> Student:
     lexicon_terms = [t for c in material.concepts["lexicon"] for t in c.terms if len(t.split()) <= 4]
     findings = [c.terms[0] for c in material.concepts["hpo"] if c.terms and len(c.terms[0].split()) <= 3]
     contrast_terms = lexicon_terms * (1 + len(findings) // max(1, len(lexicon_terms))) + findings
-    kin = [siblings(lexicon_terms), families(material.concepts["lexicon"]), read_related(), read_related()]
+    kin = [siblings(lexicon_terms), families(material.concepts["lexicon"]), material.related, material.related]
     optimizer = torch.optim.Adam(student.parameters(), lr=3e-3, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=0.1)
     sums = np.zeros(3)
