@@ -16,7 +16,7 @@ SOURCE = Path(radgauge.__file__).parent
 # Lowest first. A module may import from its own layer and from layers below it.
 LAYERS = [
     {"errors"},
-    {"text", "stats", "error_categories", "wording"},
+    {"text", "stats", "error_categories", "wording", "images"},
     {"tables"},
     {"cases", "cache"},
     {"reading"},

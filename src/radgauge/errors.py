@@ -14,6 +14,10 @@ class InputError(RadgaugeError, ValueError):
     """The data given cannot be used as it is; the message names the first offender and the remedy."""
 
 
+class ImageError(InputError):
+    """An image file is missing, damaged, or of a kind that cannot be read; the message names the file."""
+
+
 class UsageError(RadgaugeError, ValueError):
     """The call itself is wrong: an unknown name, an impossible setting."""
 

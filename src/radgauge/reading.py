@@ -28,7 +28,8 @@ class Reader(Protocol[R_co]):
 
     Optional attributes that `Readings` honours:
         batch_size: Texts per call of `read` (default 512).
-        pack(reading) -> bytes, unpack(bytes) -> reading: makes readings persistent across runs.
+        pack(reading) -> bytes, unpack(bytes) -> reading: makes readings persistent across runs;
+            a reading that is packed as None is not kept.
     """
 
     @property
@@ -43,8 +44,8 @@ class Reader(Protocol[R_co]):
 class Persistent(Protocol):
     """A reader whose readings are worth keeping on disk."""
 
-    def pack(self, reading: Any) -> bytes:
-        """The reading as bytes (never pickle)."""
+    def pack(self, reading: Any) -> bytes | None:
+        """The reading as bytes (never pickle); None for one that is to be read anew in the next run."""
 
     def unpack(self, packed: bytes) -> Any:
         """The reading from the bytes; ValueError if they are not what `pack` writes."""
@@ -124,7 +125,9 @@ class Readings:
             known.update(zip(batch, read, strict=True))
             if self._cache is not None and isinstance(reader, Persistent):
                 try:
-                    self._cache.put(reader.signature, {text: reader.pack(known[text]) for text in batch})
+                    packed = {text: reader.pack(known[text]) for text in batch}
+                    kept = {text: payload for text, payload in packed.items() if payload is not None}
+                    self._cache.put(reader.signature, kept)
                 except (OSError, sqlite3.Error) as error:
                     self._give_up_cache(error)
             if self._progress is not None:

@@ -1,0 +1,140 @@
+"""DICOM files as a viewer shows them: rescale, window or look-up table, inversion, padding (PS3.3 C.11, C.7.6.3).
+
+In order: the modality look-up table or slope and intercept; the first VOI look-up table, or else the first
+window (LINEAR, LINEAR_EXACT or SIGMOID), or else the range of the picture itself; MONOCHROME1 inverted; pixels
+with the padding value black.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.errors import ImageError, require
+from radgauge.images.files import Grey
+
+Values = NDArray[np.float64]
+
+
+def read_dicom(path: Path) -> Grey:
+    """The picture in a DICOM file of one frame.
+
+    Raises:
+        ImageError: It is damaged, holds no picture or several frames, or is compressed in a way that needs a
+            decoder which is not installed; the message names the file and the decoder.
+    """
+    pydicom = require("pydicom", extra="image")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # pydicom's remarks on values that break the standard
+        try:
+            data = pydicom.dcmread(path, force=True)
+        except Exception as error:  # pydicom raises whatever a garbled element leads to
+            raise ImageError(f"{path.name} is a damaged DICOM file: {_first_line(error)}") from error
+        if "PixelData" not in data:
+            raise ImageError(f"{path.name} is a DICOM file without a picture, or is cut off before it")
+        if int(data.get("NumberOfFrames") or 1) > 1:
+            raise ImageError(f"{path.name} has {data.NumberOfFrames} frames; export the one that is to be judged")
+        return _shown(path, data, _stored(path, data))
+
+
+def _stored(path: Path, data: Any) -> NDArray[Any]:
+    """The numbers in the file, decompressed; colours as RGB."""
+    pixels = require("pydicom.pixels", extra="image")
+    if "TransferSyntaxUID" not in getattr(data, "file_meta", {}):  # files without a head, as old exports are
+        syntax = require("pydicom.uid", extra="image").ImplicitVRLittleEndian
+        if not hasattr(data, "file_meta"):
+            data.file_meta = require("pydicom.dataset", extra="image").FileMetaDataset()
+        data.file_meta.TransferSyntaxUID = syntax
+    syntax = data.file_meta.TransferSyntaxUID
+    try:
+        stored: NDArray[Any] = pixels.pixel_array(data)
+    except Exception as error:  # decoders raise whatever a cut or garbled stream leads to
+        if syntax.is_compressed and not _decoders(pixels, syntax):
+            raise ImageError(
+                f"{path.name} is compressed as {syntax.name}, and no decoder for it is installed; run: "
+                "pip install pylibjpeg pylibjpeg-libjpeg pylibjpeg-openjpeg"
+            ) from error
+        raise ImageError(f"the picture in {path.name} is cut off or damaged: {_first_line(error)}") from error
+    return stored
+
+
+def _decoders(pixels: Any, syntax: Any) -> bool:
+    try:
+        return bool(pixels.get_decoder(syntax).is_available)
+    except NotImplementedError:
+        return False
+
+
+def _shown(path: Path, data: Any, stored: NDArray[Any]) -> Grey:
+    kind = str(data.get("PhotometricInterpretation", ""))
+    if kind == "PALETTE COLOR":
+        raise ImageError(f"{path.name} uses a colour palette; only grey and RGB pictures can be read")
+    if stored.ndim == 3:
+        luma = stored[..., :3].astype(np.float64) @ np.array([0.299, 0.587, 0.114])
+        found: Grey = np.rint(luma * (255.0 / (2 ** int(data.BitsStored) - 1))).astype(np.uint8)
+        return found
+    padding = _padding(data, stored)
+    pixels = require("pydicom.pixels", extra="image")
+    try:
+        values = np.asarray(pixels.apply_modality_lut(stored, data), dtype=np.float64)
+        share = _looked_up(data, values) if data.get("VOILUTSequence") else _windowed(data, values, padding)
+    except (ValueError, TypeError, AttributeError, IndexError, NotImplementedError) as error:
+        raise ImageError(
+            f"{path.name} has a window or look-up table that cannot be used: {_first_line(error)}"
+        ) from error
+    share = np.clip(share, 0.0, 1.0)
+    if kind == "MONOCHROME1":
+        share = 1.0 - share
+    share[padding] = 0.0
+    return np.rint(255.0 * share).astype(np.uint8)
+
+
+def _padding(data: Any, stored: NDArray[Any]) -> NDArray[np.bool_]:
+    value = data.get("PixelPaddingValue")
+    if value is None:
+        return np.zeros(stored.shape, dtype=bool)
+    limit = data.get("PixelPaddingRangeLimit")
+    low, high = sorted((int(value), int(value if limit is None else limit)))
+    found: NDArray[np.bool_] = (stored >= low) & (stored <= high)
+    return found
+
+
+def _looked_up(data: Any, values: Values) -> Values:
+    pixels = require("pydicom.pixels", extra="image")
+    table = data.VOILUTSequence[0]
+    whole = np.rint(values).astype(np.int64)
+    looked_up: Values = np.asarray(pixels.apply_voi(whole, data, 0), dtype=np.float64)
+    white = float(2 ** int(table.LUTDescriptor[2]) - 1)
+    return looked_up / white
+
+
+def _windowed(data: Any, values: Values, padding: NDArray[np.bool_]) -> Values:
+    """Values as shares of the way from black to white, not yet cut at either end."""
+    if data.get("WindowCenter") in (None, "") or data.get("WindowWidth") in (None, ""):
+        inside = values[~padding]
+        low, high = (inside.min(), inside.max()) if inside.size else (0.0, 0.0)
+        return (values - low) / (high - low) if high > low else np.zeros_like(values)
+    centre, width = _first(data.WindowCenter), _first(data.WindowWidth)
+    function = str(data.get("VOILUTFunction") or "LINEAR").upper()
+    if function == "SIGMOID" and width > 0:
+        return np.asarray(1.0 / (1.0 + np.exp(np.clip(-4.0 * (values - centre) / width, -700, 700))))
+    if function == "LINEAR_EXACT" and width > 0:
+        return (values - centre) / width + 0.5
+    if function == "LINEAR" and width >= 1:
+        if width == 1:
+            return (values > centre - 0.5).astype(np.float64)
+        return (values - (centre - 0.5)) / (width - 1.0) + 0.5
+    raise ValueError(f"{function} of width {width:g}")
+
+
+def _first(value: Any) -> float:
+    several = not isinstance(value, str | int | float) and hasattr(value, "__len__")
+    return float(value[0] if several else value)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__

@@ -1,0 +1,111 @@
+"""Any image file to a grey picture of 8 bits: what a viewer shows, 0 black to 255 white.
+
+Eight bits are what the published image-text encoders were trained on; more depth is brought down to them here,
+once. The kind of a file is told by its first bytes, never by its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import warnings
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.errors import ImageError, require
+
+Grey = NDArray[np.uint8]
+"""A picture, (height, width), 0 black to 255 white."""
+
+_DAMAGE = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error)
+"""What pillow raises on files that are cut or garbled."""
+
+
+def grey(path: Path | str) -> Grey:
+    """The picture in a PNG, JPEG, DICOM, TIFF, BMP or WebP file.
+
+    Colours become luma (ITU-R 601); transparency is ignored; an EXIF orientation is applied. Pictures of more
+    than 8 bits without a stated depth (16-bit PNG, often 10 or 12 bits in truth) are scaled by the smallest
+    power of two that holds their brightest value. DICOM files are shown by their window, see `dicom`.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ImageError: There is no such file, it is damaged, or it is no image; the message names the file.
+        MissingExtra: pillow or pydicom is not installed.
+    """
+    path = Path(path)
+    start = _start(path)
+    if start[128:132] == b"DICM" or (path.suffix.lower() in (".dcm", ".dicom") and not _common(start)):
+        from radgauge.images.dicom import read_dicom
+
+        return read_dicom(path)
+    image = require("PIL.Image", extra="image")
+    turned = require("PIL.ImageOps", extra="image").exif_transpose
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", image.DecompressionBombWarning)
+        warnings.simplefilter("ignore", UserWarning)  # remarks on metadata; the pixels are what counts
+        try:
+            with image.open(path) as opened:
+                opened.load()
+                return _eight_bits(turned(opened))
+        except image.UnidentifiedImageError:
+            kind = "is empty" if not start else "is not an image (PNG, JPEG, DICOM, TIFF, BMP or WebP)"
+            raise ImageError(f"{path.name} {kind}") from None
+        except (image.DecompressionBombError, image.DecompressionBombWarning):
+            raise ImageError(f"{path.name} claims more than {image.MAX_IMAGE_PIXELS:,} pixels") from None
+        except _DAMAGE as error:
+            raise ImageError(f"{path.name} is cut off or damaged: {_first_line(error)}") from error
+
+
+def digest(path: Path | str) -> str:
+    """SHA-256 of the file's bytes, as 32 hex digits: the same picture under any name.
+
+    Raises:
+        ImageError: The file is not there or cannot be read.
+    """
+    path = Path(path)
+    _start(path)
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()[:32]
+
+
+def _start(path: Path) -> bytes:
+    try:
+        with path.open("rb") as handle:
+            return handle.read(132)
+    except FileNotFoundError:
+        raise ImageError(f"{path.name} is not there (looked in {path.parent})") from None
+    except OSError as error:
+        raise ImageError(f"{path.name} cannot be read: {error.strerror or error}") from error
+
+
+def _common(start: bytes) -> bool:
+    return start.startswith((b"\x89PNG", b"\xff\xd8\xff", b"BM", b"II*\0", b"MM\0*", b"RIFF"))
+
+
+def _eight_bits(opened: Any) -> Grey:
+    if opened.mode.startswith("I") or opened.mode == "F":
+        return scaled(np.asarray(opened, dtype=np.float64))
+    return np.ascontiguousarray(np.asarray(opened.convert("L"), dtype=np.uint8))
+
+
+def scaled(values: NDArray[np.float64]) -> Grey:
+    """Non-negative values of unknown depth in 8 bits: the smallest power of two that holds them is white.
+
+    >>> scaled(np.array([[0.0, 2048.0, 4095.0]]))
+    array([[  0, 128, 255]], dtype=uint8)
+    """
+    values = np.clip(np.nan_to_num(values), 0, None)
+    depth = max(8, int(np.ceil(np.log2(values.max(initial=0.0) + 1))))
+    shown: Grey = np.rint(values * (255.0 / (2**depth - 1))).astype(np.uint8)
+    return shown
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
