@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from scripted_llm import ScriptedServer
 
 settings.register_profile("radgauge", deadline=None)  # a busy machine is not a failing test
 settings.load_profile("radgauge")
@@ -26,3 +28,10 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the development data (../shared/data or $RADGAUGE_DATA) is not on this machine")
     return folder
+
+
+@pytest.fixture
+def llm_server() -> Iterator[ScriptedServer]:
+    """An OpenAI-compatible server on this machine that a test can script."""
+    with ScriptedServer().running() as server:
+        yield server

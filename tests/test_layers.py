@@ -22,7 +22,7 @@ LAYERS = [
     {"reading"},
     {"metric"},
     {"report_reader"},
-    {"alignment", "models"},
+    {"alignment", "models", "llm"},
     {"layman"},
     {"registry"},
     {"scores"},

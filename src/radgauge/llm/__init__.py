@@ -1,0 +1,23 @@
+"""Language models behind any OpenAI-compatible server: asked sparingly, paid once, trusted never.
+
+Nothing here runs unless the user names a server in the environment (docs/llm.md).
+"""
+
+from radgauge.llm.client import BudgetReached, LanguageModel, LlmError
+from radgauge.llm.journal import Journal
+from radgauge.llm.limits import Limits, Usage
+from radgauge.llm.numbered import Outcome, ask_all
+from radgauge.llm.server import Server, server_from_environment
+
+__all__ = [
+    "BudgetReached",
+    "Journal",
+    "LanguageModel",
+    "Limits",
+    "LlmError",
+    "Outcome",
+    "Server",
+    "Usage",
+    "ask_all",
+    "server_from_environment",
+]

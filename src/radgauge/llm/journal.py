@@ -1,0 +1,135 @@
+"""An append-only file of everything that was paid for, so that nothing is paid for twice.
+
+One JSON record per line, on disk before the next question is asked. A run that is killed leaves at most half a
+line at the end, which is cut off when the journal is opened again. Keys are hashes of question and settings:
+change the model or the prompt and the old answers no longer count; change them back and they do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from radgauge.errors import InputError
+
+Record = dict[str, Any]
+
+
+def key_of(*parts: str) -> str:
+    """A key for these texts; where one ends and the next begins matters.
+
+    >>> key_of("ab", "c") == key_of("a", "bc")
+    False
+    """
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
+
+
+class Journal:
+    """Records by key, on disk; the last record of a key counts. A context manager; one process at a time.
+
+    Args:
+        path: The file; made if it is not there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._records: dict[str, Record] = {}
+        self._costs: list[Record] = []
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not path.exists()
+        self._file: IO[bytes] = path.open("a+b")
+        try:
+            _claim(self._file, path)
+            self._load()
+        except BaseException:
+            self._file.close()
+            raise
+        if is_new:
+            _sync_folder(path.parent)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def get(self, key: str) -> Record | None:
+        """The record of a key."""
+        return self._records.get(key)
+
+    def costs(self) -> Iterator[Record]:
+        """Records of requests, in order."""
+        return iter(list(self._costs))
+
+    def add(self, records: Mapping[str, Record], *, costs: Iterable[Record] = ()) -> None:
+        """Write records and wait until they are on disk."""
+        costs = list(costs)
+        lines = [{"key": key, **record} for key, record in records.items()] + [{"cost": each} for each in costs]
+        if not lines:
+            return
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        with self._lock:
+            self._file.write(text.encode("utf-8", "surrogatepass"))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._records.update(records)
+            self._costs.extend(costs)
+
+    def _load(self) -> None:
+        self._file.seek(0)
+        content = self._file.read()
+        end = content.rfind(b"\n") + 1
+        if end < len(content):  # killed while writing: that record was never acknowledged
+            self._file.truncate(end)
+        for number, line in enumerate(content[:end].splitlines(), start=1):
+            try:
+                record = json.loads(line.decode("utf-8", "surrogatepass"))
+                if "cost" in record:
+                    self._costs.append(record["cost"])
+                else:
+                    self._records[record.pop("key")] = record
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise InputError(
+                    f"{self.path} is damaged at line {number}; remove that line to ask again for what it held"
+                ) from None
+
+
+def _claim(file: IO[bytes], path: Path) -> None:
+    """Keep a second run out, which would pay for the same again."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: no advisory locks
+        return
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise InputError(f"{path} is in use by another run; wait for it or use another folder") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

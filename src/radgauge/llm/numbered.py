@@ -1,0 +1,300 @@
+"""Questions about many texts at once, answered as a JSON object keyed by number.
+
+Models answer carelessly: broken or cut JSON, numbers of their own, some texts left out, two answers for one
+number, a list where a text should be, an apology. What an answer says clearly is taken; what it does not is asked
+again, in smaller batches, and in the end marked with the reason. Nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from radgauge.llm.client import Answer, BudgetReached, LanguageModel, LlmError, TooLong
+from radgauge.llm.journal import Journal, Record, key_of
+from radgauge.llm.limits import Stopped
+
+_OBJECT = re.compile(r'\{\s*["}]')
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,6}")
+_DECODER = json.JSONDecoder()
+_BROKEN, _CUT = "the JSON is broken", "the JSON breaks off"
+
+
+class Parsed(NamedTuple):
+    """What an answer says.
+
+    Attributes:
+        values: Number -> value, for the numbers that are clear.
+        fault: What is wrong with the answer as a whole; "" if nothing is.
+        faults: Number -> what is wrong with it.
+    """
+
+    values: dict[int, Any]
+    fault: str
+    faults: dict[int, str]
+
+
+def parse_numbered(answer: str, count: int) -> Parsed:
+    """Read an answer to `count` texts numbered from 0.
+
+    A number that was not asked for makes the whole answer worthless: the model counts in its own way.
+
+    >>> parse_numbered('```json\\n{"1": "b", "0": "a"}\\n```', 2).values
+    {1: 'b', 0: 'a'}
+    >>> parse_numbered('{"0": "a", "1": "b', 2)
+    Parsed(values={0: 'a'}, fault='the JSON breaks off', faults={})
+    >>> parse_numbered('{"1": "a", "2": "b"}', 2).fault
+    'it answers a number that was not asked: 2'
+    """
+    begin = _OBJECT.search(answer)
+    if begin is None:
+        return Parsed({}, "there is no JSON object in it", {})
+    pairs, fault, end = _pairs(answer, begin.start())
+    if not fault and _OBJECT.search(answer, end):
+        return Parsed({}, "there is more than one JSON object in it", {})
+    values: dict[int, Any] = {}
+    faults: dict[int, str] = {}
+    for key, value in pairs:
+        if not _NUMBER.fullmatch(key) or int(key) >= count:
+            return Parsed({}, f"it answers a number that was not asked: {key[:20]}", {})
+        number = int(key)
+        if number in values or number in faults:
+            values.pop(number, None)
+            faults[number] = "it is answered twice"
+        else:
+            values[number] = value
+    return Parsed(values, fault, faults)
+
+
+def _pairs(text: str, start: int) -> tuple[list[tuple[str, Any]], str, int]:
+    """Key and value of everything in a JSON object up to where it breaks, how it breaks, and where it ends."""
+    pairs: list[tuple[str, Any]] = []
+    at = _skip(text, start + 1)
+    if text[at : at + 1] == "}":
+        return pairs, "", at + 1
+    try:
+        while True:
+            key, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, at)
+            if not isinstance(key, str) or text[at : at + 1] != ":":
+                return pairs, _BROKEN if at < len(text) else _CUT, at
+            value, at = _DECODER.raw_decode(text, _skip(text, at + 1))
+            at = _skip(text, at)
+            mark = text[at : at + 1]
+            if mark not in (",", "}") or not mark:
+                return pairs, _BROKEN if mark else _CUT, at
+            pairs.append((key, value))
+            if mark == "}":
+                return pairs, "", at + 1
+            at = _skip(text, at + 1)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text) or error.msg.startswith("Unterminated")
+        return pairs, _CUT if cut else _BROKEN, at
+    except (ValueError, RecursionError):  # a number of thousands of digits, brackets without end
+        return pairs, _BROKEN, at
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\n\r":
+        at += 1
+    return at
+
+
+class Outcome(NamedTuple):
+    """One text: its answer, or why there is none."""
+
+    value: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to ask about texts.
+
+    Attributes:
+        name: Of the task, part of the keys.
+        system: What the model is to do.
+        render: Items -> the user's message; of no items, its frame.
+        accept: Items and values -> what is wrong with each value that must not be taken; the others are taken.
+        longest: Most tokens of an answer to these items.
+    """
+
+    name: str
+    system: str
+    render: Callable[[Sequence[tuple[str, ...]]], str]
+    accept: Callable[[Sequence[tuple[str, ...]], Mapping[int, str]], Mapping[int, str]]
+    longest: Callable[[Sequence[tuple[str, ...]]], int]
+
+    def key(self, item: tuple[str, ...], model: str) -> str:
+        """Key of an item in the journal: the question, the model and the item."""
+        return key_of(self.name, self.system, self.render([]), model, *item)
+
+
+class Progress(NamedTuple):
+    """How far a task is: texts done, of how many."""
+
+    done: int
+    total: int
+
+
+def ask_all(
+    question: Question,
+    items: Sequence[tuple[str, ...]],
+    *,
+    model: LanguageModel,
+    journal: Journal,
+    batch: int = 50,
+    attempts: int = 3,
+    parallel: int = 1,
+    progress: Callable[[Progress], None] | None = None,
+) -> list[Outcome]:
+    """Ask about every item that the journal does not know yet; what is answered is on disk at once.
+
+    Args:
+        question: What to ask.
+        items: Texts of each item; equal items are asked once.
+        model: Whom to ask.
+        journal: What was asked before; takes what is asked now.
+        batch: Items per request.
+        attempts: Times that an item is asked; each time in batches half as large.
+        parallel: Requests at the same time.
+        progress: Told after each request.
+
+    Returns:
+        One outcome per item.
+
+    Raises:
+        LlmError, BudgetReached: The run cannot go on; everything answered so far is in the journal.
+    """
+    keys = {item: question.key(item, model.server.signature) for item in dict.fromkeys(items)}
+    open_items = [item for item, key in keys.items() if key not in journal]
+    done = len(keys) - len(open_items)
+    lock = threading.Lock()
+
+    def tell(more: int) -> None:
+        nonlocal done
+        with lock:
+            done += more
+            if progress is not None:
+                progress(Progress(done, len(keys)))
+
+    def run(part: Sequence[tuple[str, ...]]) -> None:
+        _ask_batch(question, part, keys=keys, model=model, journal=journal, attempts=attempts, tell=tell)
+
+    _in_parallel(run, [open_items[at : at + batch] for at in range(0, len(open_items), batch)], model, parallel)
+    found = []
+    for item in items:
+        record = journal.get(keys[item])
+        if record is None:  # cannot be: every batch ends in a record or in an exception
+            raise LlmError("an item has neither an answer nor a reason")
+        found.append(Outcome(str(record.get("value", "")), str(record.get("why", ""))))
+    return found
+
+
+def _in_parallel(
+    run: Callable[[Sequence[tuple[str, ...]]], None],
+    batches: Sequence[Sequence[tuple[str, ...]]],
+    model: LanguageModel,
+    parallel: int,
+) -> None:
+    """Run all batches; at the first trouble, or Ctrl-C, let those under way finish and stop."""
+    waiting: Iterator[Sequence[tuple[str, ...]]] = iter(batches)
+    running: set[Future[None]] = set()
+    trouble: BaseException | None = None
+    with ThreadPoolExecutor(max_workers=max(1, parallel), thread_name_prefix="llm") as pool:
+        try:
+            for _ in range(max(1, parallel)):
+                if (part := next(waiting, None)) is not None:
+                    running.add(pool.submit(run, part))
+            while running:
+                finished, running = wait(running, return_when=FIRST_COMPLETED)
+                for each in finished:
+                    error = each.exception()
+                    if error is not None and (trouble is None or isinstance(trouble, Stopped)):
+                        trouble = error
+                    if trouble is not None:
+                        if not isinstance(trouble, BudgetReached):
+                            model.stop()
+                    elif (part := next(waiting, None)) is not None:
+                        running.add(pool.submit(run, part))
+        except BaseException:
+            model.stop()  # leaving the pool waits for what is under way, which is paid for and kept
+            raise
+    if trouble is not None:
+        raise trouble
+
+
+def _ask_batch(
+    question: Question,
+    items: Sequence[tuple[str, ...]],
+    *,
+    keys: Mapping[tuple[str, ...], str],
+    model: LanguageModel,
+    journal: Journal,
+    attempts: int,
+    tell: Callable[[int], None],
+) -> None:
+    """Ask until every item is answered or was asked `attempts` times."""
+    left, size = list(items), len(items)
+    for attempt in range(1, attempts + 1):
+        parts = deque(left[at : at + size] for at in range(0, len(left), size))
+        left = []
+        while parts:
+            part = parts.popleft()
+            try:
+                answer = model.ask(question.system, question.render(part), max_tokens=question.longest(part))
+            except TooLong as error:
+                if len(part) > 1:
+                    half = (len(part) + 1) // 2
+                    parts.extendleft((part[half:], part[:half]))
+                else:
+                    journal.add({keys[part[0]]: {"why": str(error)}})
+                    tell(1)
+                continue
+            values, reasons = _judge(question, part, answer)
+            records: dict[str, Record] = {keys[part[number]]: {"value": text} for number, text in values.items()}
+            for number, item in enumerate(part):
+                if number in values:
+                    continue
+                if attempt == attempts:
+                    records[keys[item]] = {"why": f"asked {attempts} times: {reasons[number]}"}
+                else:
+                    left.append(item)
+            journal.add(records, costs=[answer.cost])
+            tell(len(records))
+        size = max(1, size // 2)
+
+
+def _judge(
+    question: Question, part: Sequence[tuple[str, ...]], answer: Answer
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Values that may be taken, and for the other numbers why not."""
+    parsed = parse_numbered(answer.text, len(part))
+    general = parsed.fault or "it is left out"
+    if answer.cut and parsed.fault:
+        general = f"{general} (the server ended the answer: {answer.cut})"
+    reasons = dict.fromkeys(range(len(part)), general) | parsed.faults
+    texts: dict[int, str] = {}
+    for number, value in parsed.values.items():
+        if not isinstance(value, str):
+            reasons[number] = "the answer is no text"
+        elif not value.strip():
+            reasons[number] = "the answer is empty"
+        elif any("\ud800" <= character <= "\udfff" for character in value):
+            reasons[number] = "the answer is no valid text"
+        else:
+            texts[number] = " ".join(value.split())
+    wrong = question.accept(part, texts)
+    reasons |= wrong
+    return {number: text for number, text in texts.items() if number not in wrong}, reasons
+
+
+def as_numbered(texts: Sequence[str]) -> str:
+    """Texts as the JSON object that answers must be like."""
+    return json.dumps({str(number): text for number, text in enumerate(texts)}, ensure_ascii=False, indent=0)
