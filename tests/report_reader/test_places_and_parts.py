@@ -23,3 +23,18 @@ def test_concepts(text: str, concept: str) -> None:
 def test_present_on_a_side() -> None:
     (mention,) = read_report("There is pleural fluid present on the right.").mentions
     assert mention.attributes.laterality == "right"
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "assertion"),
+    [
+        ("Fluid in the left pleural space.", "pleural_effusion", "present"),
+        ("There is no fluid in the left pleural space.", "pleural_effusion", "absent"),
+        ("Pleural spaces: no fluid or air.", "pneumothorax", "absent"),
+        ("Air is seen within the right pleural space.", "pneumothorax", "present"),
+        ("Fluid seen within the left hemithorax.", "pleural_effusion", "present"),
+    ],
+)
+def test_a_word_and_a_place_make_a_finding(text: str, concept: str, assertion: str) -> None:
+    found = {mention.concept: mention.assertion for mention in read_report(text).mentions}
+    assert found[concept] == assertion

@@ -52,7 +52,10 @@ def drafts_of(
             draft = Draft(index, "")
             draft.explicit = object_after(items, index) or subject_before(items, index, starts)
             concept = _composed(draft, items, words[index], vocabulary)
-            if not concept or (index + 1 < len(items) and items[index + 1].role in FINDINGS):
+            if not concept and role not in MODIFIERS:  # "fluid in the left pleural space"
+                draft.explicit = look_right(items, index)[1]
+                concept = _composed(draft, items, words[index], vocabulary)
+            if not concept or _describes_next(items, index):
                 continue
             draft.concept = concept
             draft.words, _, draft.history = look_left(items, index)
@@ -64,6 +67,14 @@ def drafts_of(
             draft.words = [index for index in draft.words if items[index].role in ("side", "position", "part")]
     _share_places(items, drafts)
     return drafts
+
+
+def _describes_next(items: Sequence[Item], index: int) -> bool:
+    """Whether the word at `index` belongs to a finding behind it: "decreased right pleural fluid"."""
+    position = index + 1
+    while position < len(items) and items[position].role in MODIFIERS:
+        position += 1
+    return position < len(items) and items[position].role in FINDINGS
 
 
 def _composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> str:

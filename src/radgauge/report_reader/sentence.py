@@ -19,6 +19,7 @@ from radgauge.text.tokens import Tokens, tokenize
 
 _NAMED_BY_SIZE = frozenset({"bowel", "vessel", "intestine", "airway", "cell", "fissure", "colon", "joint", "part"})
 """What "small" and "large" name without measuring: "small bowel obstruction"."""
+_MENTIONED = FINDINGS | {"anatomy", "normality"}
 _DESCRIBING = frozenset({"quality", "position", "quantity", "amount"})
 
 
@@ -49,6 +50,9 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     drafts = drafts_of(items, words, starts, vocabulary)
     if not drafts:
         return EMPTY
+    for draft in drafts:  # "no fluid in the pleural space": what a word and a place make together can be denied
+        if items[draft.item].role not in _MENTIONED:
+            items[draft.item] = items[draft.item]._replace(role="abnormality", value=draft.concept)
     status, decided = assert_items(items, words, starts)
     described = "unknown" in roles or not roles.isdisjoint(MODIFIERS)
     owner = describe(items, words, starts, drafts) if described else {}
