@@ -17,6 +17,7 @@ from radgauge.errors import InputError
 from radgauge.tables import columns_to_records
 from radgauge.tables.cells import as_text, cell, study_id
 from radgauge.tables.columns import Columns, Parts, check_roles, resolve
+from radgauge.text.language import looks_english
 
 Key = tuple[str, str]
 """(study id, system)"""
@@ -241,6 +242,13 @@ def text_notes(cases: Sequence[Case], *, places: Sequence[str]) -> list[str]:
         if "\ufffd" in case.candidate or any("\ufffd" in text for text in case.references):
             kinds.setdefault(
                 "cases hold the replacement sign U+FFFD: the text was decoded wrongly before it came here", []
+            ).append(index)
+        texts = (case.candidate, *case.references)
+        if not all(map(looks_english, (*texts, " ".join(texts)))):
+            kinds.setdefault(
+                "cases hold a text that does not look English; metrics that read reports expect English, so their "
+                "values say nothing here",
+                [],
             ).append(index)
         if SPREADSHEET_NUMBER.fullmatch(case.id):
             kinds.setdefault("ids look like numbers that a spreadsheet has rounded", []).append(index)

@@ -1,0 +1,39 @@
+"""Does a text look English? Everything that reads reports offline, and most published metrics, expect it to.
+
+Made to be right when it says no: a short or telegraphic text ("Normal chest.") counts as English.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+_WORDS = re.compile(r"[^\W\d_]+")
+_LEAST_FOREIGN = 3
+_LEAST_LETTERS = 8
+_OTHER_SCRIPT = 0.3
+
+
+@cache
+def _function_words() -> tuple[frozenset[str], frozenset[str]]:
+    table = tomllib.loads((files("radgauge.text") / "data" / "function_words.toml").read_text(encoding="utf-8"))
+    return frozenset(table["english"]), frozenset(table["other"])
+
+
+def looks_english(text: str) -> bool:
+    """False if the text is in another script, or if its small words are mostly those of other languages.
+
+    >>> looks_english("No pleural effusion."), looks_english("Sin derrame ni neumotórax en la placa.")
+    (True, False)
+    """
+    words = _WORDS.findall(text.lower())
+    letters = sum(map(len, words))
+    if letters >= _LEAST_LETTERS and not text.isascii():
+        other_script = sum(letter > "\u024f" and letter.isalpha() for letter in text)
+        if other_script > _OTHER_SCRIPT * letters:
+            return False
+    english, other = _function_words()
+    foreign = sum(word in other for word in words)
+    return foreign < _LEAST_FOREIGN or foreign <= sum(word in english for word in words)

@@ -1,0 +1,46 @@
+"""Texts that are not English are told from telegraphic English."""
+
+from __future__ import annotations
+
+import pytest
+
+from radgauge.case_files import read_cases
+from radgauge.cases import Case, text_notes
+from radgauge.samples import sample_reports_path
+from radgauge.text.language import looks_english
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kein Pleuraerguss. Das Herz ist nicht vergrößert.",
+        "Pas d'épanchement. Le coeur est de taille normale.",
+        "El corazón es de tamaño normal. No se observa derrame en la base.",
+        "Сердце не увеличено, выпота нет.",
+        "双肺清晰，心影大小正常，未见胸腔积液。",
+    ],
+)
+def test_other_languages(text: str) -> None:
+    assert not looks_english(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Normal.", "No PTX. No effusion.", "S/p CABG. De novo os odontoideum.", "≥ 5 mm, β-blocker."],
+)
+def test_short_english_is_left_alone(text: str) -> None:
+    assert looks_english(text)
+
+
+def test_our_sample_reports_are_english() -> None:
+    cases = read_cases(sample_reports_path()).cases
+    assert len(cases) > 200
+    assert all(looks_english(text) for case in cases for text in (case.candidate, *case.references))
+
+
+def test_a_run_says_how_many_cases_are_not() -> None:
+    spanish = Case(id="1", candidate="Sin derrame pleural.", references=("No se observa derrame ni neumotórax.",))
+    english = Case(id="2", candidate="No effusion.", references=("There is no pleural effusion.",))
+    (note,) = text_notes([spanish, english], places=["line 2", "line 3"])
+    assert note.startswith("1 of 2 cases hold a text that does not look English")
+    assert not text_notes([english], places=["line 3"])
