@@ -50,6 +50,7 @@ parity: $(VENV)/installed
 	$(RUN) parity/make_published.py
 	$(RUN) parity/ratescore/run.py
 	$(RUN) parity/comet/make_fixtures.py
+	$(RUN) parity/vlscore/make_fixtures.py
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

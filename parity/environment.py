@@ -15,26 +15,37 @@ REQUIREMENTS = (
 )
 
 
-def peer_python() -> Path:
-    """Interpreter of the peers' environment; $RADGAUGE_PEERS names one that exists already."""
-    if chosen := os.environ.get("RADGAUGE_PEERS"):
+VLSCORE = (
+    *("transformers==4.57.6", "pandas", "pillow", "safetensors", "omegaconf==2.4.0", "opencv-python-headless"),
+    *("numpy", "tqdm", "huggingface_hub<1"),
+)
+WITHOUT_DEPENDENCIES = {"vlscore": ("vlscore-cxr==0.1.2", "torchvision==0.28.0")}  # they would replace torch
+WANTED = {"published": REQUIREMENTS, "vlscore": VLSCORE}
+
+
+def peer_python(name: str = "published") -> Path:
+    """Interpreter of a peer's environment; $RADGAUGE_PEERS (or $RADGAUGE_PEERS_VLSCORE) names one that exists."""
+    variable = "RADGAUGE_PEERS" if name == "published" else f"RADGAUGE_PEERS_{name.upper()}"
+    if chosen := os.environ.get(variable):
         return Path(chosen)
-    folder = HERE / ".envs" / "published"
+    folder = HERE / ".envs" / name
     python = folder / "bin" / "python"
     if not (folder / "installed").exists():
         venv.create(folder, with_pip=True, clear=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "torch==2.13.0"], check=True)
-        subprocess.run([*pip, *REQUIREMENTS], check=True)
+        subprocess.run([*pip, *WANTED[name]], check=True)
+        if alone := WITHOUT_DEPENDENCIES.get(name):
+            subprocess.run([*pip, "--no-deps", *alone], check=True)
         (folder / "installed").touch()
     return python
 
 
-def run_peer(script: Path, folder: Path) -> None:
+def run_peer(script: Path, folder: Path, *, name: str = "published") -> None:
     """Run a peer's script on a folder with a job; the script writes result.json there."""
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     done = subprocess.run(
-        [str(peer_python()), str(script), str(folder)], env=environment, capture_output=True, text=True
+        [str(peer_python(name)), str(script), str(folder)], env=environment, capture_output=True, text=True
     )
     if done.returncode:
         sys.exit(f"{script} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")

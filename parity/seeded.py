@@ -315,6 +315,76 @@ def _dygie_config(
     }
 
 
+def limitr(folder: Path, *, size: Size = SMALL, seed: int = 5) -> Path:
+    """A Lightning checkpoint under the published name and `Bio_ClinicalBERT/` beside it; returns the checkpoint.
+
+    The ResNet-50 has its full size, which cannot be chosen; numbers are scaled so that its activations stay small.
+    """
+    import torch
+
+    from radgauge.models.resnet import WIDTH, ResNet50
+
+    bert = bert_folder(folder / "Bio_ClinicalBERT", size=size)
+    tower = "img_encoder_f"
+    words = fill(dict(_empty_model(bert).state_dict()), seed=seed)
+    state = {f"text_encoder.model.{name}": value for name, value in words.items()}
+    for name, value in ResNet50().state_dict().items():
+        key = f"{tower}.model.{name}"
+        state[key] = torch.from_numpy(_residual(key, tuple(value.shape), seed=seed)).to(value.dtype)
+    shapes = {
+        f"{tower}.global_embedder.weight": (size.hidden, WIDTH),
+        f"{tower}.global_embedder.bias": (size.hidden,),
+        f"{tower}.local_embedder.weight": (size.hidden, WIDTH // 2, 1, 1),
+    }
+    for name, shape in shapes.items():
+        state[name] = torch.from_numpy(drawn(name, shape, seed=seed)).float()
+    text = {"bert_type": "emilyalsentzer/Bio_ClinicalBERT", "last_n_layers": min(4, size.layers + 1)}
+    text |= {"aggregate_method": "sum", "norm": False, "embedding_dim": size.hidden, "agg_tokens": True}
+    settings = {
+        "model": {
+            "text": {**text, "freeze_bert": False},
+            "vision": {"model_name": "resnet_50", "pretrained": True, "freeze_cnn": False},
+        },
+        "data": {"text": {"word_num": 97}, "image": {"imsize": 256}},
+        "transforms": {"random_crop": {"crop_size": 224}},
+    }
+    path = folder / "epoch=8-step=44963.ckpt"
+    named = {f"limitr.{name}": value for name, value in state.items()}
+    torch.save({"epoch": 8, "state_dict": named, "hyper_parameters": settings}, path)
+    return path
+
+
+def _residual(name: str, shape: tuple[int, ...], *, seed: int) -> np.ndarray:
+    """Numbers of a residual network whose blocks add little to what passes by."""
+    numbers = np.random.RandomState(zlib.crc32(f"{seed}:{name}".encode())).standard_normal(shape or (1,))
+    if name.endswith("num_batches_tracked"):
+        return np.zeros(shape, dtype=np.int64)
+    if name.endswith("running_var"):
+        return 1.0 + 0.1 * np.abs(numbers)
+    if len(shape) == 4:
+        return numbers * np.sqrt(2.0 / np.prod(shape[1:]))
+    if name.endswith("weight"):  # of a normalisation
+        return (0.3 if "bn3" in name else 1.0) + 0.05 * numbers
+    return 0.05 * numbers
+
+
+def pictures(folder: Path) -> list[Path]:
+    """Drawn pictures of several shapes and depths; they show no patient."""
+    from PIL import Image
+
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for number, (height, width) in enumerate(((300, 240), (200, 320), (512, 512), (90, 130), (701, 333))):
+        rows, columns = np.mgrid[0:height, 0:width] / max(height, width)
+        waves = np.sin(9 * rows + number) * np.cos(7 * columns * (number + 1)) + 0.3 * np.sin(60 * rows * columns)
+        disc = (rows - 0.4) ** 2 + (columns - 0.3 - 0.05 * number) ** 2 < 0.02
+        grey = np.clip(120 + 70 * waves + 50 * disc, 0, 255).astype(np.uint8)
+        path = folder / f"drawn{number}.png"
+        Image.fromarray(grey).save(path)
+        made.append(path)
+    return made
+
+
 def pack(folder: Path, target: Path) -> Path:
     """The unpacked archive as a tar.gz; the encoder is named by its last part, as archives name hub ids."""
     with tarfile.open(target, "w:gz", compresslevel=1) as archive:

@@ -59,7 +59,7 @@ def test_an_orientation_is_applied(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["png", "jpg"])
-@pytest.mark.parametrize("share", [0.3, 0.9])
+@pytest.mark.parametrize("share", [0.004, 0.3, 0.9])
 def test_a_file_that_is_cut_off_says_so(tmp_path: Path, kind: str, share: float) -> None:
     noise = np.random.default_rng(0).integers(0, 256, (64, 64), dtype=np.uint8)
     path = tmp_path / f"half.{kind}"

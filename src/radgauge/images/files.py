@@ -55,6 +55,8 @@ def grey(path: Path | str) -> Grey:
                 opened.load()
                 return _eight_bits(turned(opened))
         except image.UnidentifiedImageError:
+            if _common(start):
+                raise ImageError(f"{path.name} is cut off or damaged near its beginning") from None
             kind = "is empty" if not start else "is not an image (PNG, JPEG, DICOM, TIFF, BMP or WebP)"
             raise ImageError(f"{path.name} {kind}") from None
         except (image.DecompressionBombError, image.DecompressionBombWarning):

@@ -15,12 +15,15 @@ cannot be read into a reason instead of a vector.
 
 from __future__ import annotations
 
+import importlib
+import json
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +33,10 @@ from radgauge.images import Grey, digest, grey
 from radgauge.reading import Readings
 
 Vectors = NDArray[np.float32]
+
+
+EMBEDDED = "embedded"
+LIMITR = "limitr"
 
 
 class ImageTextEncoder(Protocol):
@@ -126,6 +133,79 @@ class TextReader:
     def unpack(self, packed: bytes) -> Vectors:
         """The vector."""
         return _unpacked(packed)
+
+
+def image_text_encoder(name: str, *, models: str = "published", resize: str = "pil") -> ImageTextEncoder:
+    """The encoder that a setting names.
+
+    Args:
+        name: "embedded"; "limitr"; a file: a checkpoint of LIMITR or GLoRIA (.ckpt), or a network of `radgauge
+            train image-text` (any other); a folder or hub id of a CLIP-like model.
+        models: Where LIMITR is looked for: "published" or a folder of checkpoints.
+        resize: LIMITR's way to make pictures smaller, "pil" or "area".
+    """
+    path = Path(name).expanduser()
+    if is_embedded(name):
+        module = importlib.import_module("radgauge.models.embedded_image_text")
+        return cast("ImageTextEncoder", module.EmbeddedImageText("" if name == EMBEDDED else str(path)))
+    if name == LIMITR or path.suffix == ".ckpt":
+        from radgauge.models.limitr import Limitr
+
+        return Limitr(models if name == LIMITR else str(path), resize=resize)
+    from radgauge.models.two_tower import TwoTower
+
+    return TwoTower(name)
+
+
+def is_embedded(name: str) -> bool:
+    """Whether a setting names a network in radgauge's own format: the one that ships, or a file of a user's."""
+    if name == EMBEDDED:
+        return True
+    path = Path(name).expanduser()
+    return path.suffix != ".ckpt" and path.is_file()
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What `radgauge fit vlscore` learned.
+
+    Attributes:
+        encoder: Name of the encoder that the areas belong to.
+        constant: C, the largest area.
+        views: How several images of a study were treated.
+        triplets: How many areas there were.
+        left_out: How many cases could not be judged.
+        quantiles: Share -> area.
+    """
+
+    encoder: str
+    constant: float
+    views: str
+    triplets: int
+    left_out: int
+    quantiles: dict[str, float]
+
+    def as_json(self) -> str:
+        """The file that `vlscore:calibration=` reads."""
+        return json.dumps({"calibration": "vlscore", **asdict(self)}, indent=1) + "\n"
+
+
+def read_calibration(path: Path, *, encoder: ImageTextEncoder) -> float:
+    """The constant in a file of `radgauge fit vlscore`, which must be of the same encoder.
+
+    Raises:
+        ModelError: It is no such file, or was learned with another encoder.
+    """
+    try:
+        found = json.loads(path.expanduser().read_text(encoding="utf-8"))
+        constant, owner = float(found["constant"]), str(found["encoder"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path} must be a calibration of `radgauge fit vlscore`, got: {error!r}") from error
+    if owner != encoder.name:
+        raise ModelError(f"{path} was learned with the encoder {owner}, and this is {encoder.name}; learn it anew")
+    if not (math.isfinite(constant) and constant > 0):
+        raise ModelError(f"{path}: the constant must be above 0, got {constant}")
+    return constant
 
 
 def image_vectors(

@@ -1,0 +1,102 @@
+"""Pictures as the input of a network: resized, cropped and normalised as its preprocessing file says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.errors import ModelError
+from radgauge.images.files import Grey
+from radgauge.images.resize import resize_pil
+
+FILTERS = {0: "NEAREST", 1: "LANCZOS", 2: "BILINEAR", 3: "BICUBIC", 4: "BOX", 5: "HAMMING"}
+"""Pillow's numbers, as preprocessing files use them."""
+CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
+CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What is done to a picture.
+
+    Attributes:
+        size: Height and width to resize to; one number: the shorter side; none: not resized.
+        crop: Height and width of the middle part that is kept, black beyond the edge; none: all of it.
+        filter: Pillow's name of the resampling filter.
+        scale: What a grey level is multiplied by.
+        mean: Subtracted per channel.
+        std: Divided by, per channel.
+    """
+
+    size: tuple[int, ...] = (224,)
+    crop: tuple[int, int] | None = (224, 224)
+    filter: str = "BICUBIC"
+    scale: float = 1 / 255
+    mean: tuple[float, ...] = CLIP_MEAN
+    std: tuple[float, ...] = CLIP_STD
+
+    def __call__(self, picture: Grey) -> NDArray[np.float32]:
+        """(channels, height, width); grey levels stand in every channel."""
+        if self.size:
+            picture = resize_pil(picture, *self._new_size(*picture.shape), filter=self.filter)
+        if self.crop is not None:
+            picture = _middle(picture, *self.crop)
+        values = picture.astype(np.float32) * np.float32(self.scale)
+        mean, std = (np.asarray(each, dtype=np.float32)[:, None, None] for each in (self.mean, self.std))
+        prepared: NDArray[np.float32] = (values[None] - mean) / std
+        return prepared
+
+    def _new_size(self, height: int, width: int) -> tuple[int, int]:
+        if len(self.size) == 2:
+            return self.size[0], self.size[1]
+        short = self.size[0]
+        long = int(short * max(height, width) / min(height, width))
+        return (long, short) if height >= width else (short, long)
+
+
+def from_transformers(found: Mapping[str, Any], *, where: object) -> Preparation:
+    """The preparation that a preprocessor_config.json describes.
+
+    >>> from_transformers({"size": {"shortest_edge": 8}, "do_center_crop": False}, where="").size
+    (8,)
+    """
+    size: tuple[int, ...] = ()
+    if found.get("do_resize", True):
+        size = _edges(found.get("size", 224), where=where)
+    crop = _edges(found.get("crop_size", 224), where=where) if found.get("do_center_crop", False) else None
+    normal = found.get("do_normalize", True)
+    mean = _three(found.get("image_mean", CLIP_MEAN) if normal else 0.0)
+    std = _three(found.get("image_std", CLIP_STD) if normal else 1.0)
+    scale = float(found.get("rescale_factor", 1 / 255)) if found.get("do_rescale", True) else 1.0
+    resample = found.get("resample", 3)
+    if resample not in FILTERS:
+        raise ModelError(f"{where} asks for the unknown resampling filter {resample!r}")
+    square = crop if crop is None or len(crop) == 2 else crop * 2
+    return Preparation(size, square, FILTERS[resample], scale, mean, std)  # type: ignore[arg-type]
+
+
+def _edges(given: Any, *, where: object) -> tuple[int, ...]:
+    if isinstance(given, int):
+        return (given,)
+    if isinstance(given, Mapping) and "shortest_edge" in given and "longest_edge" not in given:
+        return (int(given["shortest_edge"]),)
+    if isinstance(given, Mapping) and {"height", "width"} <= given.keys():
+        return (int(given["height"]), int(given["width"]))
+    raise ModelError(f"{where} must give a size as shortest_edge or height and width, got {given!r}")
+
+
+def _three(given: float | Sequence[float]) -> tuple[float, ...]:
+    values = (given,) if isinstance(given, int | float) else tuple(given)
+    return tuple(map(float, values * 3 if len(values) == 1 else values))
+
+
+def _middle(picture: Grey, height: int, width: int) -> Grey:
+    rows, columns = max(height - picture.shape[0], 0), max(width - picture.shape[1], 0)
+    if rows or columns:
+        picture = np.pad(picture, ((rows // 2, rows - rows // 2), (columns // 2, columns - columns // 2)))
+    top, left = (picture.shape[0] - height) // 2, (picture.shape[1] - width) // 2
+    return picture[top : top + height, left : left + width]
