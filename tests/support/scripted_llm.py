@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -79,9 +80,8 @@ class ScriptedServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 text = body["messages"][-1]["content"]
-                items, _ = json.JSONDecoder().raw_decode(
-                    text[text.index('{"') if '{"' in text else text.index("{\n") :]
-                )
+                start = re.search(r'\{\s*"', text)
+                items, _ = json.JSONDecoder().raw_decode(text, start.start()) if start else ({}, 0)
                 with outer._lock:
                     key = (self.headers.get("authorization") or "").removeprefix("Bearer ")
                     request = Request(len(outer.requests), items, body, key)

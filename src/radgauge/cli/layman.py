@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from radgauge.cli import layman_build
 from radgauge.cli import options as o
 
 
@@ -21,6 +22,7 @@ def register(app: typer.Typer) -> None:
     layman.command("write")(write_cli)
     layman.command("score")(score_cli)
     layman.command("robustness")(robustness_cli)
+    layman_build.register(layman)
     app.add_typer(layman, name="layman")
 
 

@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from radgauge.case_files import CaseFile
+    from radgauge.cases import Case
     from radgauge.reading import Readings
     from radgauge.scores import Results
 
@@ -115,6 +116,29 @@ def read_case_file(
         split=split,
         images=images,
     )
+
+
+def read_originals(
+    path: Path, *, columns: str | None, section: str | None, encoding: str | None, split: str | None
+) -> dict[str, Case]:
+    """One case per study: files with several systems repeat their references."""
+    from radgauge.case_files import read_references
+    from radgauge.errors import InputError
+    from radgauge.tables.columns import parse_columns
+
+    read = read_references(
+        path, section=section, columns=parse_columns(columns) if columns else None, encoding=encoding, split=split
+    )
+    found: dict[str, Case] = {}
+    for case in read.cases:
+        if not case.references or not case.references[0].strip():
+            continue
+        known = found.setdefault(case.id, case)
+        if known.references[0] != case.references[0]:
+            raise InputError(f"{path.name}: a study must have one reference, but those of id {case.id!r} differ")
+    if not found:
+        raise InputError(f"{path.name}: no report with text")
+    return found
 
 
 def open_readings(*, no_cache: bool, quiet: bool) -> Readings:

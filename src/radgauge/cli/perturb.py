@@ -12,7 +12,6 @@ from radgauge.cli import options as o
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from radgauge.cases import Case
     from radgauge.perturb import SensitivityStudy
 
 
@@ -74,7 +73,7 @@ def perturb_cli(
         raise UsageError(
             "--triples goes with neither --evaluate nor --kinds; give the file it writes to `radgauge triples`"
         )
-    originals = _originals(reports, columns=columns, section=section, encoding=encoding, split=split)
+    originals = o.read_originals(reports, columns=columns, section=section, encoding=encoding, split=split)
     texts = {study: case.references[0] for study, case in originals.items()}
     out, err = console(), console(stderr=True)
     if triples:
@@ -120,29 +119,6 @@ def perturb_cli(
         err.print(f"note: none possible (reports): {missing}", soft_wrap=True)
     if output is not None:
         err.print(f"wrote {output}", soft_wrap=True)
-
-
-def _originals(
-    path: Path, *, columns: str | None, section: str | None, encoding: str | None, split: str | None
-) -> dict[str, Case]:
-    """One case per study: files with several systems repeat their references."""
-    from radgauge.case_files import read_references
-    from radgauge.errors import InputError
-    from radgauge.tables.columns import parse_columns
-
-    read = read_references(
-        path, section=section, columns=parse_columns(columns) if columns else None, encoding=encoding, split=split
-    )
-    found: dict[str, Case] = {}
-    for case in read.cases:
-        if not case.references or not case.references[0].strip():
-            continue
-        known = found.setdefault(case.id, case)
-        if known.references[0] != case.references[0]:
-            raise InputError(f"{path.name}: a study must have one reference, but those of id {case.id!r} differ")
-    if not found:
-        raise InputError(f"{path.name}: no report with text")
-    return found
 
 
 def _print_study(out: Console, study: SensitivityStudy) -> None:

@@ -23,6 +23,7 @@ from radgauge.judges.judgments import Judgments, rating_scores
 from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.scores import score
+from radgauge.stats.proportions import wilson_interval
 from radgauge.tables import Record, Table, read_table
 
 TASKS = {
@@ -165,7 +166,7 @@ def triple_accuracy(
     for scores in score(cases, list(metrics), reading=reading, models=models).values():
         values = scores.oriented(scores.columns[0]).reshape(-1, 2)
         right = values[:, 0] > values[:, 1]
-        low, high = _wilson(int(right.sum()), len(right), level)
+        low, high = wilson_interval(int(right.sum()), len(right), level=level)
         found.append(
             TripleResult(
                 scores.columns[0],
@@ -180,15 +181,6 @@ def triple_accuracy(
             )
         )
     return found
-
-
-def _wilson(right: int, total: int, level: float) -> tuple[float, float]:
-    from statistics import NormalDist
-
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    share, more = right / total, z * z / total
-    middle, half = share + more / 2, z * ((share * (1 - share) + more / 4) / total) ** 0.5
-    return (middle - half) / (1 + more), (middle + half) / (1 + more)
 
 
 def _task_folder(place: Path, task: str) -> Path:

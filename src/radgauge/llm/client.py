@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import logging
 import random
 import threading
 import time
@@ -13,6 +14,8 @@ from radgauge.errors import RadgaugeError, require
 from radgauge.llm.journal import Record
 from radgauge.llm.limits import Clock, Limits, Stopped, SystemClock, Usage, Window
 from radgauge.llm.server import Server
+
+log = logging.getLogger(__name__)
 
 _BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _FIRST_PAUSE, _LONGEST_PAUSE = (
@@ -150,6 +153,10 @@ class LanguageModel:
     def stop(self) -> None:
         """Wake whoever waits; no further question is sent."""
         self._stop.set()
+        with self._lock:
+            waiting = len(self._open)
+        if waiting:
+            log.warning("waiting for %d requests that are under way; their answers are kept", waiting)
         if isinstance(self.clock, SystemClock):
             self.clock.stop()
 

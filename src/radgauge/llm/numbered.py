@@ -224,7 +224,11 @@ def _in_parallel(
                     elif (part := next(waiting, None)) is not None:
                         running.add(pool.submit(run, part))
         except BaseException:
-            model.stop()  # leaving the pool waits for what is under way, which is paid for and kept
+            model.stop()
+            try:
+                wait(running)  # what is under way is paid for and kept
+            except KeyboardInterrupt:  # somebody cannot wait
+                model.close()
             raise
     if trouble is not None:
         raise trouble

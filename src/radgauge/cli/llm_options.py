@@ -1,0 +1,111 @@
+"""Options of verbs that may ask a language model, and how they show what it costs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from radgauge.llm import Journal, LanguageModel, Limits, Usage
+    from radgauge.llm.numbered import Progress
+
+_PANEL = "Language model"
+
+Batch = Annotated[int, typer.Option("--batch", min=1, help="Sentences per request.", rich_help_panel=_PANEL)]
+Parallel = Annotated[
+    int, typer.Option("--parallel", min=1, max=64, help="Requests at the same time.", rich_help_panel=_PANEL)
+]
+RequestsPerMinute = Annotated[
+    int, typer.Option("--requests-per-minute", min=0, help="0 = no limit.", rich_help_panel=_PANEL)
+]
+TokensPerMinute = Annotated[
+    int, typer.Option("--tokens-per-minute", min=0, help="0 = no limit.", rich_help_panel=_PANEL)
+]
+PriceIn = Annotated[
+    float, typer.Option("--price-in", min=0, help="Price of a million tokens of question.", rich_help_panel=_PANEL)
+]
+PriceOut = Annotated[
+    float, typer.Option("--price-out", min=0, help="Price of a million tokens of answer.", rich_help_panel=_PANEL)
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost", min=0, help="Stop before the folder's cost, earlier runs included, can exceed this.",
+        rich_help_panel=_PANEL,
+    ),
+]  # fmt: skip
+Timeout = Annotated[
+    float, typer.Option("--timeout", help="Seconds to wait for an answer.", rich_help_panel=_PANEL)
+]
+
+
+@contextmanager
+def open_model(journal_path: Path, limits: Limits) -> Iterator[tuple[LanguageModel, Journal]]:
+    """The language model of the environment with its journal; says on stderr where texts will go."""
+    from radgauge.llm import Journal, LanguageModel, server_from_environment
+
+    server = server_from_environment()
+    typer.echo(f"note: {server.notice}", err=True)
+    with Journal(journal_path) as journal:
+        model = LanguageModel(
+            server,
+            limits=limits,
+            past=journal.costs(),
+            ledger=lambda record: journal.add({}, costs=[record]),
+        )
+        try:
+            yield model, journal
+        finally:
+            model.close()
+
+
+class CostLine:
+    """One line on stderr that shows how far a task is and what it has cost; quiet where nobody looks."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._began = time.monotonic()
+        self._before = model.usage
+        self._shown = sys.stderr.isatty()
+
+    def __call__(self, task: str, progress: Progress) -> None:
+        """Show a task's progress."""
+        if self._shown:
+            sys.stderr.write(f"\r\x1b[K{self.text(task, progress, time.monotonic() - self._began)}")
+            sys.stderr.flush()
+
+    def text(self, task: str, progress: Progress, seconds: float) -> str:
+        """The line after so many seconds."""
+        usage, before = self._model.usage, self._before
+        fresh = usage.tokens_in + usage.tokens_out - before.tokens_in - before.tokens_out
+        rate = f"{fresh / seconds * 60:,.0f} tokens/min" if seconds > 0 else ""
+        return f"{task} {progress.done:,}/{progress.total:,}  {usage_text(usage)}  {rate}".rstrip()
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+
+
+def usage_text(usage: Usage) -> str:
+    """Tokens and cost for people.
+
+    >>> from radgauge.llm import Usage
+    >>> usage_text(Usage(requests=2, tokens_in=1500, tokens_out=700, cost=0.0123))
+    '2 requests, 1,500 + 700 tokens, cost 0.0123'
+    """
+    parts = [
+        f"{usage.requests:,} requests, {usage.tokens_in:,} + {usage.tokens_out:,} tokens, cost {usage.cost:.4f}"
+    ]
+    if usage.unsure:
+        parts.append(f"up to {usage.unsure:.4f} more unsure")
+    if usage.retries:
+        parts.append(f"{usage.retries:,} retries")
+    return ", ".join(parts)

@@ -1,0 +1,315 @@
+"""`radgauge layman build` from end to end, against a server on this machine."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from scripted_llm import KEY, Reply, Request, ScriptedServer
+from typer.testing import CliRunner
+
+import radgauge
+from radgauge.cli import app
+from radgauge.errors import RadgaugeError, UsageError
+from radgauge.layman.sentences import sentence_set
+from radgauge.layman.writer import plain_language
+
+FINDINGS = [
+    *("Cardiomegaly.", "Left pleural effusion.", "No pneumothorax.", "Right rib fracture.", "Pulmonary edema."),
+    *("Hiatal hernia.", "Scoliosis.", "Calcified granuloma.", "Right upper lobe pneumonia.", "Emphysema."),
+]
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    path = tmp_path / "reports.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "report"])
+        writer.writerows([number, text] for number, text in enumerate(FINDINGS))
+    return path
+
+
+@pytest.fixture
+def server(llm_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
+    """A server that translates well and agrees with itself."""
+    pytest.importorskip("openai", reason="the extra llm is not installed")
+    llm_server.behaviour = honest
+    for name, value in llm_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return llm_server
+
+
+def task_of(request: Request) -> str:
+    first = next(iter(request.items.values()))
+    return "translate" if isinstance(first, str) else "check" if "plain" in first else "revise"
+
+
+def texts_of(request: Request) -> list[str]:
+    return [
+        each if isinstance(each, str) else each.get("report") or each["sentence"]
+        for each in request.items.values()
+    ]
+
+
+def honest(request: Request) -> Reply:
+    said = {}
+    for key, item in request.items.items():
+        if isinstance(item, str):
+            said[key] = plain_language(item)
+        else:
+            said[key] = item.get("plain") or plain_language(item["sentence"])
+    return Reply(json.dumps(said))
+
+
+def build(reports: Path, folder: Path, *more: str) -> tuple[str, str]:
+    arguments = ["layman", "build", str(reports), "--out", str(folder), "--translator", "llm", *more]
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout, done.stderr
+
+
+def asked(server: ScriptedServer, task: str) -> Counter[str]:
+    return Counter(text for each in server.requests if task_of(each) == task for text in texts_of(each))
+
+
+def everything_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_set_from_a_language_model(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
+    out, err = build(reports, tmp_path / "sets", "--batch", "4", "--json", "--price-in", "1", "--price-out", "2")
+    built = json.loads(out)
+    assert (built["kept"], built["pairs"], built["lay_reports"], built["stopped"]) == (10, 10, 10, "")
+    assert [request.body["model"] for request in server.requests] == ["scripted"] * 6
+    assert asked(server, "translate") == asked(server, "check") == Counter(FINDINGS)
+    assert "stays" in err or "nothing leaves it" in err
+    assert "6 requests, 600 + 300 tokens, cost 0.0012" in err
+    assert {path.name for path in (tmp_path / "sets").iterdir()} == {
+        *("sentences.tsv", "sentences.jsonl", "reports.jsonl", "rounds.csv", "rounds.svg"),
+        *("build.json", "journal.jsonl", "kept.npz"),
+    }
+    assert len(sentence_set(str(tmp_path / "sets" / "sentences.tsv"))) == 10
+
+
+def test_the_key_is_nowhere(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
+    server.script(Reply(f"wait, {KEY}", 429, {"retry-after": "0"}))
+    out, err = build(reports, tmp_path / "sets", "--batch", "4")
+    assert {request.key for request in server.requests} == {KEY}
+    assert KEY not in out + err
+    assert KEY.encode() not in everything_in(tmp_path / "sets")
+    server.behaviour = lambda request: Reply(f"no such key: {KEY}", 401)
+    with pytest.raises(RadgaugeError, match="401") as raised:
+        build(reports, tmp_path / "others", "--batch", "4")
+    assert KEY not in str(raised.value)
+    assert KEY.encode() not in everything_in(tmp_path / "others")
+
+
+def test_nothing_is_paid_for_twice(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
+    first, _ = build(reports, tmp_path / "sets", "--batch", "3", "--json")
+    before = len(server.requests)
+    second, _ = build(reports, tmp_path / "sets", "--batch", "5", "--json")
+    assert first == second
+    assert len(server.requests) == before
+
+
+def test_what_fails_is_translated_again_and_the_rest_is_not(
+    reports: Path, server: ScriptedServer, tmp_path: Path
+) -> None:
+    def poor(request: Request) -> Reply:
+        if task_of(request) != "translate":
+            return honest(request)
+        texts = {key: plain_language(text) for key, text in request.items.items()}
+        return Reply(json.dumps({**texts, "0": "Everything is fine.", "1": request.items["1"]}))
+
+    server.behaviour = poor
+    out, _ = build(reports, tmp_path / "sets", "--json")
+    built = json.loads(out)
+    assert built["pairs"] == 10
+    assert [(each["texts"], each["accepted"]) for each in built["rounds"]] == [(10, 8), (2, 2)]
+    assert (built["rounds"][0]["similarity"], built["rounds"][0]["copied"]) == (1, 1)
+    assert asked(server, "revise") == Counter(FINDINGS[:2])
+    assert asked(server, "check") == Counter(FINDINGS)
+    with (tmp_path / "sets" / "rounds.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["accepted_share"] for row in csv.DictReader(file)] == ["0.8000", "1.0000"]
+    assert (tmp_path / "sets" / "rounds.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_swapped_answers_are_noticed(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
+    def swapping(request: Request) -> Reply:
+        texts = json.loads(honest(request).content)
+        if request.number == 0:
+            texts["2"], texts["5"] = texts["5"], texts["2"]
+        return Reply(json.dumps(texts))
+
+    server.behaviour = swapping
+    out, _ = build(reports, tmp_path / "sets", "--json", "--checks", "")
+    assert json.loads(out)["pairs"] == 10
+    assert {text for text, times in asked(server, "translate").items() if times == 2} == {FINDINGS[2], FINDINGS[5]}
+    pairs = dict(sentence_set(str(tmp_path / "sets" / "sentences.tsv")))
+    assert pairs == {text: plain_language(text) for text in FINDINGS}
+
+
+def test_a_model_that_only_apologises(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
+    server.behaviour = lambda request: Reply("I am sorry, but I cannot give medical advice.")
+    out, _ = build(reports, tmp_path / "sets", "--json")
+    built = json.loads(out)
+    assert (built["pairs"], built["lay_reports"]) == (0, 0)
+    assert built["reasons"] == {"asked 3 times: there is no JSON object in it": 10}
+
+
+def test_the_budget_stops_the_run_and_more_money_goes_on(
+    reports: Path, server: ScriptedServer, tmp_path: Path
+) -> None:
+    prices = ["--batch", "2", "--parallel", "1", "--price-in", "1000", "--price-out", "1000"]
+    _, err = build(reports, tmp_path / "sets", *prices, "--max-cost", "2.5")
+    assert "stopped before --max-cost" in err
+    assert "a larger --max-cost goes on there" in err
+    about = json.loads((tmp_path / "sets" / "build.json").read_text(encoding="utf-8"))
+    assert 0 < about["pairs"] < 10
+    assert 0.15 * len(server.requests) <= 2.5
+    out, err = build(reports, tmp_path / "sets", *prices, "--max-cost", "1000", "--json")
+    assert json.loads(out)["pairs"] == 10
+    assert set(asked(server, "translate").values()) == {1}
+    assert set(asked(server, "check").values()) == {1}
+    assert "10 requests" in err  # those of both runs
+    with pytest.raises(UsageError, match="--price-in"):
+        build(reports, tmp_path / "other", "--max-cost", "2.5")
+
+
+def test_the_check_of_a_language_model_on_the_embedded_writer(
+    reports: Path, server: ScriptedServer, tmp_path: Path
+) -> None:
+    server.behaviour = lambda request: Reply(
+        json.dumps({key: item["plain"].replace("There is a", "You have a") for key, item in request.items.items()})
+    )
+    arguments = [
+        "layman",
+        "build",
+        str(reports),
+        "-o",
+        str(tmp_path / "s"),
+        "--checks",
+        "similarity,llm",
+        "--json",
+    ]
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    built = json.loads(done.stdout)
+    assert built["rounds"][0]["llm"] > 0
+    assert built["pairs"] == 10
+    assert asked(server, "translate") == Counter()
+
+
+def test_no_server_is_asked_unless_one_is_named(
+    reports: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RADGAUGE_LLM_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with pytest.raises(UsageError, match="no language model is configured"):
+        build(reports, tmp_path / "sets")
+    monkeypatch.setenv("RADGAUGE_LLM_URL", "https://example.org/v1")
+    monkeypatch.setenv("RADGAUGE_LLM_MODEL", "m")
+    with pytest.raises(UsageError, match="RADGAUGE_OFFLINE forbids asking"):
+        build(reports, tmp_path / "sets")
+    with pytest.raises(UsageError, match="--translator must be embedded or llm"):
+        build(reports, tmp_path / "sets", "--translator", "human")
+
+
+class Hanging:
+    """Answers honestly until a request comes that never gets an answer."""
+
+    def __init__(self, after: int) -> None:
+        self.after, self.reached = after, threading.Event()
+
+    def __call__(self, request: Request) -> Reply:
+        if request.number < self.after:
+            return honest(request)
+        self.reached.set()
+        return Reply(hang=60)
+
+
+def _start(reports: Path, folder: Path, server: ScriptedServer, *more: str) -> subprocess.Popen[str]:
+    environment = {
+        **os.environ,
+        **server.environment,
+        "PYTHONPATH": str(Path(radgauge.__file__).parents[1]),
+        "OMP_NUM_THREADS": "1",
+    }
+    command = [sys.executable, "-m", "radgauge", "layman", "build", str(reports), "--out", str(folder)]
+    command += ["--translator", "llm", "--batch", "2", "--parallel", "1", *more]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("after", [1, 6])
+def test_a_killed_run_goes_on(reports: Path, server: ScriptedServer, tmp_path: Path, after: int) -> None:
+    server.behaviour = hanging = Hanging(after)
+    process = _start(reports, tmp_path / "sets", server)
+    try:
+        assert hanging.reached.wait(60)
+    finally:
+        process.kill()
+        _, err = process.communicate()
+    assert "this machine" in err
+    under_way = Counter({(task_of(each), text): 1 for each in server.requests[after:] for text in texts_of(each)})
+    assert len(server.requests) == after + 1
+    server.behaviour = honest
+    out, _ = build(reports, tmp_path / "sets", "--batch", "2", "--json")
+    assert json.loads(out)["pairs"] == 10
+    times = Counter((task_of(each), text) for each in server.requests for text in texts_of(each))
+    assert {key for key, count in times.items() if count > 1} == set(under_way)
+    assert set(times.values()) == {1, 2}
+
+
+def test_ctrl_c_leaves_a_clean_state(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow(request: Request) -> Reply:
+        if request.number == 5:
+            reached.set()
+            assert go_on.wait(60)
+        return honest(request)
+
+    server.behaviour = slow
+    process = _start(reports, tmp_path / "sets", server)
+    try:
+        assert reached.wait(60)
+        process.send_signal(signal.SIGINT)
+        go_on.set()
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "the same command goes on from there" in err
+    assert "Traceback" not in err
+    assert KEY not in err
+    about = json.loads((tmp_path / "sets" / "build.json").read_text(encoding="utf-8"))
+    assert about["stopped"] == "interrupted"
+    assert about["pairs"] >= 2
+    out, _ = build(reports, tmp_path / "sets", "--batch", "2", "--json")
+    assert json.loads(out)["pairs"] == 10
+    assert set(asked(server, "translate").values()) == {1}  # also what was under way was kept
+    assert set(asked(server, "check").values()) == {1}
+
+
+def test_people_check_a_set(reports: Path, tmp_path: Path) -> None:
+    sets, check = str(tmp_path / "sets"), tmp_path / "check.csv"
+    runner = CliRunner()
+    assert runner.invoke(app, ["layman", "build", str(reports), "--out", sets, "-q"]).exit_code == 0
+    done = runner.invoke(app, ["layman", "export-check", sets, "-n", "5", "-o", str(check)])
+    assert "wrote 5 pairs" in done.stderr
+    lines = check.read_text(encoding="utf-8").splitlines()
+    filled = [lines[0], lines[1][:-1] + "no,", *(line[:-1] + "yes," for line in lines[2:])]
+    check.write_text("\n".join(filled) + "\n", encoding="utf-8")
+    done = runner.invoke(app, ["layman", "import-check", sets, str(check)], catch_exceptions=False)
+    assert done.stdout.startswith("check: 4 of 5 pairs match, 80.0%")
+    assert "1 rejected pairs are left out; the sentence set now holds 9 pairs" in done.stderr
+    done = runner.invoke(app, ["layman", "import-check", sets, str(check), "--json"])
+    assert json.loads(done.stdout)["accepted"] == 4
