@@ -346,6 +346,32 @@ def test_images_are_found_in_their_folder(tmp_path: Path) -> None:
         read_cases(path, images=path)
 
 
+def test_images_with_another_ending_are_found(tmp_path: Path) -> None:
+    path = put(tmp_path, "r.csv", "id,candidate,reference,image\n1,a,b,s1/0.png\n2,a,b,s2/0.png\n")
+    folder = tmp_path / "images"
+    for name in ("s1/0.jpg", "s2/0.jpg", "s2/0.dcm"):  # of the second study either could be meant
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        put(folder, name, "")
+    found = read_cases(path, images=folder)
+    assert [case.images for case in found.cases] == [(folder / "s1/0.jpg",), (folder / "s2/0.png",)]
+    assert found.provenance.warnings == (
+        "1 of 2 images are not in images; first: 0.png (id '2')",
+        "1 of 2 images were found with another ending; first: 0.png (id '1')",
+    )
+
+
+def test_images_may_lie_beside_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, "r.csv", "id,candidate,reference,Path_frontal\n1,a,b,1.png\n2,a,b,2.png\n")
+    put(tmp_path, "1.png", "")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    put(elsewhere, "2.png", "")
+    monkeypatch.chdir(elsewhere)
+    first, second = read_cases(path).cases
+    assert first.images == (tmp_path.resolve() / "1.png",)
+    assert second.images == (Path("2.png"),)
+
+
 def test_files_of_the_same_name_are_both_recorded(tmp_path: Path) -> None:
     path = put(tmp_path, "r.csv", "id,reference,candidate\n1,a,b\n")
     found = read_cases(path, references=path)

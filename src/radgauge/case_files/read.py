@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from radgauge.case_files.images import near_table, place_images
 from radgauge.case_files.join import Missing, Side, join, uneven_systems
 from radgauge.case_files.sections import heading_notes, take_section
 from radgauge.cases import SAMPLE, Case, build_cases, check_unique, text_notes
@@ -83,7 +84,8 @@ def read_cases(
         missing: "error"; "nan" keeps a study without candidate (or a candidate without study) as a case that
             cannot be judged; "subset" leaves out the studies that no system has reported, and says how many.
         split: Keep only the studies of this split (train, val, test), by the column `split`.
-        images: Folder that image paths are relative to; images that are not there are noted.
+        images: Folder that image paths are relative to; images that are not there are noted. None: relative to
+            the current folder or the table's.
 
     Raises:
         InputError: The data cannot be used as it is; the message names the first offender and the remedy.
@@ -123,8 +125,10 @@ def read_cases(
         warnings += heading_notes(cases)
     warnings += text_notes(cases, places=places)
     if images is not None:
-        cases, notes = _with_images(cases, Path(images))
+        cases, notes = place_images(cases, Path(images))
         warnings += notes
+    else:
+        cases = near_table(cases, Path(path if references is None and path is not None else references or ""))
     provenance = Provenance(
         sources=tuple(side.table.source for side in sides),
         columns=_columns_by_file(sides),
@@ -255,21 +259,6 @@ def _columns_by_file(sides: Sequence[Side]) -> dict[str, Mapping[str, str]]:
         again = sum(key == name or key.startswith(f"{name} (") for key in found)
         found[f"{name} ({again + 1})" if again else name] = side.roles.as_dict()
     return found
-
-
-def _with_images(cases: Sequence[Case], folder: Path) -> tuple[list[Case], list[str]]:
-    if not folder.is_dir():
-        raise InputError(f"{folder} is not a folder of images")
-    placed = [replace(case, images=tuple(folder / image for image in case.images)) for case in cases]
-    absent = [(case, image) for case in placed for image in case.images if not image.is_file()]
-    notes = []
-    if absent:
-        total = sum(len(case.images) for case in placed)
-        case, image = absent[0]
-        notes.append(
-            f"{len(absent)} of {total} images are not in {folder.name}; first: {image.name} (id {case.id!r})"
-        )
-    return placed, notes
 
 
 def _corpus(path: Path) -> Table | None:

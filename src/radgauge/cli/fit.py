@@ -6,7 +6,7 @@ import importlib
 
 import typer
 
-SUBJECTS = ("errors", "radcliq", "ratescore")
+SUBJECTS = ("errors", "radcliq", "ratescore", "vlscore")
 
 
 def register(app: typer.Typer) -> None:

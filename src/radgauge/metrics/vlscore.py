@@ -149,9 +149,9 @@ class VLScore(Metric):
             rows[best >= 0] = values[best[best >= 0]]
         return rows
 
-    def areas(self, cases: Sequence[Case], *, reading: Readings) -> NDArray[np.float64]:
-        """The smallest triangle of each case, without a constant; NaN where there is none."""
-        return replace(self, similarity="triangle", constant=1.0).measure(cases, reading=reading)[:, 1]
+    def unscaled(self) -> VLScore:
+        """The same encoder and views with C = 1, for those who want areas where no constant is known."""
+        return replace(self, similarity="triangle", constant=1.0, calibration="")
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which file cannot be read, or which text not embedded."""

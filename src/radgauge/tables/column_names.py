@@ -32,7 +32,7 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         ),
     ),
     "system": (("system",), ("system_name", "model", "model_name", "generator")),
-    "image": (("image", "images"), ("image_path", "image_paths", "img_path"), ("key_image_path",)),
+    "image": (("image", "images"), ("image_path", "image_paths", "img_path"), ("key_image_path", "path_frontal")),
 }
 CONTEXT = (
     *("indication", "comparison", "history", "clinical_history", "technique", "context"),

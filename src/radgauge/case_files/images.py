@@ -1,0 +1,54 @@
+"""Where the images that a table names are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from radgauge.cases import Case
+from radgauge.errors import InputError
+
+ENDINGS = (".png", ".jpg", ".jpeg", ".dcm", ".dicom", ".tif", ".tiff", ".bmp", ".webp")
+
+
+def place_images(cases: Sequence[Case], folder: Path) -> tuple[list[Case], list[str]]:
+    """The cases with images in a folder, and what a person should know of them.
+
+    A copy of a data set often holds its images in another format than its list says (`0.png` as `0.jpg`): where
+    the file named is not there, one of the same name with another ending is taken, if there is just one.
+
+    Raises:
+        InputError: There is no such folder.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder of images")
+    places: dict[Path, Path] = {}
+    for image in dict.fromkeys(image for case in cases for image in case.images):
+        places[image] = folder / image if (folder / image).is_file() else _other_ending(folder / image)
+    placed = [replace(case, images=tuple(places[image] for image in case.images)) for case in cases]
+    total = sum(len(case.images) for case in placed)
+    named = [(case, image) for case in cases for image in case.images]
+    absent = [(case, image) for case, image in named if not places[image].is_file()]
+    other = [(case, image) for case, image in named if places[image].is_file() and places[image] != folder / image]
+    notes = []
+    for what, found in ((f"are not in {folder.name}", absent), ("were found with another ending", other)):
+        if found:
+            case, image = found[0]
+            notes.append(f"{len(found)} of {total} images {what}; first: {image.name} (id {case.id!r})")
+    return placed, notes
+
+
+def near_table(cases: Sequence[Case], table: Path) -> list[Case]:
+    """The cases with relative image paths taken from the table's folder where the current one has no such file."""
+    beside = (table if table.is_dir() else table.parent).resolve()
+
+    def found(image: Path) -> Path:
+        return beside / image if not image.is_file() and (beside / image).is_file() else image
+
+    return [replace(case, images=tuple(map(found, case.images))) if case.images else case for case in cases]
+
+
+def _other_ending(path: Path) -> Path:
+    others = [each for ending in ENDINGS if (each := path.with_suffix(ending)).is_file()]
+    return others[0] if len(others) == 1 else path
