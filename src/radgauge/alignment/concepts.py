@@ -60,6 +60,10 @@ class ConceptSimilarity:
                         queue.append(parent)
         return steps
 
+    def is_wide(self, name: str) -> bool:
+        """Whether a concept says almost nothing."""
+        return name in self._wide
+
     def _related(self, a: str, b: str) -> bool:
         """Whether one is the other, or lies above it."""
         return a in self.ancestors(b) or b in self.ancestors(a)
@@ -73,8 +77,8 @@ class ConceptSimilarity:
             if high in steps:
                 best = max(best, WIDE if high in self._wide else STEP ** steps[high])
         if best < 1.0:
-            of_b = self._families_of(b)
-            for number, (alike, up) in self._families_of(a).items():
+            of_b = self.families_of(b)
+            for number, (alike, up) in self.families_of(a).items():
                 if number in of_b:
                     best = max(best, alike * STEP ** (up + of_b[number][1]))
         for these, those, at_most in self._apart:
@@ -82,7 +86,7 @@ class ConceptSimilarity:
                 best = at_most
         return best
 
-    def _families_of(self, name: str) -> dict[int, tuple[float, int]]:
+    def families_of(self, name: str) -> dict[int, tuple[float, int]]:
         """The families of a concept or, if it has none, of its nearest ancestors that have: with steps."""
         found: dict[int, tuple[float, int]] = {}
         reached = -1

@@ -37,6 +37,14 @@ class Places:
             known = self._known[key] = any(self._one(x, y) for x in a for y in b)
         return known
 
+    def is_vague(self, place: str) -> bool:
+        """Whether a place says no more than that the finding is in the chest."""
+        return place in self._vague
+
+    def zones(self, place: str) -> list[int]:
+        """Numbers of the zones that a place belongs to."""
+        return sorted(self._zones.get(place, ()))
+
     def _one(self, a: str, b: str) -> bool:
         if a in self._vague or b in self._vague or self._related(a, b):
             return True

@@ -6,17 +6,21 @@ by calling a part normal ("the heart is normal"). Statements that are made twice
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from radgauge.alignment.claims import findings_of
-from radgauge.alignment.findings import Denial, Finding, Findings, Knowledge, knowledge_for
+from radgauge.alignment.findings import Denial, Finding, Findings, Knowledge, Span, knowledge_for
 from radgauge.alignment.match import Difference, align_findings
 from radgauge.layman.lay_reader import lay_class, lay_lexicon
 from radgauge.report_reader import ReportReading
 
 SHARED = 0.5
 """Part of what a statement of normality rules out that the other text must rule out as well."""
+
+ANYTHING = "abnormality"
+"""How the concepts end that stand for whatever could be wrong with a part."""
 
 _QUIET = frozenset({"location", "size"})  # a lay text may leave these out; it may not tell them differently
 
@@ -70,16 +74,43 @@ def lay_findings(reading: ReportReading) -> Findings:
         for each in found.present
     )
     denied = tuple(
-        each._replace(concepts=frozenset(map(lay_class, each.concepts))) for each in _without_repeats(found)
+        each._replace(concepts=frozenset(map(lay_class, each.concepts)))
+        for each in _without_repeats(map(_nothing_wrong(reading), found.denied))
     )
     ruled_out = frozenset(concept for each in denied for concept in each.concepts)
     return Findings(present, denied, ruled_out, found.topics, found.normal_topics)
 
 
-def _without_repeats(found: Findings) -> list[Denial]:
+def _nothing_wrong(reading: ReportReading) -> Callable[[Denial], Denial]:
+    """Turns "no abnormality of the lung" and "no bony abnormality" into what they mean: the part is normal."""
+    knowledge = lay_knowledge()
+    concepts = knowledge.lexicon.concepts
+    places: dict[Span, set[str]] = {}
+    for relation in reading.relations:
+        said, place = reading.mentions[relation.source], concepts.get(reading.mentions[relation.target].concept)
+        if relation.type == "located_at" and place is not None:
+            places.setdefault((said.start, said.end), set()).update(place.denies)
+
+    def turned(denial: Denial) -> Denial:
+        name = next(iter(denial.concepts), "")
+        if denial.normal or len(denial.concepts) > 1 or not name.endswith(ANYTHING) or not _says_little(name):
+            return denial
+        denies = set(places.get(denial.span, ()))
+        for place in concepts[name].location:
+            denies.update(concepts[place].denies if place in concepts else ())
+        return denial._replace(concepts=frozenset(denies), normal=True) if denies else denial
+
+    return turned
+
+
+def _says_little(concept: str) -> bool:
+    return concept in lay_knowledge().lexicon.concepts and lay_knowledge().similarity.is_wide(concept)
+
+
+def _without_repeats(denied: Iterable[Denial]) -> list[Denial]:
     """Denials that say something which none before them said."""
     kept: dict[tuple[frozenset[str], int, int], Denial] = {}
-    for each in found.denied:
+    for each in denied:
         kept.setdefault((each.concepts, each.sides, each.severity), each)
     return list(kept.values())
 

@@ -108,6 +108,11 @@ def _tables(base: Lexicon) -> dict[str, dict[str, object]]:
         for value, terms in values.items():
             known[value] = [*known.get(value, ()), *terms]
         tables["descriptors"][role] = known
+    compositions = tables["compositions"]
+    tables["compositions"] = {
+        **compositions,
+        "composition": [*lay_rules().compositions, *compositions["composition"]],
+    }
     return tables
 
 

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from radgauge.layman.encoder import FindingEncoder
 from radgauge.layman.sentences import Pair
+from radgauge.layman.writer import plain_language
 from radgauge.models.encoders import Encoder
 from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 
 Vectors = NDArray[np.float32]
 BLOCK = 2048  # queries per matrix product
+STRANGE, NEVER = 0.6, -1.0
+"""Cosine below which an entry says something else than the sentence; and what no cosine is below."""
 
 
 def nearest(queries: Vectors, entries: Vectors) -> tuple[NDArray[np.intp], Vectors]:
@@ -69,9 +73,23 @@ class Replaced:
 
 
 def replace_sentences(
-    texts: Sequence[str], pairs: Sequence[Pair], *, encoder: Encoder, reading: Readings
+    texts: Sequence[str],
+    pairs: Sequence[Pair],
+    *,
+    encoder: Encoder,
+    reading: Readings,
+    write_below: float = NEVER,
 ) -> Replaced:
-    """Replace every sentence of the texts."""
+    """Replace every sentence of the texts.
+
+    Args:
+        texts: Reports.
+        pairs: The sentence set.
+        encoder: What finds the nearest entry.
+        reading: Hands out the encoder's vectors.
+        write_below: A sentence whose nearest entry has a smaller cosine than this is none of the set's: it is
+            written in plain language instead. The published method always takes the nearest entry.
+    """
     sentences = {text: sentences_of(text) for text in dict.fromkeys(texts)}
     distinct = list(dict.fromkeys(each for found in sentences.values() for each in found))
     entries = reading.once(
@@ -82,7 +100,11 @@ def replace_sentences(
         return Replaced(sentences, {}, {}, {})
     queries = np.stack(reading.of(encoder, distinct))
     chosen, products = nearest(queries, entries)
-    lay = {each: pairs[index].lay for each, index in zip(distinct, chosen, strict=True)}
+    limits = encoder.reach(queries) if isinstance(encoder, FindingEncoder) else np.ones_like(products)
+    lay = {
+        each: pairs[index].lay if known else plain_language(each)
+        for each, index, known in zip(distinct, chosen, products >= write_below * limits, strict=True)
+    }
     spoken = list(dict.fromkeys(lay.values()))
     vectors = dict(zip(distinct, queries, strict=True))
     vectors.update(zip(spoken, reading.of(encoder, spoken), strict=True))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 FILE = Path(__file__).parent / "rules.toml"
 
@@ -31,6 +32,7 @@ class LayRules:
     words: Mapping[str, str]
     abbreviations: Mapping[str, str]
     descriptors: Mapping[str, Mapping[str, tuple[str, ...]]]
+    compositions: tuple[Mapping[str, Any], ...]
     hash: str
 
 
@@ -58,5 +60,6 @@ def lay_rules() -> LayRules:
             role: {value: tuple(found) for value, found in values.items()}
             for role, values in table["lay_descriptors"].items()
         },
+        compositions=tuple(table["composition"]),
         hash=hashlib.sha256(content).hexdigest()[:8],
     )

@@ -155,6 +155,12 @@ def _findings(blocks: Mapping[str, Any]) -> Iterator[Pair]:
                     )
                     said = f"{professional} in the {place}"
                     yield from _statements(templates, forms, said, plain, number + 1, graded=True)
+                    if "change" in forms:
+                        for options in templates["change"].values():
+                            first, second = options[number % len(options)].split("|")
+                            yield Pair(
+                                _fill(first, f"{place} {professional}", plain), _fill(second, said, plain)
+                            )
 
 
 def _statements(
@@ -225,7 +231,7 @@ def _normal(blocks: Mapping[str, Any]) -> Iterator[Pair]:
 
 
 def _joined(blocks: Mapping[str, Any]) -> Iterator[Pair]:
-    """Lists of denials, as reports have them; the writer writes their plain side."""
+    """Lists of denials and findings that go together, as reports have them; the writer writes their plain side."""
     absent = [each for each in blocks["finding"] if "absent" in each["forms"]][:12]
     for first, second in itertools.permutations(absent, 2):
         said = f"No {first['professional'][0]} or {second['professional'][0]}."
@@ -240,6 +246,14 @@ def _joined(blocks: Mapping[str, Any]) -> Iterator[Pair]:
             else f"No large {one} or {two}.",
         ):
             yield Pair(said, plain_language(said))
+    for three in itertools.combinations(absent[:10], 3):
+        one, two, last = (each["professional"][0] for each in three)
+        for said in (f"No {one}, {two} or {last}.", f"There is no {one}, {two}, or {last}."):
+            yield Pair(said, plain_language(said))
+    for first, second in blocks["together"]["pairs"]:
+        for side in ("", "left ", "right ", "bilateral ") if first in blocks["together"]["sided"] else ("",):
+            for said in (f"{side}{first} with {second}.", f"There is {side}{first} and {second}."):
+                yield Pair(said, plain_language(said))
 
 
 def main() -> None:

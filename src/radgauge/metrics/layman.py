@@ -16,18 +16,19 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.layman.encoder import FindingEncoder
-from radgauge.layman.replacement import Replaced, replace_sentences
+from radgauge.layman.replacement import NEVER, STRANGE, Replaced, replace_sentences
 from radgauge.layman.sentences import sentence_set
 from radgauge.metric import Explanation, Metric, Note, Rows
 from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.metrics.bleu import Bleu
+from radgauge.metrics.meteor import STATISTICS, Meteor
 from radgauge.metrics.rouge import Rouge
 from radgauge.models.encoders import Encoder, encoder_named
 from radgauge.reading import Readings
 
 SEMANTICS = ("layman_semantics", "layman_recall", "layman_f1", "layman_raw_semantics", "layman_similarity")
-_BLEU, _ROUGE = Bleu(empty="zero"), Rouge(empty="zero")
-_BLEU_ROWS = 9  # sufficient statistics of BLEU
+_BLEU, _ROUGE, _METEOR = Bleu(empty="zero"), Rouge(empty="zero"), Meteor(empty="zero")
+_WIDTHS = {_BLEU.name: 9, _ROUGE.name: len(_ROUGE.columns), _METEOR.name: STATISTICS}  # sufficient statistics
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Layman(Metric):
     is the share of candidate sentences with a reference sentence at or above the threshold, as published (a
     precision); recall and F1 stand beside it, the
     same share on the raw sentences, and the mean of the closest cosines. BLEU and ROUGE follow, on
-    raw and on replaced text. A set's value is the mean of its cases; BLEU's comes from summed counts. Of several
+    raw and on replaced text, and METEOR if asked for. A set's value is the mean of its cases; BLEU's and METEOR's come
+    from summed counts. Of several
     references the one with the greatest F1 counts.
 
     Attributes:
@@ -47,6 +49,11 @@ class Layman(Metric):
         encoder: With embedded models: "findings" (words and statements) or "static" (words only).
         sentences: A sentence set of your own (two tab-separated columns); "" = the embedded one.
         threshold: Cosine from which two sentences mean the same; 0.8 in the paper.
+        outside: What becomes of a sentence that no entry of the set comes near: "nearest" takes the nearest entry
+            all the same, as published; "write" has the embedded writer put it in plain words; "auto" is "write"
+            with the embedded set and encoder, which know chest radiographs only, and "nearest" with your own.
+        meteor: Whether METEOR is measured as well; it needs the extra `meteor` and Java, and says so if they are
+            missing.
 
     >>> case = Case("1", "No pleural effusion. Lungs are clear.", ("There is no effusion. Cardiomegaly.",))
     >>> Layman().case_scores(Layman().measure([case], reading=Readings()))[0, :3].tolist()
@@ -62,6 +69,8 @@ class Layman(Metric):
     encoder: str = "findings"
     sentences: str = ""
     threshold: float = 0.8
+    outside: str = "auto"
+    meteor: bool = False
 
     def __post_init__(self) -> None:
         if self.models == "published":
@@ -70,6 +79,11 @@ class Layman(Metric):
             )
         if self.encoder not in ("findings", "static"):
             raise UsageError(f"layman: encoder must be one of findings, static, got {self.encoder!r}")
+        if self.outside not in ("auto", "write", "nearest"):
+            raise UsageError(f"layman: outside must be one of auto, write, nearest, got {self.outside!r}")
+        if self.outside == "auto":
+            own = self.models != EMBEDDED or self.encoder != "findings" or self.sentences
+            object.__setattr__(self, "outside", "nearest" if own else "write")
         if not 0 < self.threshold <= 1:
             raise UsageError(f"layman: threshold must be above 0 and at most 1, got {self.threshold}")
 
@@ -77,7 +91,10 @@ class Layman(Metric):
     def columns(self) -> tuple[str, ...]:
         """Semantics first, then words before and after."""
         words = [
-            f"layman_{state}_{name}" for state in ("raw", "lay") for name in (*_BLEU.columns, *_ROUGE.columns)
+            f"layman_{state}_{name}"
+            for state in ("raw", "lay")
+            for metric in self._word_metrics()
+            for name in metric.columns
         ]
         return label_columns((*SEMANTICS, *words), self.models)
 
@@ -86,10 +103,11 @@ class Layman(Metric):
         return {"vectors": self._encoder().signature, "set": _hash(self.sentences), "references": "best"}
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
-        """Per case: semantics, then statistics of BLEU and values of ROUGE, raw and lay."""
-        width = len(SEMANTICS) + 2 * (_BLEU_ROWS + len(_ROUGE.columns))
+        """Per case: semantics, then the rows of BLEU, ROUGE and METEOR, raw and lay."""
+        words = self._word_metrics()
+        width = len(SEMANTICS) + 2 * sum(_WIDTHS[metric.name] for metric in words)
         rows = np.full((len(cases), width), np.nan)
-        replaced = self._replaced(cases, reading)
+        replaced = self.replaced(cases, reading=reading)
         chosen = []
         for index, case in enumerate(cases):
             best = self._best(case, replaced)
@@ -105,7 +123,7 @@ class Layman(Metric):
         ]
         judged = [index for index, _, _ in chosen]
         rows[judged, len(SEMANTICS) :] = np.hstack(
-            [metric.measure(each, reading=reading) for each in (raw, lay) for metric in (_BLEU, _ROUGE)]
+            [metric.measure(each, reading=reading) for each in (raw, lay) for metric in words]
         )
         return rows
 
@@ -114,14 +132,14 @@ class Layman(Metric):
         return self._values(rows, np.where(np.isnan(rows), 0.0, 1.0))
 
     def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
-        """Means; BLEU from summed counts."""
+        """Means; BLEU and METEOR from summed counts."""
         return self._values(totals, counts)
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """What each candidate sentence became and whether the reference says so too."""
         rows = self.measure([case], reading=reading)
         values = dict(zip(self.columns, map(float, self.case_scores(rows)[0]), strict=True))
-        replaced = self._replaced([case], reading)
+        replaced = self.replaced([case], reading=reading)
         best = self._best(case, replaced)
         if best is None:
             return Explanation(self.name, values)
@@ -140,14 +158,24 @@ class Layman(Metric):
         """Which side has no words."""
         return wordless(case.candidate, case.references) or "no sentence to compare"
 
+    def _word_metrics(self) -> tuple[Metric, ...]:
+        return (_BLEU, _ROUGE, _METEOR) if self.meteor else (_BLEU, _ROUGE)
+
     def _encoder(self) -> Encoder:
         if self.models != EMBEDDED:
             return encoder_named(self.models, max_length=512)
         return FindingEncoder() if self.encoder == "findings" else encoder_named("embedded")
 
-    def _replaced(self, cases: Sequence[Case], reading: Readings) -> Replaced:
+    def replaced(self, cases: Sequence[Case], *, reading: Readings) -> Replaced:
+        """The texts of the cases with every sentence replaced."""
         texts = [text for case in cases for text in (case.candidate, *case.references)]
-        return replace_sentences(texts, sentence_set(self.sentences), encoder=self._encoder(), reading=reading)
+        return replace_sentences(
+            texts,
+            sentence_set(self.sentences),
+            encoder=self._encoder(),
+            reading=reading,
+            write_below=STRANGE if self.outside == "write" else NEVER,
+        )
 
     def _best(self, case: Case, replaced: Replaced) -> tuple[tuple[float, ...], str] | None:
         if not replaced.sentences[case.candidate]:
@@ -172,12 +200,11 @@ class Layman(Metric):
         return precision, recall, f1, raw, closest[0]
 
     def _values(self, totals: Rows, counts: Rows) -> Rows:
-        first = len(SEMANTICS)
-        parts = [super().corpus_scores(totals[..., :first], counts[..., :first])]
-        for start in (first, first + _BLEU_ROWS + len(_ROUGE.columns)):
-            middle, end = start + _BLEU_ROWS, start + _BLEU_ROWS + len(_ROUGE.columns)
-            parts.append(_BLEU.corpus_scores(totals[..., start:middle], counts[..., start:middle]))
-            parts.append(_ROUGE.corpus_scores(totals[..., middle:end], counts[..., middle:end]))
+        end = len(SEMANTICS)
+        parts = [super().corpus_scores(totals[..., :end], counts[..., :end])]
+        for metric in self._word_metrics() * 2:
+            start, end = end, end + _WIDTHS[metric.name]
+            parts.append(metric.corpus_scores(totals[..., start:end], counts[..., start:end]))
         return np.concatenate(parts, axis=-1)
 
 

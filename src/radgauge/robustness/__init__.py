@@ -15,9 +15,6 @@ from scipy.stats import rankdata
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
-from radgauge.layman.encoder import FindingEncoder
-from radgauge.layman.replacement import replace_sentences
-from radgauge.layman.sentences import sentence_set
 from radgauge.metric import Rows, sums
 from radgauge.metrics.layman import Layman
 from radgauge.reading import Readings
@@ -103,12 +100,8 @@ def robustness(metrics: Sequence[str] = ("bleu", "rouge"), *, models: str = "emb
 
 def _lay(cases: Sequence[Case], reading: Readings) -> tuple[Case, ...]:
     """The cases with every sentence replaced."""
-    texts = [text for case in cases for text in (case.candidate, *case.references)]
-    replaced = replace_sentences(texts, sentence_set(), encoder=FindingEncoder(), reading=reading)
-    return tuple(
-        Case(case.id, replaced.lay_text(case.candidate), tuple(map(replaced.lay_text, case.references)))
-        for case in cases
-    )
+    lay_text = Layman().replaced(cases, reading=reading).lay_text
+    return tuple(Case(case.id, lay_text(case.candidate), tuple(map(lay_text, case.references))) for case in cases)
 
 
 def _share_above(first: Rows, second: Rows) -> float:
