@@ -63,7 +63,7 @@ ODD = (
     ("Effusion.   \n\n\n   Edema.\t\tFracture.", "Effusion. Edema. Fracture."),
     ("Effusion " * 130, "Small effusion. " * 60),
     ("no " * 20, "There is no effusion."),
-    ("(1) Effusion; (2) edema [mild]; (3) \"fracture\".", "Effusion, edema & fracture; 50% of the lung."),
+    ('(1) Effusion; (2) edema [mild]; (3) "fracture".', "Effusion, edema & fracture; 50% of the lung."),
     ("Effusion [SEP] edema [CLS] fracture.", "Effusion, edema, fracture."),
     ("- Effusion\n- Edema\n- Fracture", "* Effusion\n* Edema\n* Fracture"),
     ("ok. Ab. x. The heart is enlarged.", "a b. c d. The heart is large."),

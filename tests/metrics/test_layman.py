@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from radgauge.cases import Case
-from radgauge.errors import UsageError
+from radgauge.errors import ModelError, UsageError
 from radgauge.layman.encoder import FindingEncoder
-from radgauge.layman.replacement import nearest, replace_sentences, sentences_of
+from radgauge.layman.replacement import replace_sentences, sentences_of
 from radgauge.layman.sentences import sentence_set
+from radgauge.layman.writer import plain_language
+from radgauge.metric import sums
+from radgauge.metrics import _meteor_java
 from radgauge.metrics.bleu import Bleu
 from radgauge.metrics.layman import Layman
+from radgauge.metrics.meteor import Meteor
 from radgauge.reading import Readings
 
 REFERENCE = "Small left pleural effusion. Lungs are clear. Heart size is normal. No pneumothorax."
@@ -62,14 +67,6 @@ def test_replaced_text_gives_bleu_of_the_lay_texts() -> None:
     assert _values("No effusion.")["layman_raw_bleu_4_embedded"] == pytest.approx(float(raw[0, 0]))
 
 
-def test_nearest_in_blocks_is_nearest() -> None:
-    rng = np.random.default_rng(0)
-    queries, entries = rng.normal(size=(5000, 8)).astype(np.float32), rng.normal(size=(70, 8)).astype(np.float32)
-    chosen, products = nearest(queries, entries)
-    assert (chosen == (queries @ entries.T).argmax(axis=1)).all()
-    assert products == pytest.approx((queries @ entries.T).max(axis=1), rel=1e-5)
-
-
 def test_own_sentence_set(tmp_path: Path) -> None:
     file = tmp_path / "own.tsv"
     file.write_text("professional\tlay\nNo pneumothorax.\tAll is well.\n", encoding="utf-8")
@@ -91,12 +88,54 @@ def test_sentences_without_words_are_no_sentences() -> None:
     [
         ({"models": "published"}, "the paper does not name its model"),
         ({"encoder": "best"}, "encoder must be one of findings, static, got 'best'"),
+        ({"outside": "drop"}, "outside must be one of auto, write, nearest, got 'drop'"),
         ({"threshold": 0.0}, "threshold must be above 0 and at most 1, got 0.0"),
     ],
 )
 def test_wrong_settings(settings: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Layman(**settings)  # type: ignore[arg-type]
+
+
+def test_meteor_before_and_after() -> None:
+    pytest.importorskip("pycocoevalcap.meteor", reason="the extra 'meteor' is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java on this machine")
+    cases = [
+        Case("1", "No pneumothorax.", ("There is no pneumothorax.",)),
+        Case("2", "Small left effusion.", ("Small left pleural effusion.",)),
+        Case("3", "", ("Clear.",)),
+    ]
+    metric, reading = Layman(meteor=True), Readings()
+    rows = metric.measure(cases, reading=reading)
+    values = metric.case_scores(rows)
+    raw, lay = (metric.columns.index(f"layman_{state}_meteor_embedded") for state in ("raw", "lay"))
+    alone = Meteor().measure(cases[:2], reading=reading)
+    np.testing.assert_allclose(values[:2, raw], Meteor().case_scores(alone)[:, 0])
+    np.testing.assert_allclose(metric.corpus_scores(*sums(rows))[raw], Meteor().corpus_score(alone))
+    assert values[0, lay] == pytest.approx(1)
+    assert np.isnan(values[2]).all()
+
+
+def test_meteor_without_java_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("pycocoevalcap")
+    monkeypatch.setattr(_meteor_java, "_running", {})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(ModelError, match="there is no java on the PATH"):
+        _values("No pneumothorax.", metric=Layman(meteor=True))
+    assert "layman_raw_meteor_embedded" not in Layman().columns
+
+
+def test_sentences_outside_the_set_are_written() -> None:
+    cases = [Case("1", "Cholelithiasis.", ("Stones in the gallbladder. Fatty liver.",))]
+    written = Layman().replaced(cases, reading=Readings())
+    assert written.lay["Cholelithiasis."] == plain_language("Cholelithiasis.")
+    published = Layman(outside="nearest").replaced(cases, reading=Readings())
+    assert published.lay["Cholelithiasis."] in {pair.lay for pair in sentence_set()}
+    assert Layman().outside == "write"
+    assert Layman(encoder="static").outside == "nearest"
+    assert "outside:write" in Layman().signature()
 
 
 def test_explains() -> None:

@@ -84,18 +84,27 @@ def score_cli(
         str, typer.Option("--encoder", help="findings, static, or folder or id of a transformer.")
     ] = "findings",
     threshold: Annotated[float, typer.Option("--threshold", help="Cosine from which two sentences agree.")] = 0.8,
+    outside: Annotated[
+        str,
+        typer.Option("--outside", help="Sentences unlike any of the set: write, nearest (as published), auto."),
+    ] = "auto",
+    meteor: Annotated[
+        bool | None,
+        typer.Option("--meteor/--no-meteor", help="METEOR too; by default if Java and the extra are there."),
+    ] = None,
     resamples: o.Resamples = 1000,
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Score reports through lay replacement: semantics, and BLEU and ROUGE before and after.
+    """Score reports through lay replacement: semantics, and BLEU, ROUGE and METEOR before and after.
 
     Example:
 
       radgauge layman score reports.csv
     """
     from radgauge.cli.render import console, not_judged_notes, print_summary
+    from radgauge.errors import ModelError
     from radgauge.metrics.layman import Layman
     from radgauge.scores import score
     from radgauge.summary import summarise
@@ -112,12 +121,17 @@ def score_cli(
         split=None,
         images=None,
     )
+    missing = "" if meteor is False else _why_no_meteor()
+    if meteor and missing:
+        raise ModelError(missing)
     own = encoder in ("findings", "static")
     metric = Layman(
         models="embedded" if own else encoder,
         encoder=encoder if own else "findings",
         sentences=sentences,
         threshold=threshold,
+        outside=outside,
+        meteor=meteor is not False and not missing,
     )
     results = score(case_file.cases, [metric], reading=o.open_readings(no_cache=False, quiet=quiet))
     lines = summarise(results, resamples=resamples, seed=seed)
@@ -127,8 +141,23 @@ def score_cli(
     print_summary(console(), lines)
     if not quiet:
         err = console(stderr=True)
-        for note in (*case_file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results)):
+        notes = [*case_file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results)]
+        if missing:
+            notes.append(f"METEOR is left out: {missing} (--no-meteor silences this)")
+        for note in notes:
             err.print(f"note: {note}", soft_wrap=True)
+
+
+def _why_no_meteor() -> str:
+    """What METEOR lacks on this machine; "" if it can run."""
+    from radgauge.errors import MissingExtra, ModelError
+    from radgauge.metrics._meteor_java import command
+
+    try:
+        command()
+    except (MissingExtra, ModelError) as error:
+        return str(error)
+    return ""
 
 
 def robustness_cli(
@@ -137,6 +166,9 @@ def robustness_cli(
         typer.Option("--metric", "-m", help="Metrics beside lay semantics; bleu and rouge if none."),
     ] = None,
     models: o.Models = "embedded",
+    unseen: Annotated[
+        bool, typer.Option("--unseen", help="The smaller test beds that nothing was adjusted to.")
+    ] = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Metrics on raw and lay text: same meaning in other words, other meaning in similar words (table 2).
@@ -148,7 +180,7 @@ def robustness_cli(
     from radgauge.cli.render import console, plain_table
     from radgauge.robustness import robustness
 
-    found = robustness(metric or ("bleu", "rouge"), models=models)
+    found = robustness(metric or ("bleu", "rouge"), models=models, unseen=unseen)
     if as_json:
         typer.echo(o.to_json({"ranking": found.ranking, "rows": [row._asdict() for row in found.rows]}))
         return

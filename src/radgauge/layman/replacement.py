@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.layman.encoder import FindingEncoder
+from radgauge.layman.search import nearest
 from radgauge.layman.sentences import Pair
 from radgauge.layman.writer import plain_language
 from radgauge.models.encoders import Encoder
@@ -19,26 +20,8 @@ from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 
 Vectors = NDArray[np.float32]
-BLOCK = 2048  # queries per matrix product
 STRANGE, NEVER = 0.6, -1.0
 """Cosine below which an entry says something else than the sentence; and what no cosine is below."""
-
-
-def nearest(queries: Vectors, entries: Vectors) -> tuple[NDArray[np.intp], Vectors]:
-    """For each query the entry with the greatest product, the first of equals, and that product.
-
-    >>> import numpy as np
-    >>> nearest(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32)[::-1])[0].tolist()
-    [1, 0]
-    """
-    chosen = np.empty(len(queries), dtype=np.intp)
-    products = np.empty(len(queries), dtype=np.float32)
-    transposed = np.ascontiguousarray(entries.T)
-    for start in range(0, len(queries), BLOCK):
-        block = queries[start : start + BLOCK] @ transposed
-        chosen[start : start + BLOCK] = best = block.argmax(axis=1)
-        products[start : start + BLOCK] = block[np.arange(len(block)), best]
-    return chosen, products
 
 
 def sentences_of(text: str) -> tuple[str, ...]:

@@ -158,9 +158,7 @@ def _findings(blocks: Mapping[str, Any]) -> Iterator[Pair]:
                     if "change" in forms:
                         for options in templates["change"].values():
                             first, second = options[number % len(options)].split("|")
-                            yield Pair(
-                                _fill(first, f"{place} {professional}", plain), _fill(second, said, plain)
-                            )
+                            yield Pair(_fill(first, f"{place} {professional}", plain), _fill(second, said, plain))
 
 
 def _statements(

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from radgauge.alignment.findings import Denial, Finding, Findings
-from radgauge.alignment.places import BOTH
+from radgauge.alignment.places import BOTH, LEFT, RIGHT
 from radgauge.layman.fidelity import lay_knowledge
 
 Features = dict[str, float]
 
-SIDES, DEGREES, CHANGES = (1, 2), (1, 2, 3, 4), ("new", "increased", "decreased", "stable")
+SIDES, DEGREES = (LEFT, RIGHT, BOTH), (1, 2, 3, 4)
+CHANGES = ("new", "increased", "decreased", "stable")
 REACH = 2  # steps above a finding that still say what it is
 
 
@@ -27,6 +28,7 @@ class Weights:
     step: float = 0.5  # a concept one step above in the lexicon, and again for each further step
     family: float = 1.0  # findings that radiologists use for one another
     side: float = 0.75
+    both: float = 0.5  # both sides: "the lungs" say no more than "the lung"
     severity: float = 0.75
     change: float = 0.8
     place: float = 0.5
@@ -65,10 +67,10 @@ def _claim(finding: Finding, weights: Weights) -> Features:
         if finding.uncertain:
             total[f"{name}|open"] = weights.open * weight
     total = _unit(total)
-    of = _organ(finding.concept)
-    total |= _apart(f"side of {of}", _bits(finding.sides), SIDES, weights.side)
-    total |= _apart(f"degree of {of}", [finding.severity] if finding.severity else [], DEGREES, weights.severity)
-    total |= _apart(f"change of {of}", [finding.change] if finding.change else [], CHANGES, weights.change)
+    of = _group(finding.concept)
+    total |= _side(of, finding.sides, weights)
+    total |= _apart(f"degree of {of}", finding.severity, DEGREES, weights.severity)
+    total |= _apart(f"change of {of}", finding.change, CHANGES, weights.change)
     for name, weight in _places(finding.locations).items():
         total[name] = weights.place * weight
     return total
@@ -84,24 +86,29 @@ def _denial(denial: Denial, weights: Weights) -> Features:
             total[f"{name}|denied"] = total.get(f"{name}|denied", 0.0) + weights.denied * weight
             total[name] = total.get(name, 0.0) - (1 - weights.denied) * weight
     total = _unit(total)
-    of = f"{_organ(concepts[0])}, denied"
+    of = f"{'normal' if denial.normal else _group(concepts[0])}, denied"
     if denial.sides & BOTH != BOTH:  # on neither side: nowhere
-        total |= _apart(f"side of {of}", _bits(denial.sides), SIDES, weights.side)
-    total |= _apart(f"degree of {of}", [denial.severity] if denial.severity else [], DEGREES, weights.severity)
+        total |= _side(of, denial.sides, weights)
+    total |= _apart(f"degree of {of}", denial.severity, DEGREES, weights.severity)
     return total
 
 
-def _organ(concept: str) -> str:
-    """What a finding is about, so that a sentence with two findings keeps their sides apart."""
-    return next(iter(sorted(lay_knowledge().rules.topics.get(concept, ()))), "")
+def _group(concept: str) -> str:
+    """The first family of a finding, else itself: a sentence with two findings keeps their sides apart."""
+    families = lay_knowledge().similarity.families_of(concept)
+    return f"family {min(families)}" if families else concept
 
 
-def _apart(role: str, said: Sequence[str | int], values: Sequence[str | int], weight: float) -> Features:
+def _side(of: str, sides: int, weights: Weights) -> Features:
+    sides &= BOTH
+    return _apart(f"side of {of}", sides, SIDES, weights.both if sides == BOTH else weights.side)
+
+
+def _apart(role: str, said: str | int, values: Sequence[str | int], weight: float) -> Features:
     """Features of an attribute whose values exclude one another: another value is worse than none."""
     if not said:
         return {}
-    others = [value for value in values if value not in said]
-    total = {f"{role}:{value}": 1.0 for value in said} | {f"{role}:{value}": -1.0 / len(values) for value in others}
+    total = {f"{role}: {value}": 1.0 if value == said else -1.0 / len(values) for value in values}
     return {name: weight * each for name, each in _unit(total).items()}
 
 
@@ -138,7 +145,3 @@ def _places(locations: frozenset[str]) -> Features:
         for zone in known.places.zones(place):
             found[f"zone:{zone}"] = 1.0
     return found
-
-
-def _bits(sides: int) -> list[int]:
-    return [bit for bit in SIDES if sides & bit]

@@ -37,11 +37,10 @@ class Layman(Metric):
 
     Each sentence of both reports becomes the lay text of its nearest entry of the sentence set. `layman_semantics`
     is the share of candidate sentences with a reference sentence at or above the threshold, as published (a
-    precision); recall and F1 stand beside it, the
-    same share on the raw sentences, and the mean of the closest cosines. BLEU and ROUGE follow, on
-    raw and on replaced text, and METEOR if asked for. A set's value is the mean of its cases; BLEU's and METEOR's come
-    from summed counts. Of several
-    references the one with the greatest F1 counts.
+    precision); recall and F1 stand beside it, the same share on the raw sentences, and the mean of the closest
+    cosines. BLEU and ROUGE follow, on raw and on replaced text, and METEOR if asked for. A set's value is the mean
+    of its cases; BLEU's and METEOR's come from summed counts. Of several references the one with the greatest F1
+    counts.
 
     Attributes:
         models: "embedded", or an encoder: folder or hub id of a transformer. The paper uses GritLM but does not
@@ -63,7 +62,7 @@ class Layman(Metric):
     name: ClassVar[str] = "layman"
     higher_is_better: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    summary: ClassVar[str] = "sentences that mean the same after lay replacement; BLEU, ROUGE before and after"
+    summary: ClassVar[str] = "sentences that mean the same after lay replacement; words before and after"
 
     models: str = EMBEDDED
     encoder: str = "findings"
