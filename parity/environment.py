@@ -17,9 +17,11 @@ REQUIREMENTS = (
 
 VLSCORE = (
     *("transformers==4.57.6", "pandas", "pillow", "safetensors", "omegaconf==2.4.0", "opencv-python-headless"),
-    *("numpy", "tqdm", "huggingface_hub<1"),
+    *("numpy", "tqdm", "huggingface_hub<1", "ftfy"),
 )
-WITHOUT_DEPENDENCIES = {"vlscore": ("vlscore-cxr==0.1.2", "torchvision==0.28.0")}  # they would replace torch
+WITHOUT_DEPENDENCIES = {  # they would replace torch
+    "vlscore": ("vlscore-cxr==0.1.2", "torchvision==0.28.0", "open_clip_torch==3.3.0", "timm==1.0.30"),
+}
 WANTED = {"published": REQUIREMENTS, "vlscore": VLSCORE}
 
 

@@ -368,6 +368,51 @@ def _residual(name: str, shape: tuple[int, ...], *, seed: int) -> np.ndarray:
     return 0.05 * numbers
 
 
+def open_clip(folder: Path, *, kind: str = "timm", seed: int = 6) -> Path:
+    """A folder in open_clip's form: BiomedCLIP's kind ("timm", with its text encoder) or open_clip's ("own")."""
+    from safetensors.torch import save_file
+
+    from radgauge.models.open_clip_network import BertText, ClipText, ClipVision, TimmVision
+
+    folder.mkdir(parents=True, exist_ok=True)
+    if kind == "timm":
+        bert = bert_folder(folder / "small-bert")
+        vision = {"timm_model_name": "vit_tiny_patch16_224", "timm_pool": "", "timm_proj": "linear"}
+        vision |= {"image_size": 224}
+        words = {"hf_model_name": "nobody/small-bert", "hf_tokenizer_name": "nobody/small-bert"}
+        words |= {"hf_proj_type": "mlp", "hf_pooler_type": "cls_last_hidden_state_pooler", "context_length": 64}
+        visual: Any = TimmVision(192, 12, 16, 224, 40)
+        text: Any = BertText(_bare_bert(bert), 40, pooler=words["hf_pooler_type"], projection="mlp")
+    else:
+        vision = {"image_size": 64, "layers": 2, "width": 128, "patch_size": 16}
+        words = {"context_length": 20, "vocab_size": 400, "width": 64, "heads": 4, "layers": 2}
+        visual, text = ClipVision(vision, 40, quick=True), ClipText(words, 40, quick=True)
+    state = {f"visual.{k}": v for k, v in visual.state_dict().items()}
+    state |= {f"text.{k}" if kind == "timm" else k: v for k, v in text.state_dict().items()}
+    weights = {name: value.contiguous() for name, value in fill(state, seed=seed).items()}
+    import torch
+
+    save_file({**weights, "logit_scale": torch.tensor(1.0)}, folder / "open_clip_model.safetensors")
+    settings = {"embed_dim": 40, "vision_cfg": vision, "text_cfg": words}
+    settings |= {"quick_gelu": True} if kind == "own" else {}
+    prepared = {"mean": [0.5, 0.4, 0.3], "std": [0.2, 0.3, 0.4]}
+    prepared |= {"interpolation": "bicubic", "resize_mode": "shortest"}
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": settings, "preprocess_cfg": prepared}))
+    return folder
+
+
+def _bare_bert(folder: Path) -> Any:
+    import transformers
+
+    return transformers.BertModel(transformers.AutoConfig.from_pretrained(folder), add_pooling_layer=False)
+
+
+def token_ids() -> list[list[int]]:
+    """Texts as numbers, for the network of `open_clip` with a text side of its own; 59 ends a text."""
+    rng = np.random.RandomState(7)
+    return [[1, *rng.randint(2, 59, length).tolist(), 59, *[0] * (18 - length)] for length in (3, 9, 18)]
+
+
 def pictures(folder: Path) -> list[Path]:
     """Drawn pictures of several shapes and depths; they show no patient."""
     from PIL import Image

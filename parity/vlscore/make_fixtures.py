@@ -1,6 +1,6 @@
-"""Rebuild the fixtures of VLScore: vlscore-cxr on a seeded LIMITR checkpoint.
+"""Rebuild the fixtures of VLScore: vlscore-cxr on a seeded LIMITR checkpoint, open_clip on seeded models.
 
-python parity/vlscore/make_fixtures.py
+python parity/vlscore/make_fixtures.py [fixture] [indiana] [open_clip]
 
 Drawn pictures with our own sentences always; with the development data (../shared/data or $RADGAUGE_DATA) also
 Indiana images and reports, of which only ids and numbers are kept.
@@ -67,15 +67,28 @@ def indiana(folder: Path) -> dict[str, object] | None:
     return {"ids": [study["id"] for study in studies], "norm": NORM, "scores": found["scores"]}
 
 
+def open_clip(folder: Path) -> dict[str, object]:
+    """Both kinds of open_clip's networks: whole pictures and texts, and the bare network on numbers."""
+    pictures = [str(path) for path in seeded.pictures(folder / "pictures")]
+    for kind in ("timm", "own"):
+        seeded.open_clip(folder / kind, kind=kind)
+    job = {"pictures": pictures, "texts": list(seeded.SENTENCES), "ids": seeded.token_ids()}
+    (folder / "job.json").write_text(json.dumps(job))
+    run_peer(HERE / "open_clip_peer.py", folder, name="vlscore")
+    return json.loads((folder / "result.json").read_text())
+
+
 if __name__ == "__main__":
     TARGET.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as temporary:
-        place = Path(temporary)
-        seeded.limitr(place)
-        for name, found in (("fixture", drawn(place)), ("indiana", indiana(place))):
-            if found is None:
-                print("no development data: the Indiana fixture stays as it is")
-                continue
-            text = json.dumps(rounded(found), ensure_ascii=False, separators=(",", ":"))
-            (TARGET / f"{name}.json").write_text(text + "\n")
-            print(f"wrote {TARGET / name}.json")
+    makers = {"fixture": drawn, "indiana": indiana, "open_clip": open_clip}
+    for name in sys.argv[1:] or makers:
+        with tempfile.TemporaryDirectory() as temporary:
+            if name != "open_clip":
+                seeded.limitr(Path(temporary))
+            found = makers[name](Path(temporary))
+        if found is None:
+            print("no development data: the Indiana fixture stays as it is")
+            continue
+        text = json.dumps(rounded(found), ensure_ascii=False, separators=(",", ":"))
+        (TARGET / f"{name}.json").write_text(text + "\n")
+        print(f"wrote {TARGET / name}.json")

@@ -30,6 +30,8 @@ class Preparation:
         scale: What a grey level is multiplied by.
         mean: Subtracted per channel.
         std: Divided by, per channel.
+        half_up: Where the middle is if it falls between two pixels: rounded as torchvision does, or else down, as
+            transformers does.
     """
 
     size: tuple[int, ...] = (224,)
@@ -38,13 +40,14 @@ class Preparation:
     scale: float = 1 / 255
     mean: tuple[float, ...] = CLIP_MEAN
     std: tuple[float, ...] = CLIP_STD
+    half_up: bool = False
 
     def __call__(self, picture: Grey) -> NDArray[np.float32]:
         """(channels, height, width); grey levels stand in every channel."""
         if self.size:
             picture = resize_pil(picture, *self._new_size(*picture.shape), filter=self.filter)
         if self.crop is not None:
-            picture = _middle(picture, *self.crop)
+            picture = _middle(picture, *self.crop, half_up=self.half_up)
         values = picture.astype(np.float32) * np.float32(self.scale)
         mean, std = (np.asarray(each, dtype=np.float32)[:, None, None] for each in (self.mean, self.std))
         prepared: NDArray[np.float32] = (values[None] - mean) / std
@@ -94,9 +97,10 @@ def _three(given: float | Sequence[float]) -> tuple[float, ...]:
     return tuple(map(float, values * 3 if len(values) == 1 else values))
 
 
-def _middle(picture: Grey, height: int, width: int) -> Grey:
+def _middle(picture: Grey, height: int, width: int, *, half_up: bool) -> Grey:
     rows, columns = max(height - picture.shape[0], 0), max(width - picture.shape[1], 0)
     if rows or columns:
         picture = np.pad(picture, ((rows // 2, rows - rows // 2), (columns // 2, columns - columns // 2)))
-    top, left = (picture.shape[0] - height) // 2, (picture.shape[1] - width) // 2
+    extra = (picture.shape[0] - height, picture.shape[1] - width)
+    top, left = (round(each / 2) if half_up else each // 2 for each in extra)
     return picture[top : top + height, left : left + width]

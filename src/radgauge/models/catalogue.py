@@ -102,7 +102,8 @@ def find(wanted: Checkpoint) -> Path | None:
         for found in _expand(place):
             if found.is_file() and wanted.file:
                 return found
-            if found.is_dir() and (found / "config.json").is_file() and _whole(found, wanted):
+            settled = any((found / name).is_file() for name in ("config.json", "open_clip_config.json"))
+            if found.is_dir() and settled and _whole(found, wanted):
                 return found
     return None
 

@@ -1,8 +1,9 @@
-"""Any image-text model of two towers in the form of transformers: CLIP, SigLIP, ALIGN, dual encoders and the like.
+"""Any image-text model of two towers: CLIP, SigLIP, ALIGN, dual encoders of transformers; open_clip's form too.
 
-A folder (or hub id) with the model's config, weights, tokenizer and preprocessor config. Models that come with
-code of their own are not run. Vectors have length one unless `unit` is off, since it is their angle that such
-models are trained on. C is not known for these: `radgauge fit vlscore` learns it.
+A folder (or hub id) with the model's config, weights, tokenizer and preprocessor config; `open_clip_form` reads
+the other form, BiomedCLIP's. Models that come with code of their own are not run. Vectors have length one unless
+`unit` is off, since it is their angle that such models are trained on. C is not known for these: `radgauge fit
+vlscore` learns it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from radgauge.errors import ModelError, require
 from radgauge.images import Grey
 from radgauge.images.prepare import Preparation, from_transformers
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
+from radgauge.models.open_clip_form import CONFIG, load_open_clip
 from radgauge.models.weights import quietly
 
 Vectors = NDArray[np.float32]
@@ -109,6 +111,8 @@ def _vectors(given: Any) -> Any:
 @lru_cache(maxsize=2)
 def _load(model: str, device: str) -> Any:
     folder = checkpoint_folder(model)
+    if (folder / CONFIG).is_file():
+        return load_open_clip(folder, device=device)
     transformers = require("transformers", extra="models")
     settings = _json(folder / "config.json", model)
     try:
