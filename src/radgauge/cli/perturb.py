@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from radgauge.cli import llm_options as lo
 from radgauge.cli import options as o
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ def perturb_cli(
         bool,
         typer.Option("--triples", help="Make rewrites and opposites (RaTE-Eval task 3) in place of the kinds."),
     ] = False,
+    writer: Annotated[
+        str,
+        typer.Option("--writer", help="Who writes triples: rules, or llm (the server of RADGAUGE_LLM_URL)."),
+    ] = "rules",
     metric: o.MetricNames = None,
     columns: o.Columns = None,
     section: o.Section = None,
@@ -47,6 +52,14 @@ def perturb_cli(
     ] = 1000,
     level: o.Level = 0.95,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the changes and of all resampling.")] = 0,
+    batch: lo.Batch = 20,
+    parallel: lo.Parallel = 4,
+    requests_per_minute: lo.RequestsPerMinute = 0,
+    tokens_per_minute: lo.TokensPerMinute = 0,
+    price_in: lo.PriceIn = 0.0,
+    price_out: lo.PriceOut = 0.0,
+    max_cost: lo.MaxCost = None,
+    timeout: lo.Timeout = 120.0,
     no_cache: o.NoCache = False,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
@@ -60,6 +73,8 @@ def perturb_cli(
       radgauge perturb reports.csv --evaluate -m bleu -m ratescore
 
       radgauge perturb reports.csv --triples -o triples.jsonl && radgauge triples triples.jsonl
+
+      radgauge perturb reports.csv --triples --writer llm -o triples.jsonl --max-cost 2 --price-in 1 --price-out 4
     """
     from radgauge.case_files import write_cases
     from radgauge.cli.render import console
@@ -67,6 +82,10 @@ def perturb_cli(
     from radgauge.perturb import evaluate as study_of
     from radgauge.perturb import make_triples, perturb_reports, perturbed_cases, write_triples
 
+    if writer not in ("rules", "llm"):
+        raise UsageError(f"--writer must be rules or llm, got {writer!r}")
+    if writer == "llm" and (not triples or output is None):
+        raise UsageError("--writer llm makes triples in a file: add --triples and -o triples.jsonl")
     if output is None and not evaluate and not as_json:
         raise UsageError("nothing to do: name a file with -o, or add --evaluate or --json")
     if triples and (evaluate or kinds):
@@ -76,6 +95,20 @@ def perturb_cli(
     originals = o.read_originals(reports, columns=columns, section=section, encoding=encoding, split=split)
     texts = {study: case.references[0] for study, case in originals.items()}
     out, err = console(), console(stderr=True)
+    if writer == "llm" and output is not None:
+        from radgauge.cli.llm_triples import write_llm_triples
+        from radgauge.llm import Limits
+
+        limits = Limits(
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
+            price_in=price_in,
+            price_out=price_out,
+            max_cost=max_cost,
+            timeout=timeout,
+        )
+        write_llm_triples(texts, output, limits=limits, batch=batch, parallel=parallel, quiet=quiet)
+        return
     if triples:
         made = make_triples(texts, seed=seed)
         if output is not None:

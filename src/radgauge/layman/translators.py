@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -142,7 +143,7 @@ class LlmTranslator:
             batch=self.batch,
             attempts=self.attempts,
             parallel=self.parallel,
-            progress=None if self.progress is None else lambda done: self.progress(task, done),  # type: ignore[misc]
+            progress=None if self.progress is None else partial(self.progress, task),
         )
 
     def _misplaced(self, items: Sequence[Item], texts: Mapping[int, str]) -> Mapping[int, str]:

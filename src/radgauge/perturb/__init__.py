@@ -5,6 +5,7 @@ reader, and recorded.
 """
 
 from radgauge.perturb.edits import KINDS, Edit, Kind, Perturbed
+from radgauge.perturb.llm_triples import findings_sentences, propose_triples
 from radgauge.perturb.make import Laboratory, perturb, perturb_reports
 from radgauge.perturb.sentences import Corpus
 from radgauge.perturb.study import Sensitivity, SensitivityStudy, evaluate, perturbed_cases
@@ -20,9 +21,11 @@ __all__ = [
     "Sensitivity",
     "SensitivityStudy",
     "evaluate",
+    "findings_sentences",
     "make_triples",
     "perturb",
     "perturb_reports",
     "perturbed_cases",
+    "propose_triples",
     "write_triples",
 ]
