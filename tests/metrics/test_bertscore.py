@@ -34,7 +34,7 @@ def test_greedy_matching_by_hand() -> None:
 
 
 def test_idf_weighs_rare_tokens() -> None:
-    weights = idf_weights([A, B])
+    weights = idf_weights([A.keys, B.keys])
     assert weights["x"] == 0  # in every reference
     assert weights["y"] == pytest.approx(math.log(3 / 2))
     assert weights[None] == pytest.approx(math.log(3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from types import ModuleType
 
@@ -10,8 +11,10 @@ import pytest
 
 import radgauge as rg
 from radgauge.errors import ModelError
+from radgauge.metrics import bertscore
 from radgauge.metrics.bertscore import BertScore
 from radgauge.models.token_encoder import TokenEncoder
+from radgauge.models.token_vectors import TokenVectors
 
 from .conftest import fixture
 
@@ -96,3 +99,39 @@ def test_bad_layers_and_folders(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ModelError, match="must hold a transformers encoder with its tokenizer"):
         TokenEncoder(str(tmp_path), 1).read(["x"])
+
+
+def test_special_tokens_in_a_text_are_split_as_by_the_tokenizer_of_bert_score(
+    seeded: ModuleType, tmp_path: Path
+) -> None:
+    size = dataclasses.replace(seeded.SMALL, texts=("heart",), merges=6)
+    encoder = TokenEncoder(str(seeded.encoder(tmp_path / "roberta", size=size)), 1)
+    first, second = encoder.read(["<unk> heart", "heart <unk>heart"])
+    assert first.tokens[1:-1] == ("", "<unk>", "heart")  # a space stands before a text, whatever it begins with
+    assert second.tokens[1:-1] == ("heart", "", "<unk>", "heart")
+    assert second.keys[1] == first.keys[3] != second.keys[4]  # and none is put behind a special token
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_many_texts_are_read_in_blocks_and_forgotten(
+    folder: Path, seeded: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, idf: bool
+) -> None:
+    metric = BertScore(models=str(folder), encoder="roberta", layer=1, rescale=False, idf=idf)
+    cases = [rg.Case(str(i), a, (b,)) for i, (a, b) in enumerate(pairs(seeded))]
+    whole, warned = metric.measure(cases, reading=rg.Readings()), caplog.text
+    assert "were cut" in warned
+    caplog.clear()
+    monkeypatch.setattr(bertscore, "TEXTS_KEPT", 4)
+    read: list[str] = []
+    plain = TokenEncoder.read
+
+    def counted(self: TokenEncoder, texts: list[str]) -> list[TokenVectors]:
+        read.extend(texts)
+        return plain(self, texts)
+
+    monkeypatch.setattr(TokenEncoder, "read", counted)
+    reading = rg.Readings()
+    assert metric.measure(cases, reading=reading) == pytest.approx(whole, abs=1e-5, nan_ok=True)
+    assert sorted(read) == sorted({text for pair in pairs(seeded) for text in pair})  # each once
+    assert not any(reading._known.values())
+    assert caplog.text == warned

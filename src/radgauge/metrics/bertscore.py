@@ -7,9 +7,10 @@ bert-score 0.3.13; the embedded profile does the same matching over radgauge's s
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT_ENCODER = "distilroberta-base"
+TEXTS_KEPT = 4096
 _NAMES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")
 
 
@@ -109,23 +111,24 @@ class BertScore(Metric):
         candidates, references, owner = reference_pairs(cases)
         if self.collapse_spaces:
             candidates, references = ([_collapse(text) for text in side] for side in (candidates, references))
-        read = self._read([*candidates, *references], reading)
-        weights = idf_weights([read[text] for text in references]) if self.idf else None
+        pairs = list(zip(candidates, references, strict=True))
+        weights = idf_weights(self._keys(references, reading)) if self.idf else None
         known: dict[tuple[str, str], tuple[float, float, float]] = {}
-        values = np.full((len(candidates), 3), np.nan)
-        for row, pair in enumerate(zip(candidates, references, strict=True)):
-            if pair not in known:
-                known[pair] = greedy_match(read[pair[0]], read[pair[1]], weights=weights)
-            values[row] = known[pair]
-        blank = np.array(
-            [read[a].empty or read[b].empty for a, b in zip(candidates, references, strict=True)], dtype=bool
-        )
+        empty: set[tuple[str, str]] = set()
+        for block, read in self._blocks(list(dict.fromkeys(pairs)), reading):
+            for pair in block:
+                mine, theirs = read[pair[0]], read[pair[1]]
+                known[pair] = greedy_match(mine, theirs, weights=weights)
+                if mine.empty or theirs.empty:
+                    empty.add(pair)
+        values = np.array([known[pair] for pair in pairs]).reshape(len(pairs), 3)
+        blank = np.array([pair in empty for pair in pairs], dtype=bool)
         values[blank] = 0.0
         if self.rescale:
             chance = self._baseline().values
             values = (values - chance) / (1 - chance)
         if self.empty == "nan":
-            wordless_pairs = [bool(wordless(a, (b,))) for a, b in zip(candidates, references, strict=True)]
+            wordless_pairs = [bool(wordless(a, (b,))) for a, b in pairs]
             values[blank | np.array(wordless_pairs, dtype=bool)] = np.nan
         values = values[:, [2, 0, 1]]
         rows = np.full((len(cases), 3), np.nan)
@@ -183,19 +186,58 @@ class BertScore(Metric):
         name = EMBEDDED if self.models == EMBEDDED else self.encoder
         return read_baseline(name, layer=self.layer, path=self.baseline)
 
+    def _keys(self, texts: Sequence[str], reading: Readings) -> Iterator[Sequence[Any]]:
+        """What idf counts in each text."""
+        distinct = list(dict.fromkeys(texts))
+        if self.models == EMBEDDED:
+            read = embedded_token_vectors(distinct, reading=reading)
+            return (read[text].keys for text in texts)
+        keys = dict(zip(distinct, self._reader().keys(distinct), strict=True))
+        return (keys[text] for text in texts)
+
+    def _blocks(
+        self, pairs: list[tuple[str, str]], reading: Readings
+    ) -> Iterator[tuple[list[tuple[str, str]], Mapping[str, TokenVectors]]]:
+        """The pairs with the token vectors of their texts.
+
+        Vectors take about 200 kB a text. Up to TEXTS_KEPT texts all stay with `reading`, for other metrics of the
+        run; with more, pairs of one reference come together and a text is forgotten behind its last pair.
+        """
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        if self.models == EMBEDDED or len(texts) <= TEXTS_KEPT:
+            yield pairs, self._read(texts, reading)
+            return
+        place = {text: at for at, text in reversed(list(enumerate(reference for _, reference in pairs)))}
+        pairs = sorted(pairs, key=lambda pair: place[pair[1]])
+        left = Counter(text for pair in pairs for text in pair)
+        held: dict[str, TokenVectors] = {}
+        cut = 0
+        for start in range(0, len(pairs), TEXTS_KEPT // 2):
+            block = pairs[start : start + TEXTS_KEPT // 2]
+            wanted = list(dict.fromkeys(text for pair in block for text in pair if text not in held))
+            held.update(zip(wanted, reading.fork().of(self._reader(), wanted), strict=True))
+            cut += sum(held[text].cut > 0 for text in wanted)
+            yield block, held
+            left.subtract(text for pair in block for text in pair)
+            held = {text: vectors for text, vectors in held.items() if left[text]}
+        _tell_cut(cut, len(texts))
+
     def _read(self, texts: Sequence[str], reading: Readings) -> Mapping[str, TokenVectors]:
         distinct = list(dict.fromkeys(texts))
         if self.models == EMBEDDED:
             return embedded_token_vectors(distinct, reading=reading)
         found = dict(zip(distinct, reading.of(self._reader(), distinct), strict=True))
-        cut = sum(each.cut > 0 for each in found.values())
-        if cut:
-            log.warning(
-                "bertscore: %d of %d texts are longer than the encoder reads and were cut; long=windows reads all",
-                cut,
-                len(found),
-            )
+        _tell_cut(sum(each.cut > 0 for each in found.values()), len(found))
         return found
+
+
+def _tell_cut(cut: int, texts: int) -> None:
+    if cut:
+        log.warning(
+            "bertscore: %d of %d texts are longer than the encoder reads and were cut; long=windows reads all",
+            cut,
+            texts,
+        )
 
 
 def _collapse(text: str) -> str:

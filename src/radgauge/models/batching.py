@@ -12,25 +12,34 @@ TOKENS_PER_BATCH = 512
 TOKENS_ON_DEVICE = 16384
 
 
-def token_batches(lengths: Sequence[int], *, device: str = "cpu", tokens: int = 0) -> Iterator[list[int]]:
-    """Positions of the texts, longest first, in batches of at most `tokens` tokens with padding.
+def token_batches(
+    lengths: Sequence[int], *, device: str = "cpu", tokens: int = 0, padding: bool = True
+) -> Iterator[list[int]]:
+    """Positions of the texts, longest first, in batches of at most `tokens` tokens.
 
     Args:
         lengths: Tokens of each text.
         device: Where the batch will run; decides the size unless it is given.
         tokens: Size of a batch.
+        padding: Whether texts are filled up to the longest of their batch, which then counts.
 
     >>> list(token_batches([3, 9, 4, 8], tokens=20))
     [[1, 3], [2, 0]]
+    >>> list(token_batches([3, 9, 4, 8], tokens=21, padding=False))
+    [[1, 3, 2], [0]]
     """
     tokens = tokens or (TOKENS_PER_BATCH if device == "cpu" else TOKENS_ON_DEVICE)
     order = sorted(range(len(lengths)), key=lambda at: -lengths[at])
     batch: list[int] = []
+    size = 0
     for at in order:
-        if batch and lengths[batch[0]] * (len(batch) + 1) > tokens:
+        grown = lengths[batch[0] if batch else at] * (len(batch) + 1) if padding else size + lengths[at]
+        if batch and grown > tokens:
             yield batch
             batch = []
+            grown = lengths[at]
         batch.append(at)
+        size = grown
     if batch:
         yield batch
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, require
-from radgauge.models.batching import padded, token_batches
 from radgauge.models.catalogue import file_hash, locate_file, locate_tokenizer
 from radgauge.models.hub import pick_device
+from radgauge.models.sequences import SequenceEncoder
 from radgauge.models.weights import check_keys, encoder_from, read_weights
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class ChexbertReader:
     weights: str
     tokenizer: str
     device: str = "auto"
-    batch_size: ClassVar[int] = 512
+    batch_size: ClassVar[int] = 2048
 
     @property
     def signature(self) -> str:
@@ -60,7 +60,6 @@ class ChexbertReader:
 
     def read(self, texts: Sequence[str]) -> list[ChexbertReading]:
         """Labels and embeddings of the texts, in order."""
-        torch = require("torch", extra="models")
         network = _load(self.weights, self.tokenizer, pick_device(self.device))
         ids = [network.ids(text) for text in texts]
         cut = sum(len(each) > LIMIT - 2 for each in ids)
@@ -68,13 +67,7 @@ class ChexbertReader:
             log.warning(
                 "chexbert: %d of %d texts are longer than 512 tokens; only their beginning is read", cut, len(ids)
             )
-        found: list[Any] = [None] * len(ids)
-        with torch.inference_mode():
-            lengths = [min(len(each) + 2, LIMIT) for each in ids]
-            for batch in token_batches(lengths, device=network.device):
-                for at, reading in zip(batch, network.forward([ids[i] for i in batch]), strict=True):
-                    found[at] = reading
-        return found
+        return network.label(ids)
 
     def pack(self, reading: ChexbertReading) -> bytes:
         """14 bytes of classes, then the embedding as little-endian 32-bit numbers."""
@@ -103,26 +96,27 @@ def chexbert_reader(models: str) -> ChexbertReader:
 @dataclass(frozen=True, eq=False)
 class _Network:
     tokenizer: Any
-    bert: Any
+    bert: SequenceEncoder
     weight: Any  # all heads at once: (13 * 4 + 2, hidden)
     bias: Any
-    device: str
 
     def ids(self, text: str) -> list[int]:
         cleaned = _SPACE.sub(" ", text.strip())
         found: list[int] = self.tokenizer.encode(cleaned, add_special_tokens=False, verbose=False)
         return found
 
-    def forward(self, batch: list[list[int]]) -> list[ChexbertReading]:
+    def label(self, texts: list[list[int]]) -> list[ChexbertReading]:
         torch = require("torch", extra="models")
+        if not texts:
+            return []
         start, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        wrapped = [[start, *each[: LIMIT - 2], end] for each in batch]
-        ids, mask = padded(wrapped, pad=0, device=self.device)
-        first = self.bert(ids, attention_mask=mask)[0][:, 0]
-        scores = torch.nn.functional.linear(first, self.weight, self.bias)
-        conditions = scores[:, : (HEADS - 1) * 4].view(len(batch), HEADS - 1, 4).argmax(dim=2)
-        normal = scores[:, (HEADS - 1) * 4 :].argmax(dim=1, keepdim=True)
-        classes = torch.cat([conditions, normal], dim=1).cpu().tolist()
+        wrapped = [[start, *each[: LIMIT - 2], end] for each in texts]
+        first = torch.stack(self.bert.vectors(wrapped, first_only=True))
+        with torch.inference_mode():
+            scores = torch.nn.functional.linear(first, self.weight, self.bias)
+            conditions = scores[:, : (HEADS - 1) * 4].view(len(texts), HEADS - 1, 4).argmax(dim=2)
+            normal = scores[:, (HEADS - 1) * 4 :].argmax(dim=1, keepdim=True)
+            classes = torch.cat([conditions, normal], dim=1).cpu().tolist()
         vectors = first.float().cpu().numpy()
         return [ChexbertReading(tuple(row), vectors[i].copy()) for i, row in enumerate(classes)]
 
@@ -153,4 +147,4 @@ def _load(weights: str, tokenizer: str, device: str) -> _Network:
         words = transformers.AutoTokenizer.from_pretrained(tokenizer, local_files_only=True)
     except (OSError, ValueError) as error:
         raise ModelError(f"{tokenizer} must hold the tokenizer of bert-base-uncased, got: {error}") from error
-    return _Network(words, bert.eval().float().to(device), weight.to(device), bias.to(device), device)
+    return _Network(words, SequenceEncoder(bert, pad=0, device=device), weight.to(device), bias.to(device))

@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from radgauge.errors import ModelError, require
-from radgauge.models.batching import markers, padded, token_batches
+from radgauge.models.batching import markers
 from radgauge.models.catalogue import file_hash, locate_file, locate_tokenizer
 from radgauge.models.graphs import Graph
 from radgauge.models.hub import pick_device
 from radgauge.models.radgraph_archive import Archive, read_archive
+from radgauge.models.sequences import SequenceEncoder
 from radgauge.models.weights import check_keys, encoder_from
 from radgauge.report_reader.radgraph import TOKEN
 
@@ -130,21 +131,21 @@ class Dygie:
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         except (OSError, ValueError, KeyError) as error:
             raise ModelError(f"{folder} must hold the tokenizer of {archive.encoder}, got: {error}") from error
-        self.encoder = encoder_from(folder, pooler=False)
+        network = encoder_from(folder, pooler=False)
         own = {key: value for key, value in archive.weights.items() if not key.startswith(_UNUSED)}
         encoder = {key.removeprefix(_ENCODER): own.pop(key) for key in list(own) if key.startswith(_ENCODER)}
         for key in [key for key in encoder if key.startswith("pooler.") or "position_ids" in key]:
             del encoder[key]  # not used
         where = f"the archive of {archive.encoder}"
-        check_keys(encoder, self.encoder.state_dict(), where=where, prefix=_ENCODER)
-        self.encoder.load_state_dict(encoder)
-        self.encoder.eval().float().to(device)
-        hidden = self.encoder.config.hidden_size
+        check_keys(encoder, network.state_dict(), where=where, prefix=_ENCODER)
+        network.load_state_dict(encoder)
+        self.encoder = SequenceEncoder(network, pad=self.tokenizer.pad_token_id or 0, device=device)
+        hidden = self.encoder.hidden
         names = _names(archive.dataset, len(archive.layers))
         check_keys(own, {**_shapes(archive, hidden, names, torch)}, where=where)
         self.weights = {key: own[name].float().to(device) for key, name in names.items()}
         self.start, self.end = markers(self.tokenizer)
-        longest = archive.max_length or getattr(self.encoder.config, "max_position_embeddings", 512)
+        longest = archive.max_length or getattr(network.config, "max_position_embeddings", 512)
         self.segment = int(longest) - len(self.start) - len(self.end)
         self.hidden = hidden
         self._pieces: dict[str, list[int]] = {}
@@ -171,10 +172,8 @@ class Dygie:
             cuts = [flat[at : at + self.segment] for at in range(0, len(flat), self.segment)]
             plans.append((pieces, len(segments), len(cuts)))
             segments += [[*self.start, *cut, *self.end] for cut in cuts]
-        encoded: list[Any] = [None] * len(segments)
-        for batch in token_batches([len(segment) for segment in segments], device=self.device):
-            for at, vectors in zip(batch, self._encode([segments[i] for i in batch]), strict=True):
-                encoded[at] = vectors
+        before, behind = len(self.start), len(self.end)
+        encoded = [rows[before : len(rows) - behind] for rows in self.encoder.vectors(segments)]
         found = []
         for pieces, first, count in plans:
             means = torch.zeros(len(pieces), self.hidden, device=self.device)
@@ -196,11 +195,6 @@ class Dygie:
             plain = [word[1:] if word in ("/.", "/?") else word for word in fresh]
             ids = self.tokenizer(plain, add_special_tokens=False, verbose=False)["input_ids"]
             self._pieces.update(zip(fresh, ids, strict=True))
-
-    def _encode(self, batch: list[list[int]]) -> list[Any]:
-        ids, mask = padded(batch, pad=self.tokenizer.pad_token_id or 0, device=self.device)
-        output = self.encoder(ids, attention_mask=mask)[0]
-        return [output[i, len(self.start) : len(each) - len(self.end)] for i, each in enumerate(batch)]
 
     def _decode(self, reports: Sequence[Sequence[str]], vectors: Sequence[Any]) -> list[Graph]:
         torch = self.torch

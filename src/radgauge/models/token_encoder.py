@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from radgauge.errors import ModelError, require
-from radgauge.models.batching import markers, padded, token_batches
+from radgauge.models.batching import markers
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
-from radgauge.models.token_vectors import TokenVectors, known_layer
+from radgauge.models.sequences import SequenceEncoder
+from radgauge.models.token_vectors import TokenVectors, Vectors, known_layer
 from radgauge.models.weights import quietly
 
 _STACKS = ("layer", "encoder.layer", "encoder.block", "transformer.layer", "layers", "encoder.layers")
@@ -48,7 +49,6 @@ class TokenEncoder:
 
     def read(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Token vectors of the texts, in order."""
-        torch = require("torch", extra="models")
         network = _load(self.model, self.layer, pick_device(self.device))
         pieces: list[list[int]] = []
         plans = []
@@ -57,15 +57,21 @@ class TokenEncoder:
             windows, cut = _windows(len(ids), network.limit, self.long)
             plans.append((ids, windows, cut, len(pieces)))
             pieces += [network.wrap(ids[start:stop]) for start, stop in windows]
-        vectors: list[Any] = [None] * len(pieces)
-        with torch.inference_mode():
-            for batch in token_batches([len(piece) for piece in pieces], device=network.device):
-                for at, found in zip(batch, network.forward([pieces[i] for i in batch]), strict=True):
-                    vectors[at] = found
+        vectors = network.vectors(pieces)
         return [
             network.assemble(ids, windows, cut, vectors[first : first + len(windows)])
             for ids, windows, cut, first in plans
         ]
+
+    def keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """The ids of the tokens that `read` would give vectors of, without running the network."""
+        network = _load(self.model, self.layer, pick_device(self.device))
+        found = []
+        for text in texts:
+            ids = network.ids(text)
+            windows, _ = _windows(len(ids), network.limit, self.long)
+            found.append(tuple(network.wrap(ids[: windows[-1][1]])))
+        return found
 
 
 def token_vector_reader(encoder: str, *, layer: int, models: str, long: str) -> TokenEncoder:
@@ -113,38 +119,43 @@ def _windows(size: int, limit: int, long: str) -> tuple[list[tuple[int, int]], i
 @dataclass(frozen=True, eq=False)
 class _Network:
     tokenizer: Any
-    model: Any
-    device: str
+    encoder: SequenceEncoder
     start: tuple[int, ...]
     end: tuple[int, ...]
     limit: int  # tokens besides the markers
+    spaced: bool  # whether a text begins with a space
 
     def ids(self, text: str) -> list[int]:
         text = text.strip()
         if not text:
             return []
+        # bert-score puts one space before a text for these tokenizers. Their own setting for it would also put one
+        # behind every special token that the text spells out (<unk>), and none before it.
+        text = f" {text}" if self.spaced else text
         found: list[int] = self.tokenizer.encode(text, add_special_tokens=False, verbose=False)
         return found
 
     def wrap(self, ids: Sequence[int]) -> list[int]:
         return [*self.start, *ids, *self.end]
 
-    def forward(self, batch: list[list[int]]) -> list[Any]:
+    def vectors(self, pieces: list[list[int]]) -> list[Vectors]:
+        """One row of length one per token of each piece."""
         torch = require("torch", extra="models")
-        ids, mask = padded(batch, pad=self.tokenizer.pad_token_id or 0, device=self.device)
-        output = self.model(ids, attention_mask=mask)[0]
-        vectors = torch.nn.functional.normalize(output.float(), dim=-1, eps=1e-30).cpu().numpy()
-        return [vectors[i, : len(each)] for i, each in enumerate(batch)]
+        with torch.inference_mode():
+            return [
+                torch.nn.functional.normalize(each, dim=-1, eps=1e-30).cpu().numpy()
+                for each in self.encoder.vectors(pieces)
+            ]
 
     def assemble(
-        self, ids: list[int], windows: list[tuple[int, int]], cut: int, vectors: list[Any]
+        self, ids: list[int], windows: list[tuple[int, int]], cut: int, vectors: list[Vectors]
     ) -> TokenVectors:
         """One row per token; a token that several windows read is taken where it stands most central."""
         kept = ids[: windows[-1][1]]
         wrapped = self.wrap(kept)
-        counted = np.ones(len(wrapped), dtype=bool)
         # bert-score gives no weight to the ids of the markers, wherever they stand.
-        counted[:] = [token not in (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id) for token in wrapped]
+        unweighted = (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id)
+        counted = np.array([token not in unweighted for token in wrapped], dtype=bool)
         before, after = len(self.start), len(self.end)
         if len(windows) == 1:
             rows = np.array(vectors[0])
@@ -164,9 +175,10 @@ def _load(model: str, layer: int, device: str) -> _Network:
     folder = checkpoint_folder(model)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        if type(tokenizer).__name__.startswith(("Roberta", "GPT2")):
+        spaced = type(tokenizer).__name__.startswith(("Roberta", "GPT2"))
+        if spaced:
             tokenizer = transformers.AutoTokenizer.from_pretrained(
-                folder, local_files_only=True, add_prefix_space=True
+                folder, local_files_only=True, add_prefix_space=False
             )
         with quietly():
             network = transformers.AutoModel.from_pretrained(folder, local_files_only=True, weights_only=True)
@@ -177,7 +189,8 @@ def _load(model: str, layer: int, device: str) -> _Network:
     _cut(network, layer, model)
     start, end = markers(tokenizer)
     limit = min(tokenizer.model_max_length, _positions(network.config)) - len(start) - len(end)
-    return _Network(tokenizer, network.eval().float().to(device), device, start, end, limit)
+    encoder = SequenceEncoder(network, pad=tokenizer.pad_token_id or 0, device=device)
+    return _Network(tokenizer, encoder, start, end, limit, spaced)
 
 
 def _positions(config: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -98,15 +98,19 @@ def _average(best: NDArray[Any], side: TokenVectors, weights: Mapping[Any, float
     return float(best @ mine / total) if total else math.nan
 
 
-def idf_weights(references: Sequence[TokenVectors]) -> dict[Any, float]:
+def idf_weights(references: Iterable[Sequence[Any]]) -> dict[Any, float]:
     """ln((N + 1) / (df + 1)) by token key; the key None holds the weight of tokens never seen.
+
+    Args:
+        references: The keys of each reference's tokens.
 
     As in bert-score the markers are counted too; they occur in every reference, so they weigh nothing.
     """
     seen: Counter[Any] = Counter()
-    for each in references:
-        seen.update(set(each.keys))
-    size = len(references) + 1
+    size = 1
+    for keys in references:
+        seen.update(set(keys))
+        size += 1
     return {None: math.log(size), **{key: math.log(size / (count + 1)) for key, count in seen.items()}}
 
 
