@@ -18,9 +18,12 @@ from typer.testing import CliRunner
 
 import radgauge
 from radgauge.cli import app
+from radgauge.cli.llm_options import CostLine
 from radgauge.errors import RadgaugeError, UsageError
 from radgauge.layman.sentences import sentence_set
 from radgauge.layman.writer import plain_language
+from radgauge.llm import LanguageModel, Limits, server_from_environment
+from radgauge.llm.numbered import Progress
 
 FINDINGS = [
     *("Cardiomegaly.", "Left pleural effusion.", "No pneumothorax.", "Right rib fracture.", "Pulmonary edema."),
@@ -313,3 +316,15 @@ def test_people_check_a_set(reports: Path, tmp_path: Path) -> None:
     assert "1 rejected pairs are left out; the sentence set now holds 9 pairs" in done.stderr
     done = runner.invoke(app, ["layman", "import-check", sets, str(check), "--json"])
     assert json.loads(done.stdout)["accepted"] == 4
+
+
+def test_the_line_shows_tokens_cost_and_rate(server: ScriptedServer) -> None:
+    limits = Limits(price_in=10.0, price_out=20.0)
+    model = LanguageModel(
+        server_from_environment(), limits=limits, past=[{"id": 0, "in": 900, "out": 100, "cost": 0.5}]
+    )
+    line = CostLine(model)
+    model.ask("system", 'user {"0": "Cardiomegaly."}', max_tokens=10)
+    text = line.text("translate", Progress(50, 2745), 3.0)
+    assert text == "translate 50/2,745  2 requests, 1,000 + 150 tokens, cost 0.5020  3,000 tokens/min"
+    model.close()

@@ -205,6 +205,9 @@ def test_in_the_end_the_reason_is_told_and_not_paid_for_again(run: Run) -> None:
     before = len(run.server.requests)
     assert run(TEXTS, batch=5) == found
     assert len(run.server.requests) == before
+    run.server.behaviour = honest
+    assert run(TEXTS, batch=5, retry_failed=True) == PLAIN
+    assert len(run.server.requests) == before + 1
 
 
 def test_a_batch_that_does_not_fit_is_parted(run: Run) -> None:

@@ -63,6 +63,7 @@ def build_cli(
     price_out: lo.PriceOut = 0.0,
     max_cost: lo.MaxCost = None,
     timeout: lo.Timeout = 120.0,
+    retry_failed: lo.RetryFailed = False,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -108,7 +109,15 @@ def build_cli(
         if asks or LLM in wanted:
             model, journal = stack.enter_context(lo.open_model(out / "journal.jsonl", limits))
             line = lo.CostLine(model)
-            asked = LlmTranslator(model, journal, vectors, batch, parallel, progress=None if quiet else line)
+            asked = LlmTranslator(
+                model,
+                journal,
+                vectors,
+                batch=batch,
+                parallel=parallel,
+                retry_failed=retry_failed,
+                progress=None if quiet else line,
+            )
         writer: Translator = asked if asks and asked is not None else EmbeddedTranslator()
         how = Refinement(writer, wanted, vectors, theta, rounds, asked)
         stopped = ""

@@ -45,6 +45,13 @@ Timeout = Annotated[
     float, typer.Option("--timeout", help="Seconds to wait for an answer.", rich_help_panel=_PANEL)
 ]
 
+RetryFailed = Annotated[
+    bool,
+    typer.Option(
+        "--retry-failed", help="Ask again for sentences that an earlier run gave up.", rich_help_panel=_PANEL
+    ),
+]
+
 
 @contextmanager
 def open_model(journal_path: Path, limits: Limits) -> Iterator[tuple[LanguageModel, Journal]]:

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 
 def write_llm_triples(
-    texts: Mapping[str, str], output: Path, *, limits: Limits, batch: int, parallel: int, quiet: bool
+    texts: Mapping[str, str],
+    output: Path,
+    *,
+    limits: Limits,
+    batch: int,
+    parallel: int,
+    retry_failed: bool,
+    quiet: bool,
 ) -> None:
     """Ask for triples of all sentences with findings and write those that the reader confirms.
 
@@ -44,6 +51,7 @@ def write_llm_triples(
                 journal=journal,
                 batch=batch,
                 parallel=parallel,
+                retry_failed=retry_failed,
                 progress=None if quiet else line,
             ):
                 found += part.triples

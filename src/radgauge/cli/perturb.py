@@ -60,6 +60,7 @@ def perturb_cli(
     price_out: lo.PriceOut = 0.0,
     max_cost: lo.MaxCost = None,
     timeout: lo.Timeout = 120.0,
+    retry_failed: lo.RetryFailed = False,
     no_cache: o.NoCache = False,
     as_json: o.AsJson = False,
     quiet: o.Quiet = False,
@@ -107,7 +108,9 @@ def perturb_cli(
             max_cost=max_cost,
             timeout=timeout,
         )
-        write_llm_triples(texts, output, limits=limits, batch=batch, parallel=parallel, quiet=quiet)
+        write_llm_triples(
+            texts, output, limits=limits, batch=batch, parallel=parallel, retry_failed=retry_failed, quiet=quiet
+        )
         return
     if triples:
         made = make_triples(texts, seed=seed)

@@ -91,6 +91,7 @@ class LlmTranslator:
         batch: Sentences per request; 50 in the paper.
         parallel: Requests at the same time.
         attempts: Times that a sentence is asked before it is given up.
+        retry_failed: Ask again for what earlier runs gave up.
         progress: Told (task, done, total) after every request.
     """
 
@@ -102,6 +103,7 @@ class LlmTranslator:
     batch: int = 50
     parallel: int = 4
     attempts: int = 3
+    retry_failed: bool = False
     progress: Callable[[str, Progress], None] | None = field(default=None, compare=False)
 
     @property
@@ -143,6 +145,7 @@ class LlmTranslator:
             batch=self.batch,
             attempts=self.attempts,
             parallel=self.parallel,
+            retry_failed=self.retry_failed,
             progress=None if self.progress is None else partial(self.progress, task),
         )
 

@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from radgauge.llm.client import Answer, BudgetReached, LanguageModel, LlmError, TooLong
@@ -152,6 +152,7 @@ def ask_all(
     batch: int = 50,
     attempts: int = 3,
     parallel: int = 1,
+    retry_failed: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> list[Outcome]:
     """Ask about every item that the journal does not know yet; what is answered is on disk at once.
@@ -164,6 +165,7 @@ def ask_all(
         batch: Items per request.
         attempts: Times that an item is asked; each time in batches half as large.
         parallel: Requests at the same time.
+        retry_failed: Ask again for items that the journal gave up.
         progress: Told after each request.
 
     Returns:
@@ -173,7 +175,11 @@ def ask_all(
         LlmError, BudgetReached: The run cannot go on; everything answered so far is in the journal.
     """
     keys = {item: question.key(item, model.server.signature) for item in dict.fromkeys(items)}
-    open_items = [item for item, key in keys.items() if key not in journal]
+    open_items = [
+        item
+        for item, key in keys.items()
+        if (record := journal.get(key)) is None or (retry_failed and "why" in record)
+    ]
     done = len(keys) - len(open_items)
     lock = threading.Lock()
 
@@ -184,8 +190,15 @@ def ask_all(
             if progress is not None:
                 progress(Progress(done, len(keys)))
 
+    def accept(part: Sequence[tuple[str, ...]], values: Mapping[int, str]) -> Mapping[int, str]:
+        with judging:  # readers and encoders are not made for several threads
+            return question.accept(part, values)
+
+    judging = threading.Lock()
+    safe = replace(question, accept=accept)
+
     def run(part: Sequence[tuple[str, ...]]) -> None:
-        _ask_batch(question, part, keys=keys, model=model, journal=journal, attempts=attempts, tell=tell)
+        _ask_batch(safe, part, keys=keys, model=model, journal=journal, attempts=attempts, tell=tell)
 
     _in_parallel(run, [open_items[at : at + batch] for at in range(0, len(open_items), batch)], model, parallel)
     found = []

@@ -64,6 +64,7 @@ def propose_triples(
     batch: int = 20,
     parallel: int = 4,
     attempts: int = 3,
+    retry_failed: bool = False,
     progress: Callable[[str, Progress], None] | None = None,
 ) -> Iterator[Proposed]:
     """Ask for rewrites and opposites, some sentences at a time.
@@ -75,6 +76,7 @@ def propose_triples(
         batch: Sentences per request.
         parallel: Requests at the same time.
         attempts: Times that a sentence is asked before it is given up.
+        retry_failed: Ask again for what earlier runs gave up.
         progress: Told (task, progress) after every request.
     """
     names = list(sentences)
@@ -92,6 +94,7 @@ def propose_triples(
                 batch=batch,
                 attempts=attempts,
                 parallel=parallel,
+                retry_failed=retry_failed,
                 progress=tell,
             )
         triples, refused = [], Counter[str]()
