@@ -148,10 +148,11 @@ def build_cli(
         typer.echo(o.to_json(built))
     else:
         _print(built)
-    if not quiet:
-        typer.echo(
-            f"wrote {out}; use it: radgauge score ... -m layman:sentences={out / 'sentences.tsv'}", err=True
-        )
+    if not built.pairs:
+        typer.echo(f"note: no lay text passed the checks; {out / 'sentences.jsonl'} says why for each", err=True)
+    elif not quiet:
+        use = f"radgauge score ... -m layman:sentences={out / 'sentences.tsv'}"
+        typer.echo(f"wrote {out}; use it: {use}", err=True)
 
 
 def export_check_cli(
