@@ -30,7 +30,7 @@ LAYERS = [
     {"summary", "compare", "judges", "model_checks"},
     {"baselines"},
     {"training"},
-    {"align", "behaviour", "fit", "oracle", "perturb", "robustness"},
+    {"align", "behaviour", "fit", "lay_study", "oracle", "perturb", "robustness"},
     {"report", "web", "scale"},
     {"cli"},
     {"__main__"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
@@ -32,3 +33,83 @@ def test_score(tmp_path: Path) -> None:
     lines = {line["column"]: line["value"] for line in json.loads(out)["summary"]}
     assert lines["layman_semantics_embedded"] == 1
     assert "layman_semantics_embedded" in _run("score", str(file), "--quiet", "--resamples", "100")[0]
+
+
+REPORTS = "id,reference,candidate,system,training_size,series\n" + "".join(
+    f"{study},{reference},{candidate},{system},{size},{series}\n"
+    for system, size, series in (("small", 5000, "lay"), ("large", 50000, "lay"))
+    for study, reference, candidate in (
+        ("1", "No pneumothorax. Cardiomegaly.", "There is no pneumothorax."),
+        ("2", "Small left pleural effusion.", "Small left effusion. Clear lungs."),
+        ("3", "The lungs are clear.", "Right lower lobe pneumonia."),
+        ("4", "Right rib fracture.", "Right rib fracture."),
+    )
+)
+
+
+def _file(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_agree(tmp_path: Path) -> None:
+    ratings = ["id,system,rater,rating"]
+    ratings += [
+        f"{study},{system},{rater},{value}"
+        for rater in "AB"
+        for system in ("small", "large")
+        for study, value in (("1", 1), ("2", 0.5), ("3", 0), ("4", 1))
+    ]
+    files = _file(tmp_path, "ratings.csv", "\n".join(ratings) + "\n"), _file(tmp_path, "reports.csv", REPORTS)
+    arguments = ["agree", files[0], "--reports", files[1], "-m", "rouge", "--resamples", "50"]
+    out, err = _run(*arguments, "-o", str(tmp_path / "table3.md"))
+    assert "pearson lay" in out
+    assert "8 reports, 2 annotators" in err
+    assert "| rouge_l |" in (tmp_path / "table3.md").read_text(encoding="utf-8")
+    assert "| A, B | 1.000" in (tmp_path / "table3_annotators.md").read_text(encoding="utf-8")
+    found = json.loads(_run(*arguments, "--json", "--quiet")[0])
+    assert {line["kind"] for line in found["correlations"]} == {"pearson", "spearman"}
+
+
+def test_training(tmp_path: Path) -> None:
+    file = _file(tmp_path, "outputs.csv", REPORTS)
+    out, _ = _run("training", file, "-o", str(tmp_path / "figure2"), "--resamples", "50")
+    assert "sentences ≥ 0.8" in out
+    written = {path.name for path in (tmp_path / "figure2").iterdir()}
+    assert written == {"index.html", "training.csv", "training.md", "ranges.svg", "growth.svg"}
+    sized = _run(
+        "training", file, "--size", "small=a:10", "--size", "large=20", "--json", "-q", "--resamples", "50"
+    )
+    found = {line["system"]: line for line in json.loads(sized[0])["training"]}
+    assert (found["small"]["training_size"], found["small"]["series"]) == (10, "a")
+    done = CliRunner().invoke(app, ["layman", "training", file, "--size", "small"])
+    assert "--size must be SYSTEM=NUMBER or SYSTEM=SERIES:NUMBER, got 'small'" in str(done.exception)
+    wrong = _file(tmp_path, "wrong.csv", REPORTS.replace(",5000,", ",many,"))
+    done = CliRunner().invoke(app, ["layman", "training", wrong])
+    assert "training_size of id '1' must be a number, got 'many'" in str(done.exception)
+
+
+def test_readability_beside_the_original(tmp_path: Path) -> None:
+    file = _file(tmp_path, "reports.csv", REPORTS)
+    values = tmp_path / "values.csv"
+    out, err = _run("readability", file, "--write", "--per-report", str(values), "--resamples", "50")
+    assert "flesch_kincaid_grade" in out
+    assert "lay_fidelity" in err
+    assert len(values.read_text(encoding="utf-8").splitlines()) == 5
+    scored = _run("score", file, "--readability", "--json", "-q", "--no-meteor", "--resamples", "50")[0]
+    assert json.loads(scored)["readability"][0]["index"] == "flesch_kincaid_grade"
+    done = CliRunner().invoke(app, ["layman", "readability", file, "-o", str(tmp_path / "page.pdf")])
+    assert "must go to .html, .csv, .md, .tex or a folder, got 'page.pdf'" in str(done.exception)
+
+
+def test_score_says_that_meteor_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pycocoevalcap")
+    file = _file(tmp_path, "reports.csv", REPORTS)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert "METEOR is left out: METEOR 1.5 is a Java program" in _run("score", file, "--resamples", "50")[1]
+    assert "METEOR" not in _run("score", file, "--resamples", "50", "--no-meteor")[1]
+    done = CliRunner().invoke(app, ["layman", "score", file, "--meteor"])
+    assert done.exit_code != 0
+    assert "there is no java on the PATH" in str(done.exception)

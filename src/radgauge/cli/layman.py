@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from radgauge.cli import layman_build
+from radgauge.cli import layman_build, layman_study
 from radgauge.cli import options as o
 
 
@@ -22,6 +22,7 @@ def register(app: typer.Typer) -> None:
     layman.command("write")(write_cli)
     layman.command("score")(score_cli)
     layman.command("robustness")(robustness_cli)
+    layman_study.register(layman)
     layman_build.register(layman)
     app.add_typer(layman, name="layman")
 
@@ -92,6 +93,9 @@ def score_cli(
         bool | None,
         typer.Option("--meteor/--no-meteor", help="METEOR too; by default if Java and the extra are there."),
     ] = None,
+    readability: Annotated[
+        bool, typer.Option("--readability", help="Also how easy the reports are to read, before and after.")
+    ] = False,
     resamples: o.Resamples = 1000,
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
@@ -103,9 +107,14 @@ def score_cli(
 
       radgauge layman score reports.csv
     """
+    from dataclasses import replace
+
+    from radgauge.cli.layman_study import print_table
     from radgauge.cli.render import console, not_judged_notes, print_summary
     from radgauge.errors import ModelError
+    from radgauge.lay_study import compare_ease
     from radgauge.metrics.layman import Layman
+    from radgauge.report.lay_tables import ease_table
     from radgauge.scores import score
     from radgauge.summary import summarise
 
@@ -133,12 +142,23 @@ def score_cli(
         outside=outside,
         meteor=meteor is not False and not missing,
     )
-    results = score(case_file.cases, [metric], reading=o.open_readings(no_cache=False, quiet=quiet))
+    reading = o.open_readings(no_cache=False, quiet=quiet)
+    results = score(case_file.cases, [metric], reading=reading)
     lines = summarise(results, resamples=resamples, seed=seed)
+    ease = None
+    if readability:
+        lay_text = metric.replaced(case_file.cases, reading=reading).lay_text
+        lay = [replace(case, candidate=lay_text(case.candidate)) for case in case_file.cases]
+        before = {case.key: case.candidate for case in case_file.cases}
+        ease = compare_ease(lay, before, reading=reading, resamples=max(resamples, 1), seed=seed)
     if as_json:
-        typer.echo(o.to_json({"summary": lines, "seed": seed, "input": case_file.provenance.as_dict()}))
+        found = {"summary": lines, **({"readability": ease.lines} if ease else {})}
+        typer.echo(o.to_json({**found, "seed": seed, "input": case_file.provenance.as_dict()}))
         return
-    print_summary(console(), lines)
+    out = console()
+    print_summary(out, lines)
+    if ease is not None:
+        print_table(out, ease_table(ease))
     if not quiet:
         err = console(stderr=True)
         notes = [*case_file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results)]
