@@ -38,8 +38,7 @@ def run(folder: Path, **job: object) -> dict[str, object]:
     (folder / "job.json").write_text(json.dumps({"checkpoint": checkpoint, "norm": NORM, **job}))
     run_peer(HERE / "peer.py", folder, name="vlscore")
     found = json.loads((folder / "result.json").read_text())
-    found.pop("seconds")
-    return found
+    return {key: value for key, value in found.items() if key not in ("seconds", "processor")}
 
 
 def drawn(folder: Path) -> dict[str, object]:

@@ -38,10 +38,10 @@ def main(folder: Path) -> None:
     text_model.AutoModel = Model
     checkpoint = str(folder / job["checkpoint"])
     metric = VLscore(checkpoint=checkpoint, device="cpu", norm=job["norm"], show_progress=False)
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     scores = metric.compute(job["images"], gt=job["references"], output=job["candidates"])
-    seconds = time.perf_counter() - started
-    result = {"scores": scores.tolist(), "seconds": seconds}
+    result = {"scores": scores.tolist(), "seconds": time.perf_counter() - started}
+    result["processor"] = time.process_time() - busy
     if job.get("vectors", True):
         images, texts = sorted(set(job["images"])), sorted({*job["references"], *job["candidates"]})
         result["images"] = {

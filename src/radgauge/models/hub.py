@@ -15,6 +15,7 @@ from radgauge.errors import ModelError, require
 
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _ONLY_WITHOUT_SAFETENSORS = ("*.bin",)
+_NAMING = (".json", ".txt", ".model", ".safetensors", ".bin", ".pt", ".pth", ".ckpt")
 
 
 def offline() -> bool:
@@ -96,7 +97,7 @@ def checkpoint_name(model: str) -> str:
         return f"{split_revision(model)[0]}@{folder.name[:12]}"
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix in (".json", ".txt", ".model", ".safetensors", ".bin"):
+        if path.is_file() and path.suffix in _NAMING:
             digest.update(path.relative_to(folder).as_posix().encode())
             with path.open("rb") as handle:
                 digest.update(hashlib.file_digest(handle, "sha256").digest())

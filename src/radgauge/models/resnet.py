@@ -59,11 +59,16 @@ class ResNet50(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> Tensor:
         """(n, 3, h, w) to (n, 2048)."""
+        pooled: Tensor = self.places(x).mean(dim=1)
+        return pooled
+
+    def places(self, x: Tensor) -> Tensor:
+        """(n, 3, h, w) to (n, places, 2048): the last layer before the mean."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         for layer in (self.layer1, self.layer2, self.layer3, self.layer4):
             x = layer(x)
-        pooled: Tensor = x.mean(dim=(2, 3))
-        return pooled
+        found: Tensor = x.flatten(2).transpose(1, 2)
+        return found
 
 
 def folded(network: ResNet50) -> ResNet50:

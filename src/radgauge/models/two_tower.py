@@ -1,9 +1,9 @@
-"""Any image-text model of two towers: CLIP, SigLIP, ALIGN, dual encoders of transformers; open_clip's form too.
+"""Any image-text model of two towers: CLIP, SigLIP, ALIGN, dual encoders of transformers; two other forms too.
 
-A folder (or hub id) with the model's config, weights, tokenizer and preprocessor config; `open_clip_form` reads
-the other form, BiomedCLIP's. Models that come with code of their own are not run. Vectors have length one unless
-`unit` is off, since it is their angle that such models are trained on. C is not known for these: `radgauge fit
-vlscore` learns it.
+A folder (or hub id) with the model's config, weights, tokenizer and preprocessor config. `open_clip_form` reads
+open_clip's form (BiomedCLIP), `resnet_bert` bare weights with a file that wires them (MedCLIP, BioViL, ConVIRT).
+Models that come with code of their own are not run. Vectors have length one unless `unit` is off, since it is
+their angle that such models are trained on. C is not known for most of these: `radgauge fit vlscore` learns it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from radgauge.images import Grey
 from radgauge.images.prepare import Preparation, from_transformers
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.open_clip_form import CONFIG, load_open_clip
+from radgauge.models.resnet_bert import WIRING, load_resnet_bert, read_wiring
 from radgauge.models.weights import quietly
 
 Vectors = NDArray[np.float32]
@@ -53,8 +54,10 @@ class TwoTower:
 
     @property
     def constant(self) -> float | None:
-        """Not known."""
-        return None
+        """What the file that wires a ResNet and a BERT says; not known for others."""
+        folder = checkpoint_folder(self.model)
+        found = read_wiring(folder).get("constant") if (folder / WIRING).is_file() else None
+        return None if found is None else float(found)
 
     def embed_images(self, images: Sequence[Grey]) -> Vectors:
         """One row per picture."""
@@ -113,6 +116,8 @@ def _load(model: str, device: str) -> Any:
     folder = checkpoint_folder(model)
     if (folder / CONFIG).is_file():
         return load_open_clip(folder, device=device)
+    if (folder / WIRING).is_file():
+        return load_resnet_bert(folder, device=device)
     transformers = require("transformers", extra="models")
     settings = _json(folder / "config.json", model)
     try:

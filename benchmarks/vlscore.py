@@ -1,0 +1,139 @@
+"""How many image-report triplets VLScore judges in a second after decoding; LIMITR beside the authors' package.
+
+Usage: PYTHONPATH=src python benchmarks/vlscore.py [iu_xray folder] [--peer]. Without the folder, drawn pictures
+and our own sample reports. --peer runs vlscore-cxr and our LIMITR on a seeded checkpoint of the published size, in
+the environment that `make parity` builds (or $RADGAUGE_PEERS_VLSCORE).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from radgauge.case_files import read_cases
+from radgauge.cases import Case
+from radgauge.images import Grey, grey
+from radgauge.metrics.vlscore import VLScore
+from radgauge.models.image_text import image_vectors, text_vectors
+from radgauge.reading import Readings
+from radgauge.samples import sample_reports_path
+
+ROOT = Path(__file__).parents[1]
+TRIPLETS = 592
+NORM = 5000.0  # of the order of the seeded network's areas
+sys.path.insert(0, str(ROOT / "parity"))
+
+
+def indiana(folder: Path, target: Path) -> list[tuple[Path, str]]:
+    """Every image of the validation split with its report."""
+    studies = json.loads((folder / "r2gen_annotation.json").read_text())["val"]
+    found = []
+    with zipfile.ZipFile(folder / "images_train_val.zip") as archive:
+        names = set(archive.namelist())
+        for study in studies:
+            for view in ("0.jpg", "1.jpg"):
+                if (name := f"{study['id']}/{view}") in names:
+                    found.append((Path(archive.extract(name, target)), study["report"]))
+    return found[:TRIPLETS]
+
+
+def drawn(target: Path) -> list[tuple[Path, str]]:
+    """Noise of the size of X-ray pictures on the web, with sample reports."""
+    from PIL import Image
+
+    reports = [case.references[0] for case in read_cases(sample_reports_path()).cases]
+    rng = np.random.default_rng(0)
+    found = []
+    for at in range(TRIPLETS):
+        small = rng.integers(0, 256, (16, 16), dtype=np.uint8)
+        path = target / f"{at}.png"
+        Image.fromarray(small).resize((512, 420)).save(path)
+        found.append((path, reports[at % len(reports)]))
+    return found
+
+
+def embedded(pairs: list[tuple[Path, str]]) -> None:
+    """Decoding, embedding and comparing apart; every image and both its texts are new."""
+    cases = [
+        Case(str(at), pairs[(at + 1) % len(pairs)][1], (report,), images=(path,))
+        for at, (path, report) in enumerate(pairs)
+    ]
+    metric = VLScore()
+    encoder = metric.image_text
+    encoder.embed_images([grey(pairs[0][0])])  # the network is loaded before the clock starts
+    encoder.embed_texts([pairs[0][1]])
+    start = time.perf_counter()
+    pictures: list[Grey] = [grey(path) for path, _ in pairs]
+    decoded = time.perf_counter()
+    encoder.embed_images(pictures)
+    seen = time.perf_counter()
+    encoder.embed_texts(list(dict.fromkeys(report for _, report in pairs)))
+    read = time.perf_counter()
+    reading = Readings()
+    image_vectors([path for path, _ in pairs], encoder, reading=reading)
+    text_vectors([report for _, report in pairs], encoder, reading=reading)
+    before = time.perf_counter()
+    metric.measure(cases, reading=reading)
+    compared = time.perf_counter() - before
+    count = len(cases)
+    after = (read - decoded) + compared
+    print(f"{count} triplets, {os.cpu_count()} cores, {encoder.name.partition(':')[0]}")
+    print(f"decode          {decoded - start:7.2f} s  {count / (decoded - start):8.0f} images/s")
+    print(f"embed images    {seen - decoded:7.2f} s  {count / (seen - decoded):8.0f} images/s")
+    texts = len({report for _, report in pairs})
+    print(f"embed reports   {read - seen:7.2f} s  {texts / (read - seen):8.0f} reports/s")
+    print(f"compare         {compared:7.3f} s  {count / compared:8.0f} triplets/s")
+    print(f"after decoding  {after:7.2f} s  {count / after:8.0f} triplets/s")
+
+
+def beside_the_authors(pairs: list[tuple[Path, str]], *, count: int = 16) -> None:
+    """The same images and reports through vlscore-cxr and through our LIMITR, both on the same threads."""
+    import seeded
+    import torch
+    from environment import run_peer
+
+    from radgauge.models.limitr import Limitr
+
+    pairs = pairs[:count]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        reports = [report for _, report in pairs]
+        size = seeded.Size(**{**vars(seeded.BASE), "texts": tuple(reports)})
+        checkpoint = seeded.limitr(folder, size=size)
+        others = [*reports[1:], reports[0]]
+        job = {"checkpoint": checkpoint.name, "norm": NORM, "vectors": False, "threads": torch.get_num_threads()}
+        job |= {"images": [str(path) for path, _ in pairs], "candidates": others, "references": reports}
+        (folder / "job.json").write_text(json.dumps(job))
+        run_peer(ROOT / "parity" / "vlscore" / "peer.py", folder, name="vlscore")
+        peer = json.loads((folder / "result.json").read_text())
+        encoder = Limitr(str(checkpoint))
+        encoder.embed_texts(["loaded"])
+        cases = [
+            Case(str(at), other, (report,), images=(path,))
+            for at, ((path, report), other) in enumerate(zip(pairs, others, strict=True))
+        ]
+        start, busy = time.perf_counter(), time.process_time()
+        rows = VLScore(encoder=str(checkpoint), constant=NORM).measure(cases, reading=Readings())
+        ours, spent = time.perf_counter() - start, time.process_time() - busy
+    apart = np.abs(rows[:, 0] - np.array(peer["scores"])).max()
+    print(f"LIMITR of the published size, {count} triplets with decoding, {torch.get_num_threads()} threads")
+    for what, theirs, mine in (("clock", peer["seconds"], ours), ("processor", peer["processor"], spent)):
+        print(f"{what}: vlscore-cxr {theirs:.1f} s, radgauge {mine:.1f} s: {theirs / mine:.2f} times as fast")
+    print(f"scores {min(peer['scores']):.2f} to {max(peer['scores']):.2f}, largest difference {apart:.1e}")
+
+
+if __name__ == "__main__":
+    given = [argument for argument in sys.argv[1:] if argument != "--peer"]
+    with tempfile.TemporaryDirectory() as place:
+        found = indiana(Path(given[0]), Path(place)) if given else drawn(Path(place))
+        if "--peer" in sys.argv:
+            beside_the_authors(found)
+        else:
+            embedded(found)
