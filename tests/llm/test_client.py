@@ -200,6 +200,19 @@ def test_no_proxy_stands_between_us_and_this_machine(ask, monkeypatch: pytest.Mo
     assert put().text == OK.content
 
 
+def test_other_secrets_of_the_environment_are_not_sent(
+    ask, llm_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID", "WEBHOOK_SECRET"):
+        monkeypatch.setenv(f"OPENAI_{name}", f"secret-{name}")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Own: secret-header")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    _, _, put = ask(OK)
+    put()
+    assert "secret" not in llm_server.requests[0].headers
+    assert KEY in llm_server.requests[0].headers
+
+
 def test_the_budget_is_never_exceeded(ask, llm_server: ScriptedServer) -> None:
     llm_server.behaviour = lambda request: Reply('{"0": "x"}', usage=(70, 100))
     model, _, put = ask(price_in=1000.0, price_out=1000.0, max_cost=1.0)

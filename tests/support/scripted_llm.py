@@ -51,12 +51,14 @@ class Request:
         items: The JSON object in the question: number -> text, or number -> object.
         body: The whole body.
         key: The bearer token.
+        headers: All of them.
     """
 
     number: int
     items: dict[str, Any]
     body: dict[str, Any]
     key: str
+    headers: str
 
 
 def numbered(items: dict[str, str]) -> str:
@@ -84,7 +86,7 @@ class ScriptedServer:
                 items, _ = json.JSONDecoder().raw_decode(text, start.start()) if start else ({}, 0)
                 with outer._lock:
                     key = (self.headers.get("authorization") or "").removeprefix("Bearer ")
-                    request = Request(len(outer.requests), items, body, key)
+                    request = Request(len(outer.requests), items, body, key, str(self.headers))
                     outer.requests.append(request)
                 reply = outer.behaviour(request)
                 if reply.hang:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 from radgauge.errors import RadgaugeError, require
 from radgauge.llm.journal import Record
 from radgauge.llm.limits import Clock, Limits, Stopped, SystemClock, Usage, Window
-from radgauge.llm.server import Server
+from radgauge.llm.server import OPENAI, Server
 
 log = logging.getLogger(__name__)
 
@@ -232,6 +232,10 @@ class LanguageModel:
                     max_retries=0,
                     http_client=http,
                 )
+                if self.server.host != OPENAI:  # the client adds what the environment says of an account there
+                    made = self._client_made
+                    made.organization = made.project = made.admin_api_key = None
+                    made._custom_headers = {}
             return self._client_made
 
     def _send(self, system: str, user: str, max_tokens: int) -> Any:

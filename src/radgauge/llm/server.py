@@ -18,7 +18,7 @@ from radgauge.errors import UsageError
 from radgauge.models.hub import offline
 
 URL, MODEL, KEY = "RADGAUGE_LLM_URL", "RADGAUGE_LLM_MODEL", "RADGAUGE_LLM_KEY"
-_OPENAI = "api.openai.com"
+OPENAI = "api.openai.com"
 
 
 class Secret:
@@ -128,7 +128,7 @@ def server_from_environment(environment: Mapping[str, str] | None = None) -> Ser
             f"(for instance {URL}=http://127.0.0.1:8080/v1), and {KEY} if the server wants a key"
         )
     key = found.get(KEY, "").strip()
-    if not key and (urlsplit(url).hostname or "") == _OPENAI:  # never shown to another host
+    if not key and (urlsplit(url).hostname or "") == OPENAI:  # never shown to another host
         key = found.get("OPENAI_API_KEY", "").strip()
     server = Server(url, model, Secret(key))
     if offline() and not server.is_local:
