@@ -21,7 +21,7 @@ from radgauge.samples import sample_reports_path
 REPORTS = {
     "1": "Small left pleural effusion. No pneumothorax. XXXX.",
     "2": "no  pneumothorax. There is no evidence of pneumothorax. Cardiomegaly.",
-    "3": "Small right pleural effusion. Cardiomegaly.",
+    "3": "Small right pleural effusion.\n\nIMPRESSION:\n\nCardiomegaly.",
 }
 ENCODER = FindingEncoder()
 HOW = Refinement(EmbeddedTranslator(), ("similarity",), ENCODER)
@@ -56,6 +56,7 @@ def test_reports_keep_what_they_say(tmp_path: Path) -> None:
         "There is a small amount of fluid around the lung on the left. There is no air leak around the lung. XXXX."
     )
     assert "on the right" in str(rows["3"]["lay"])
+    assert " IMPRESSION: " in str(rows["3"]["lay"])
     for row in rows.values():
         assert keeps_meaning((row["report"], row["lay"]))  # type: ignore[arg-type]
 

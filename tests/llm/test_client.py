@@ -13,7 +13,8 @@ import pytest
 from scripted_llm import KEY, Reply, Request, ScriptedServer
 
 from radgauge.errors import UsageError
-from radgauge.llm.client import BudgetReached, LanguageModel, LlmError, TooLong
+from radgauge.llm.account import BudgetReached
+from radgauge.llm.client import LanguageModel, LlmError, TooLong
 from radgauge.llm.limits import MINUTE, Limits, Stopped, SystemClock, Window
 from radgauge.llm.server import server_from_environment
 

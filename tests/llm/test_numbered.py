@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_llm import Reply, Request, ScriptedServer, numbered
 
-from radgauge.llm.client import BudgetReached, LanguageModel, LlmError
+from radgauge.llm.account import BudgetReached
+from radgauge.llm.answers import parse_numbered
+from radgauge.llm.client import LanguageModel, LlmError
 from radgauge.llm.journal import Journal
 from radgauge.llm.limits import Limits
-from radgauge.llm.numbered import Outcome, Question, as_numbered, ask_all, parse_numbered
+from radgauge.llm.numbered import Outcome, Question, as_numbered, ask_all
 from radgauge.llm.server import server_from_environment
 
 BROKEN, CUT = "the JSON is broken", "the JSON breaks off"

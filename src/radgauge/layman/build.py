@@ -28,7 +28,7 @@ from radgauge.layman.dedupe import Deduplicated, deduplicate, distinct_sentences
 from radgauge.layman.refine import Refinement, Round, Verdict, add_rounds, refine
 from radgauge.layman.replacement import sentences_of
 from radgauge.layman.sentences import Pair, keeps_meaning
-from radgauge.layman.sets import Entry, rejected_pairs, write_atomically, write_sets
+from radgauge.layman.sets import Entry, is_heading, rejected_pairs, write_atomically, write_sets
 from radgauge.models.encoders import Encoder
 
 ROUNDS, ABOUT, KEPT = "rounds.csv", "build.json", "kept.npz"
@@ -96,8 +96,9 @@ def build_sets(
             goes on from there.
     """
     split = {study: sentences_of(text) for study, text in reports.items()}
-    times = Counter(normal_sentence(each) for found in split.values() for each in found)
-    distinct = distinct_sentences(each for found in split.values() for each in found)
+    said = [each for found in split.values() for each in found if not is_heading(each)]
+    times = Counter(map(normal_sentence, said))
+    distinct = distinct_sentences(said)
     if not distinct:
         raise InputError("the reports hold no sentence with a word in it")
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +136,7 @@ def build_sets(
     write_atomically(folder / ROUNDS, _table(rounds))
     built = Built(
         reports=len(reports),
-        sentences=sum(map(len, split.values())),
+        sentences=len(said),
         distinct=len(distinct),
         kept=len(unique.kept),
         pairs=pairs,

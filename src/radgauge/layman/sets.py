@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from radgauge.layman.dedupe import normal_sentence
 from radgauge.layman.replacement import sentences_of
 from radgauge.layman.sentences import HEADER, Pair
 
+_HEADING = re.compile(r"[A-Z][A-Za-z /&]{2,40}:")
 SENTENCES, SET, REPORTS, VERDICTS = "sentences.jsonl", "sentences.tsv", "reports.jsonl", "verdicts.jsonl"
 
 
@@ -47,6 +49,15 @@ class Entry:
     def pair(self) -> Pair:
         """The pair that a person would judge."""
         return Pair(self.same_as or self.sentence, self.lay)
+
+
+def is_heading(sentence: str) -> bool:
+    """Whether it only names a part of the report; it stays as it is.
+
+    >>> is_heading("IMPRESSION:"), is_heading("Impression: no change.")
+    (True, False)
+    """
+    return _HEADING.fullmatch(sentence) is not None
 
 
 def write_sets(
@@ -120,7 +131,9 @@ def _lay_report(
     lay, why = [], ""
     for sentence in sentences_of(text):
         entry = known.get(normal_sentence(sentence))
-        if entry is None:
+        if is_heading(sentence):
+            lay.append(sentence)
+        elif entry is None:
             why = "a sentence is not translated yet"
         elif not entry.accepted:
             why = f"a sentence has no accepted lay text: {entry.why}"

@@ -3,7 +3,8 @@
 Nothing here runs unless the user names a server in the environment (docs/llm.md).
 """
 
-from radgauge.llm.client import BudgetReached, LanguageModel, LlmError
+from radgauge.llm.account import BudgetReached
+from radgauge.llm.client import LanguageModel, LlmError
 from radgauge.llm.journal import Journal
 from radgauge.llm.limits import Limits, Usage
 from radgauge.llm.numbered import Outcome, ask_all

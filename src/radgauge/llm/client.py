@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
 from radgauge.errors import RadgaugeError, require
+from radgauge.llm.account import Account
 from radgauge.llm.journal import Record
 from radgauge.llm.limits import Clock, Limits, Stopped, SystemClock, Usage, Window
 from radgauge.llm.server import OPENAI, Server
@@ -28,10 +29,6 @@ _SHOWN = 300  # characters of a server's message
 
 class LlmError(RadgaugeError):
     """The server refuses, is not there, or fails again and again; what was answered before is kept."""
-
-
-class BudgetReached(RadgaugeError):
-    """The next question could cost more than the user allows; what was answered before is kept."""
 
 
 class TooLong(RadgaugeError):
@@ -78,27 +75,18 @@ class LanguageModel:
         self.limits = limits or Limits()
         self.clock = clock or SystemClock()
         self._rng = rng or random.Random()
-        self._ledger = ledger or (lambda record: None)
+        self._account = Account(self.limits, past, ledger or (lambda record: None))
         self._window = Window(self.limits, self.clock)
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._open: dict[int, float] = {}  # requests on their way -> the most they may cost
-        self._usage = Usage()
-        self._next = 0
         self._settings: dict[str, Any] = {"temperature": 0.0}
         self._length = "max_tokens"
-        for record in past:
-            self._count(record)
-        self._usage = self._usage._replace(unsure=self._usage.unsure + sum(self._open.values()))
-        self._open.clear()
-        self._began = self.clock.now()
         self._client_made: Any = None
 
     @property
     def usage(self) -> Usage:
         """What was asked so far, earlier runs included."""
-        with self._lock:
-            return self._usage
+        return self._account.usage
 
     def ask(self, system: str, user: str, *, max_tokens: int) -> Answer:
         """Put one question.
@@ -115,32 +103,30 @@ class LanguageModel:
             Stopped: `stop` was called.
         """
         most_in = len(system.encode()) + len(user.encode()) + _OVERHEAD  # no token is shorter than a byte
-        bound = self.limits.cost(most_in, max_tokens)
         pause = 0.0
         why = ""
         for attempt in range(self.limits.attempts):
             if attempt:
                 self.clock.sleep(pause)
-                with self._lock:
-                    self._usage = self._usage._replace(retries=self._usage.retries + 1)
+                self._account.retried()
             entry = self._window.enter(most_in // 3 + max_tokens)
-            number = self._reserve(bound)
+            if self._stop.is_set():
+                raise Stopped("stopped")
+            number = self._account.reserve(most_in, max_tokens)
             try:
                 found = self._send(system, user, max_tokens)
             except _Failed as failed:
-                self._settle({"id": number, "void": not failed.may_be_charged})
+                self._account.failed(number, may_be_charged=failed.may_be_charged)
                 why = failed.why
                 pause = self._pause(attempt, failed.wait)
                 continue
             except BaseException:
-                self._settle({"id": number, "void": True})
+                self._account.failed(number, may_be_charged=False)
                 raise
             tokens = _tokens(found)
-            cost: Record = {"id": number, "unknown": True}
             if tokens is not None:
                 entry[1] = float(sum(tokens))
-                cost = {"id": number, "in": tokens[0], "out": tokens[1], "cost": self.limits.cost(*tokens)}
-            self._settle(cost, tell=False)
+            cost = self._account.answered(number, tokens)
             choice = found.choices[0]
             reason = str(getattr(choice, "finish_reason", "") or "")
             text = getattr(choice.message, "content", None)
@@ -153,10 +139,8 @@ class LanguageModel:
     def stop(self) -> None:
         """Wake whoever waits; no further question is sent."""
         self._stop.set()
-        with self._lock:
-            waiting = len(self._open)
-        if waiting:
-            log.warning("waiting for %d requests that are under way; their answers are kept", waiting)
+        if self._account.under_way:
+            log.warning("waiting for %d requests under way; their answers are kept", self._account.under_way)
         if isinstance(self.clock, SystemClock):
             self.clock.stop()
 
@@ -164,51 +148,6 @@ class LanguageModel:
         """Close the connections."""
         if self._client_made is not None:
             self._client_made.close()
-
-    def _reserve(self, bound: float) -> int:
-        with self._lock:
-            if self._stop.is_set():
-                raise Stopped("stopped")
-            used, most = self._usage, self.limits.max_cost
-            spent = used.cost + used.unsure + sum(self._open.values())
-            if most is not None and spent + bound > most:
-                raise BudgetReached(
-                    f"stopped before --max-cost: {used.cost:.4f} of {most:g} is spent"
-                    + (f" (up to {used.unsure:.4f} more is unsure)" if used.unsure else "")
-                    + f" and the next question could cost up to {bound:.4f}"
-                )
-            number = self._next
-            self._next += 1
-            self._open[number] = bound
-        self._ledger({"id": number, "bound": bound})  # before the question: a killed run knows what it may owe
-        return number
-
-    def _settle(self, record: Record, *, tell: bool = True) -> None:
-        with self._lock:
-            self._count(record)
-        if tell:
-            self._ledger(record)
-
-    def _count(self, record: Record) -> None:
-        """Add a cost record to the usage."""
-        number = int(record["id"])
-        self._next = max(self._next, number + 1)
-        if "bound" in record:
-            self._open[number] = float(record["bound"])
-            return
-        bound = self._open.pop(number, 0.0)
-        used = self._usage
-        if "in" in record:
-            self._usage = used._replace(
-                requests=used.requests + 1,
-                tokens_in=used.tokens_in + int(record["in"]),
-                tokens_out=used.tokens_out + int(record["out"]),
-                cost=used.cost + float(record["cost"]),
-            )
-        elif record.get("unknown"):
-            self._usage = used._replace(requests=used.requests + 1, unsure=used.unsure + bound)
-        elif not record.get("void"):
-            self._usage = used._replace(unsure=used.unsure + bound)
 
     def _pause(self, attempt: int, wanted: float | None) -> float:
         if wanted is not None and wanted > self.limits.longest_wait:

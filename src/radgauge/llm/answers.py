@@ -1,0 +1,92 @@
+"""Read answers that should be a JSON object keyed by number, and say exactly what is wrong where they are not."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+_OBJECT = re.compile(r'\{\s*["}]')
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,6}")
+_DECODER = json.JSONDecoder()
+_BROKEN, _CUT = "the JSON is broken", "the JSON breaks off"
+
+
+class Parsed(NamedTuple):
+    """What an answer says.
+
+    Attributes:
+        values: Number -> value, for the numbers that are clear.
+        fault: What is wrong with the answer as a whole; "" if nothing is.
+        faults: Number -> what is wrong with it.
+    """
+
+    values: dict[int, Any]
+    fault: str
+    faults: dict[int, str]
+
+
+def parse_numbered(answer: str, count: int) -> Parsed:
+    """Read an answer to `count` texts numbered from 0.
+
+    A number that was not asked for makes the whole answer worthless: the model counts in its own way.
+
+    >>> parse_numbered('```json\\n{"1": "b", "0": "a"}\\n```', 2).values
+    {1: 'b', 0: 'a'}
+    >>> parse_numbered('{"0": "a", "1": "b', 2)
+    Parsed(values={0: 'a'}, fault='the JSON breaks off', faults={})
+    >>> parse_numbered('{"1": "a", "2": "b"}', 2).fault
+    'it answers a number that was not asked: 2'
+    """
+    begin = _OBJECT.search(answer)
+    if begin is None:
+        return Parsed({}, "there is no JSON object in it", {})
+    pairs, fault, end = _pairs(answer, begin.start())
+    if not fault and _OBJECT.search(answer, end):
+        return Parsed({}, "there is more than one JSON object in it", {})
+    values: dict[int, Any] = {}
+    faults: dict[int, str] = {}
+    for key, value in pairs:
+        if not _NUMBER.fullmatch(key) or int(key) >= count:
+            return Parsed({}, f"it answers a number that was not asked: {key[:20]}", {})
+        number = int(key)
+        if number in values or number in faults:
+            values.pop(number, None)
+            faults[number] = "it is answered twice"
+        else:
+            values[number] = value
+    return Parsed(values, fault, faults)
+
+
+def _pairs(text: str, start: int) -> tuple[list[tuple[str, Any]], str, int]:
+    """Key and value of everything in a JSON object up to where it breaks, how it breaks, and where it ends."""
+    pairs: list[tuple[str, Any]] = []
+    at = _skip(text, start + 1)
+    if text[at : at + 1] == "}":
+        return pairs, "", at + 1
+    try:
+        while True:
+            key, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, at)
+            if not isinstance(key, str) or text[at : at + 1] != ":":
+                return pairs, _BROKEN if at < len(text) else _CUT, at
+            value, at = _DECODER.raw_decode(text, _skip(text, at + 1))
+            at = _skip(text, at)
+            mark = text[at : at + 1]
+            if mark not in (",", "}") or not mark:
+                return pairs, _BROKEN if mark else _CUT, at
+            pairs.append((key, value))
+            if mark == "}":
+                return pairs, "", at + 1
+            at = _skip(text, at + 1)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text) or error.msg.startswith("Unterminated")
+        return pairs, _CUT if cut else _BROKEN, at
+    except (ValueError, RecursionError):  # a number of thousands of digits, brackets without end
+        return pairs, _BROKEN, at
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\n\r":
+        at += 1
+    return at
