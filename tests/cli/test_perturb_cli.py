@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from radgauge.case_files import read_cases
+import radgauge as rg
+from radgauge.case_files import read_cases, read_references
 from radgauge.cli import app
 from radgauge.errors import InputError, UsageError
 from radgauge.judges.rate_eval import read_triples
@@ -73,6 +77,74 @@ def test_evaluate(reports: Path) -> None:
     assert "change_location" in shown
 
 
+def test_deltas_have_p_values_corrected_over_the_metrics() -> None:
+    texts = {str(i): f"There is a {i + 2} mm nodule in the left lung. The heart is normal." for i in range(9)}
+    made = perturb_reports(texts, ["remove_pathology", "remove_normal", "unknown_word", "change_location"])
+    study = evaluate(made, ["errors", "bleu"], resamples=20, permutations=999)
+    errors, bleu = (metric.deltas for metric in study.metrics)
+    name = "pathology removal, against normal sentences"
+    assert errors[name].both == 9
+    assert errors[name].p == pytest.approx(1 / 2**9, abs=0.004)  # one in 512 ways to swap nine reports
+    assert errors["location"].p < 0.05 < bleu["location"].p  # BLEU minds an unknown word as much
+    for delta in ("location", name):
+        low, high = sorted([errors[delta].p, bleu[delta].p])
+        assert sorted([errors[delta].p_holm, bleu[delta].p_holm]) == pytest.approx(
+            [min(2 * low, 1), min(max(2 * low, high), 1)]
+        )
+
+
+@dataclass(frozen=True)
+class _SeesImages(rg.Metric):
+    """Whether the study's own image came along: a metric that needs one."""
+
+    name: ClassVar[str] = "sees_images"
+    higher_is_better: ClassVar[bool] = True
+    needs: ClassVar[frozenset[str]] = frozenset({"image"})
+
+    def measure(self, cases: Sequence[rg.Case], *, reading: rg.Readings) -> np.ndarray:
+        return np.array([float(case.images[0].name == f"{case.id}.png") for case in cases]).reshape(-1, 1)
+
+
+def test_images_go_with_the_changed_reports(tmp_path: Path) -> None:
+    file = tmp_path / "reports.csv"
+    file.write_text("id,report,image\n1,There is a small left pleural effusion.,1.png\n2,No effusion.,2.png\n")
+    (tmp_path / "pictures").mkdir()
+    for name in ("1.png", "2.png"):
+        (tmp_path / "pictures" / name).write_bytes(b"not read here")
+    out = tmp_path / "perturbed.jsonl"
+    run(file, "-o", out, "--images", tmp_path / "pictures")
+    found = read_cases(out).cases
+    assert {case.images for case in found} == {
+        (tmp_path / "pictures" / "1.png",),
+        (tmp_path / "pictures" / "2.png",),
+    }
+    originals = {case.id: case for case in read_references(file, images=tmp_path / "pictures").cases}
+    made = perturb_reports({study: case.references[0] for study, case in originals.items()})
+    [metric] = evaluate(made, [_SeesImages()], cases=originals, resamples=20, permutations=9).metrics
+    assert metric.not_judged == 0
+    assert metric.means["change_location"].value == 1.0
+    [blind] = evaluate(made, [_SeesImages()], resamples=20, permutations=9).metrics
+    assert blind.not_judged == len(found)
+
+
+def test_the_study_as_a_page(reports: Path, tmp_path: Path) -> None:
+    page = tmp_path / "study.html"
+    shown = run(reports, "--evaluate", "-m", "rouge", "-m", "bleu", "--resamples", 20, "--html", page)
+    assert "p, corrected over metrics" in shown
+    text = page.read_text(encoding="utf-8")
+    assert "<b>3</b> reports" in text
+    assert "reports.csv" in text
+    assert "change_location (2)" in text
+
+
+def test_many_metrics_are_printed_in_full(reports: Path) -> None:
+    names = ("rouge", "bleu", "cider", "errors", "ratescore")
+    asked = [part for name in names for part in ("-m", name)]
+    shown = run(reports, "--evaluate", *asked, "--resamples", 20, "--permutations", 9)
+    assert shown.count("pairs ranked right") == 2  # four metrics abreast
+    assert "…" not in shown
+
+
 def test_pairs_by_hand() -> None:
     table = np.array([[0.2, 0.5, 0.2, np.nan], [0.9, 0.1, np.nan, 0.3]])
     significant = np.array([[True, False, False, True], [True, False, False, True]])
@@ -105,6 +177,8 @@ def test_messages(reports: Path, tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match="nothing to do: name a file with -o"):
         fails(reports)
+    with pytest.raises(UsageError, match="--html shows what metrics make of the changes: add --evaluate"):
+        fails(reports, "--json", "--html", tmp_path / "x.html")
     with pytest.raises(UsageError, match="--triples goes with neither"):
         fails(reports, "--triples", "--evaluate")
     with pytest.raises(UsageError, match=r"triples are written as .jsonl, got triples.csv"):

@@ -149,6 +149,7 @@ def read_references(
     columns: Mapping[str, str | Sequence[str]] | None = None,
     encoding: str | None = None,
     split: str | None = None,
+    images: Path | str | None = None,
 ) -> CaseFile:
     """Reports without candidates, as cases with a reference: a corpus to search, or queries.
 
@@ -158,6 +159,7 @@ def read_references(
         columns: Role (id, reference) -> column, where names do not speak for themselves.
         encoding: Of text files; None = byte order mark, else UTF-8.
         split: Keep only the studies of this split.
+        images: As in `read_cases`.
     """
     if section is not None and section not in SECTIONS:
         raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
@@ -166,6 +168,11 @@ def read_references(
     _check_given(given, [side])
     check_unique(side.cases, places=side.places)
     warnings = [*side.table.source.notes, *(heading_notes(side.cases) if section is None else ())]
+    if images is not None:
+        cases, notes = place_images(side.cases, Path(images))
+        warnings += notes
+    else:
+        cases = near_table(side.cases, Path(path))
     provenance = Provenance(
         sources=(side.table.source,),
         columns=_columns_by_file([side]),
@@ -176,7 +183,7 @@ def read_references(
         cases=len(side.cases),
         warnings=tuple(warnings),
     )
-    return CaseFile(side.cases, provenance)
+    return CaseFile(tuple(cases), provenance)
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,13 @@ def read_case_file(
 
 
 def read_originals(
-    path: Path, *, columns: str | None, section: str | None, encoding: str | None, split: str | None
+    path: Path,
+    *,
+    columns: str | None,
+    section: str | None,
+    encoding: str | None,
+    split: str | None,
+    images: Path | None = None,
 ) -> dict[str, Case]:
     """One case per study: files with several systems repeat their references."""
     from radgauge.case_files import read_references
@@ -127,7 +133,12 @@ def read_originals(
     from radgauge.tables.columns import parse_columns
 
     read = read_references(
-        path, section=section, columns=parse_columns(columns) if columns else None, encoding=encoding, split=split
+        path,
+        section=section,
+        columns=parse_columns(columns) if columns else None,
+        encoding=encoding,
+        split=split,
+        images=images,
     )
     found: dict[str, Case] = {}
     for case in read.cases:

@@ -11,9 +11,13 @@ from radgauge.cli import llm_options as lo
 from radgauge.cli import options as o
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
-    from radgauge.perturb import SensitivityStudy
+    from radgauge.perturb import Sensitivity, SensitivityStudy, Value
+
+_METRICS_ABREAST = 4
 
 
 def register(app: typer.Typer) -> None:
@@ -33,6 +37,9 @@ def perturb_cli(
         str | None, typer.Option("--kinds", help="Kinds of change, comma-separated; all by default.")
     ] = None,
     evaluate: Annotated[bool, typer.Option("--evaluate", help="Judge the changed reports with metrics.")] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="With --evaluate: the study as a page with figures.")
+    ] = None,
     triples: Annotated[
         bool,
         typer.Option("--triples", help="Make rewrites and opposites (RaTE-Eval task 3) in place of the kinds."),
@@ -46,10 +53,12 @@ def perturb_cli(
     section: o.Section = None,
     encoding: o.Encoding = None,
     split: o.Split = None,
+    images: o.Images = None,
     models: o.Models = "embedded",
     resamples: Annotated[
         int, typer.Option("--resamples", min=1, help="Bootstrap resamples for the intervals.")
     ] = 1000,
+    permutations: Annotated[int, typer.Option("--permutations", min=1, help="Behind each p value.")] = 5000,
     level: o.Level = 0.95,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the changes and of all resampling.")] = 0,
     batch: lo.Batch = 20,
@@ -71,7 +80,7 @@ def perturb_cli(
 
       radgauge perturb reports.csv -o perturbed.jsonl --kinds change_location,flip_negation
 
-      radgauge perturb reports.csv --evaluate -m bleu -m ratescore
+      radgauge perturb reports.csv --evaluate -m bleu -m ratescore --html sensitivity.html
 
       radgauge perturb reports.csv --triples -o triples.jsonl && radgauge triples triples.jsonl
 
@@ -93,7 +102,11 @@ def perturb_cli(
         raise UsageError(
             "--triples goes with neither --evaluate nor --kinds; give the file it writes to `radgauge triples`"
         )
-    originals = o.read_originals(reports, columns=columns, section=section, encoding=encoding, split=split)
+    if html is not None and not evaluate:
+        raise UsageError("--html shows what metrics make of the changes: add --evaluate")
+    originals = o.read_originals(
+        reports, columns=columns, section=section, encoding=encoding, split=split, images=images
+    )
     texts = {study: case.references[0] for study, case in originals.items()}
     out, err = console(), console(stderr=True)
     if writer == "llm" and output is not None:
@@ -136,9 +149,16 @@ def perturb_cli(
             reading=o.open_readings(no_cache=no_cache, quiet=quiet),
             models=models,
             resamples=resamples,
+            permutations=permutations,
             level=level,
             seed=seed,
         )
+        if html is not None:
+            from radgauge.report import write_sensitivity
+
+            how = {"seed": seed, "level": level, "resamples": resamples, "permutations": permutations}
+            title = "What metrics make of known changes"
+            write_sensitivity(html, study, about={"title": title, "source": reports.name, **how})
         if as_json:
             typer.echo(
                 o.to_json({"metrics": list(study.metrics), "possible": study.possible, "level": level, **about})
@@ -153,34 +173,42 @@ def perturb_cli(
     err.print(f"note: {len(laboratory.perturbed)} changed reports from {len(texts)}", soft_wrap=True)
     if missing:
         err.print(f"note: none possible (reports): {missing}", soft_wrap=True)
-    if output is not None:
-        err.print(f"wrote {output}", soft_wrap=True)
+    for written in (output, html):
+        if written is not None:
+            err.print(f"wrote {written}", soft_wrap=True)
 
 
 def _print_study(out: Console, study: SensitivityStudy) -> None:
+    # Values with intervals are wide: more metrics than fit go below, rather than being cut.
+    for start in range(0, len(study.metrics), _METRICS_ABREAST):
+        if start:
+            out.print()
+        _print_metrics(out, study, study.metrics[start : start + _METRICS_ABREAST])
+
+
+def _print_metrics(out: Console, study: SensitivityStudy, metrics: Sequence[Sensitivity]) -> None:
     from radgauge.cli.render import arrow, interval, number, plain_table
     from radgauge.perturb import KINDS
+    from radgauge.wording import p_value
 
-    names = [metric.column for metric in study.metrics]
-    heads = [f"{metric.column} {arrow(metric.higher_is_better)}" for metric in study.metrics]
+    def shown(value: Value) -> str:
+        return f"{number(value.value)} {interval(value.low, value.high)}"
+
+    heads = [f"{metric.column} {arrow(metric.higher_is_better)}" for metric in metrics]
     table = plain_table("mean score by kind", "", "n", *heads, right=(2,))
     for kind, count in study.possible.items():
-        cells = [metric.means[kind] for metric in study.metrics]
         mark = "significant" if KINDS[kind].significant else ""
-        table.add_row(
-            kind, mark, str(count), *(f"{number(each.value)} {interval(each.low, each.high)}" for each in cells)
-        )
+        table.add_row(kind, mark, str(count), *(shown(metric.means[kind]) for metric in metrics))
     out.print(table)
     out.print()
-    table = plain_table("insignificant minus significant (positive is right)", *names)
-    for name in study.metrics[0].deltas:
-        cells = [metric.deltas[name] for metric in study.metrics]
-        table.add_row(name, *(f"{number(each.value)} {interval(each.low, each.high)}" for each in cells))
-    table.add_section()
-    shares = [metric.ranked_right for metric in study.metrics]
-    table.add_row(
-        "pairs ranked right", *(f"{number(each.value)} {interval(each.low, each.high)}" for each in shares)
+    table = plain_table(
+        "insignificant minus significant\n(positive is right)", *(metric.column for metric in metrics)
     )
-    table.add_row("pairs tied", *(number(metric.ties) for metric in study.metrics))
-    table.add_row("pairs", *(str(metric.pairs) for metric in study.metrics))
+    for name in metrics[0].deltas:
+        table.add_row(name, *(shown(metric.deltas[name]) for metric in metrics))
+        table.add_row("  p, corrected over metrics", *(p_value(metric.deltas[name].p_holm) for metric in metrics))
+    table.add_section()
+    table.add_row("pairs ranked right", *(shown(metric.ranked_right) for metric in metrics))
+    table.add_row("pairs tied", *(number(metric.ties) for metric in metrics))
+    table.add_row("pairs", *(str(metric.pairs) for metric in metrics))
     out.print(table)

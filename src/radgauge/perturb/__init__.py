@@ -8,18 +8,21 @@ from radgauge.perturb.edits import KINDS, Edit, Kind, Perturbed
 from radgauge.perturb.llm_triples import findings_sentences, propose_triples
 from radgauge.perturb.make import Laboratory, perturb, perturb_reports
 from radgauge.perturb.sentences import Corpus
-from radgauge.perturb.study import Sensitivity, SensitivityStudy, evaluate, perturbed_cases
+from radgauge.perturb.study import DELTAS, Delta, Sensitivity, SensitivityStudy, Value, evaluate, perturbed_cases
 from radgauge.perturb.triples import make_triples, write_triples
 
 __all__ = [
+    "DELTAS",
     "KINDS",
     "Corpus",
+    "Delta",
     "Edit",
     "Kind",
     "Laboratory",
     "Perturbed",
     "Sensitivity",
     "SensitivityStudy",
+    "Value",
     "evaluate",
     "findings_sentences",
     "make_triples",

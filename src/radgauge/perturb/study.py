@@ -1,13 +1,14 @@
 """Sensitivity study: do metrics fall for significant changes and stay for insignificant ones?
 
 VLScore, tables 2 and 3 and figure 2, for any metric: mean score per kind of change, differences between
-significant and insignificant kinds, and the share of pairs on the same report that are ranked right.
+significant and insignificant kinds with p values, and the share of pairs on the same report that are ranked
+right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -19,6 +20,8 @@ from radgauge.perturb.edits import KINDS, Perturbed
 from radgauge.perturb.make import Laboratory
 from radgauge.reading import Readings
 from radgauge.scores import Results, Scores, score
+from radgauge.stats.corrections import adjust
+from radgauge.stats.partly_paired import partly_paired_test
 from radgauge.stats.resample import Rows, interval, mean_scores
 
 DELTAS = (
@@ -39,6 +42,22 @@ class Value:
     low: float
     high: float
     n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delta(Value):
+    """How much lower a significant change scores than an insignificant one; positive is right.
+
+    Attributes:
+        p: Chance of a difference this large if the kinds did not differ: a permutation test, one-sided, within
+            reports that allow both changes and between those that allow one.
+        p_holm: The same, corrected by Holm over the metrics of the study.
+        both: Reports that were judged with both changes.
+    """
+
+    p: float
+    p_holm: float
+    both: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +84,7 @@ class Sensitivity:
     higher_is_better: bool
     signature: str
     means: Mapping[str, Value]
-    deltas: Mapping[str, Value]
+    deltas: Mapping[str, Delta]
     ranked_right: Value
     ties: float
     pairs: int
@@ -123,6 +142,7 @@ def evaluate(
     reading: Readings | None = None,
     models: str = "embedded",
     resamples: int = 1000,
+    permutations: int = 5000,
     level: float = 0.95,
     seed: int = 0,
 ) -> SensitivityStudy:
@@ -135,6 +155,7 @@ def evaluate(
         reading: Cache and progress.
         models: "embedded", "published" or a folder.
         resamples: Bootstrap resamples of the reports.
+        permutations: Permutations behind each p value.
         level: Coverage of the intervals.
         seed: Seed of the resampling.
     """
@@ -150,8 +171,17 @@ def evaluate(
         reports=max((possible[kind] + laboratory.none_possible[kind] for kind in kinds), default=0),
         possible=possible,
         none_possible=laboratory.none_possible,
-        metrics=tuple(
-            _sensitivity(scores, studies, kinds, significant, resamples=resamples, level=level, seed=seed)
+        metrics=_corrected(
+            _sensitivity(
+                scores,
+                studies,
+                kinds,
+                significant,
+                resamples=resamples,
+                permutations=permutations,
+                level=level,
+                seed=seed,
+            )
             for scores in results.values()
         ),
         results=results,
@@ -165,6 +195,7 @@ def _sensitivity(
     significant: Mapping[tuple[str, str], bool],
     *,
     resamples: int,
+    permutations: int,
     level: float,
     seed: int,
 ) -> Sensitivity:
@@ -189,11 +220,19 @@ def _sensitivity(
         )[0]
         return Value(found.value, found.low, found.high, int((~np.isnan(rows)).any(axis=1).sum()))
 
-    deltas = {
-        name: bounded(sign * table[:, [column[calm], column[grave]]], _difference)
-        for name, calm, grave in DELTAS
-        if calm in column and grave in column
-    }
+    def delta(calm: str, grave: str) -> Delta:
+        rows = sign * table[:, [column[calm], column[grave]]]
+        found = bounded(rows, _difference)
+        test = partly_paired_test(
+            rows[:, 0],
+            rows[:, 1],
+            rng=np.random.default_rng(seed),
+            permutations=permutations,
+            alternative="greater",
+        )
+        return Delta(found.value, found.low, found.high, found.n, test.p, np.nan, test.both)
+
+    deltas = {name: delta(calm, grave) for name, calm, grave in DELTAS if calm in column and grave in column}
     right, ties, pairs = _pairs(sign * table, weighty)
     totals = np.stack([right.sum(1), pairs.sum(1)], axis=1)
     number = int(pairs.sum())
@@ -214,6 +253,17 @@ def _sensitivity(
         },
         not_judged=int(np.isnan(scores.headline).sum()),
     )
+
+
+def _corrected(metrics: Iterable[Sensitivity]) -> tuple[Sensitivity, ...]:
+    """The same with p values corrected over the metrics, each delta for itself."""
+    found = list(metrics)
+    for name in found[0].deltas if found else ():
+        adjusted = adjust([metric.deltas[name].p for metric in found])
+        for place, p in enumerate(adjusted):
+            mine = found[place].deltas
+            found[place] = replace(found[place], deltas={**mine, name: replace(mine[name], p_holm=float(p))})
+    return tuple(found)
 
 
 def _pairs(table: Rows, weighty: np.ndarray) -> tuple[Rows, Rows, Rows]:

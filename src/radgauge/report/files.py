@@ -15,7 +15,12 @@ PNG_SCALE = 3
 
 def write_report(path: Path, report: Report) -> int:
     """Write the page; returns its size in bytes."""
-    text = render_page(report).encode("utf-8")
+    return write_page(path, render_page(report))
+
+
+def write_page(path: Path, page: str) -> int:
+    """Write a page, whole or not at all; returns its size in bytes."""
+    text = page.encode("utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     part.write_bytes(text)

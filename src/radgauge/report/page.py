@@ -6,12 +6,16 @@ import base64
 import hashlib
 import json
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import radgauge
 from radgauge.report.browser_data import script_safe
 from radgauge.report.build import Report
 from radgauge.report.svg import DARK, FONT, LIGHT, SERIES, shape, style_sheet
 from radgauge.report.tables import to_csv, to_latex, to_markdown
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 PAGE_LIGHT = {
     **LIGHT,
@@ -65,11 +69,36 @@ NAV = (
 
 def render_page(report: Report) -> str:
     """The whole page. Everything that comes from data is escaped by the template or is JSON made safe."""
+    script = (files("radgauge.report") / "templates" / "report.js").read_text(encoding="utf-8")
+    forms = {
+        key: {"md": to_markdown(table), "tex": to_latex(table), "csv": to_csv(table)}
+        for key, table in report.tables.items()
+    }
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        templates()
+        .get_template("report.html.j2")
+        .render(
+            r=report,
+            version=radgauge.__version__,
+            nav=[(anchor, name) for anchor, name in NAV if _there(report, anchor)],
+            css=page_style(),
+            js=script,
+            script_hash=f"'sha256-{digest}'",
+            marks=[series_mark(place) for place in range(len(report.systems))],
+            data=report.browser.packed,
+            table_texts=script_safe(json.dumps(forms, ensure_ascii=False)),
+            missing=_missing(report),
+            sampled=_sampled(report),
+        )
+    )
+
+
+def templates() -> Environment:
+    """The templates of this package; everything that they insert is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    folder = files("radgauge.report") / "templates"
-    script = (folder / "report.js").read_text(encoding="utf-8")
     environment = Environment(
         loader=PackageLoader("radgauge.report", "templates"),
         autoescape=True,
@@ -77,25 +106,8 @@ def render_page(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    forms = {
-        key: {"md": to_markdown(table), "tex": to_latex(table), "csv": to_csv(table)}
-        for key, table in report.tables.items()
-    }
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("report.html.j2").render(
-        r=report,
-        version=radgauge.__version__,
-        nav=[(anchor, name) for anchor, name in NAV if _there(report, anchor)],
-        css=_style((folder / "report.css").read_text(encoding="utf-8")),
-        js=script,
-        script_hash=f"'sha256-{digest}'",
-        marks=[_mark(place) for place in range(len(report.systems))],
-        data=report.browser.packed,
-        table_texts=script_safe(json.dumps(forms, ensure_ascii=False)),
-        breakable=Markup("_<wbr>"),  # long names of metrics may break there
-        missing=_missing(report),
-        sampled=_sampled(report),
-    )
+    environment.globals["breakable"] = Markup("_<wbr>")  # long names of metrics may break there
+    return environment
 
 
 def _there(report: Report, anchor: str) -> bool:
@@ -109,7 +121,10 @@ def _there(report: Report, anchor: str) -> bool:
     return needs.get(anchor, True)
 
 
-def _style(sheet: str) -> str:
+def page_style() -> str:
+    """The style sheet of a page, in light and dark."""
+    sheet = (files("radgauge.report") / "templates" / "report.css").read_text(encoding="utf-8")
+
     def variables(colours: dict[str, str]) -> str:
         return "".join(f"--{name}:{value};" for name, value in colours.items())
 
@@ -130,7 +145,8 @@ def _style(sheet: str) -> str:
     return sheet
 
 
-def _mark(series: int) -> str:
+def series_mark(series: int) -> str:
+    """The mark of a series, for a legend."""
     drawn = shape(series, 7, 7, f"c{series % SERIES}", size=4.4)
     return f'<svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">{drawn}</svg>'
 

@@ -17,6 +17,7 @@ from radgauge.stats.failure_modes import FailureMode, OneSided, find_failure_mod
 from radgauge.stats.intraclass import icc
 from radgauge.stats.judge_pairs import JudgePair, OverlapTest, compare_judges
 from radgauge.stats.paired import PairedTest, bootstrap_test, permutation_test
+from radgauge.stats.partly_paired import PartlyPairedTest, partly_paired_test
 from radgauge.stats.preference import Preference, preference_accuracy
 from radgauge.stats.ranking import (
     CorrelationDifference,
@@ -43,6 +44,7 @@ __all__ = [
     "OneSided",
     "OverlapTest",
     "PairedTest",
+    "PartlyPairedTest",
     "Preference",
     "Ranked",
     "Ranking",
@@ -69,6 +71,7 @@ __all__ = [
     "mean_errors",
     "mean_scores",
     "meng_interval",
+    "partly_paired_test",
     "permutation_test",
     "preference_accuracy",
     "rank_judges",

@@ -1,0 +1,199 @@
+"""The sensitivity study as a page: VLScore's figure 2 and tables 2 and 3, for any metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import radgauge
+from radgauge.perturb import DELTAS, KINDS, Sensitivity, SensitivityStudy, Value
+from radgauge.report.files import write_page
+from radgauge.report.page import page_style, series_mark, templates
+from radgauge.report.plots import forest, strip
+from radgauge.report.svg import Plot
+from radgauge.report.tables import Cell, Table
+from radgauge.wording import arrow, interval, number, p_value, signed
+
+CALM, GRAVE = 0, 1
+"""Series of the insignificant and of the significant kinds."""
+
+
+@dataclass(frozen=True)
+class SensitivityPage:
+    """What the page shows.
+
+    Attributes:
+        study: The study.
+        figures: Metric's output -> mean score by kind, with intervals.
+        ranking: Share of pairs ranked right by each metric.
+        tables: Deltas, ranking and means.
+        about: Title, source, seed, level and numbers of resamples.
+    """
+
+    study: SensitivityStudy
+    figures: Mapping[str, Plot]
+    ranking: Plot
+    tables: Mapping[str, Table]
+    about: Mapping[str, Any]
+
+
+def sensitivity_page(study: SensitivityStudy, *, about: Mapping[str, Any]) -> SensitivityPage:
+    """Lay out a study.
+
+    Args:
+        study: What `perturb.evaluate` found.
+        about: title, source, seed, level, resamples, permutations.
+    """
+    return SensitivityPage(
+        study=study,
+        figures={metric.column: _figure(metric, study) for metric in study.metrics},
+        ranking=forest(
+            [(metric.column, CALM, *_numbers(metric.ranked_right)) for metric in study.metrics],
+            key="ranked-right",
+            title="share of pairs ranked right",
+        ),
+        tables={"deltas": _deltas(study), "ranking": _ranking(study), "means": _means(study)},
+        about=about,
+    )
+
+
+def write_sensitivity(path: Path, study: SensitivityStudy, *, about: Mapping[str, Any]) -> int:
+    """Write the study as one self-contained HTML file; returns its size in bytes."""
+    page = sensitivity_page(study, about=about)
+    text = (
+        templates()
+        .get_template("sensitivity.html.j2")
+        .render(
+            page=page,
+            study=study,
+            version=radgauge.__version__,
+            css=page_style(),
+            marks=(series_mark(CALM), series_mark(GRAVE)),
+            arrows={metric.column: arrow(metric.higher_is_better) for metric in study.metrics},
+            kinds=KINDS,
+            unmeasured=_unmeasured(study),
+        )
+    )
+    return write_page(path, text)
+
+
+def _figure(metric: Sensitivity, study: SensitivityStudy) -> Plot:
+    rows = [
+        (f"{kind} ({metric.means[kind].n})", GRAVE if KINDS[kind].significant else CALM, *_numbers(value))
+        for kind, value in sorted(metric.means.items(), key=lambda each: KINDS[each[0]].significant)
+        if metric.means[kind].n
+    ]
+    return forest(rows, key=f"kinds-{metric.column}", title=f"{metric.column}: mean score by kind of change")
+
+
+def _numbers(value: Value) -> tuple[float, float, float]:
+    return value.value, value.low, value.high
+
+
+def _measured(study: SensitivityStudy) -> list[str]:
+    """The deltas that have a value for some metric."""
+    return [
+        name
+        for name in study.metrics[0].deltas
+        if any(not math.isnan(metric.deltas[name].value) for metric in study.metrics)
+    ]
+
+
+def _unmeasured(study: SensitivityStudy) -> str:
+    """Which deltas have no value, and why."""
+    names = {name: (calm, grave) for name, calm, grave in DELTAS if name in study.metrics[0].deltas}
+    said = []
+    for name in names.keys() - set(_measured(study)):
+        missing = " and ".join(kind for kind in names[name] if not study.possible[kind])
+        said.append(f"{name} ({f'no report allows {missing}' if missing else 'no metric could judge it'})")
+    return f"Not measured: {'; '.join(sorted(said))}." if said else ""
+
+
+def _deltas(study: SensitivityStudy) -> Table:
+    rows, records = [], []
+    for name in _measured(study):
+        for place, metric in enumerate(study.metrics):
+            delta = metric.deltas[name]
+            drawn = strip([(CALM, *_numbers(delta))], title=f"{metric.column}: {name}", zero=True)
+            rows.append(
+                (
+                    Cell(name, again=place > 0),
+                    Cell(metric.column),
+                    Cell(signed(delta.value), interval(delta.low, delta.high)),
+                    Cell("", plot="" if math.isnan(delta.value) else drawn.inline()),
+                    Cell(p_value(delta.p)),
+                    Cell(p_value(delta.p_holm), strong=delta.p_holm < 0.05),
+                    Cell(f"{delta.n}", f"{delta.both} with both"),
+                )
+            )
+            records.append(
+                {
+                    "change": name,
+                    "metric": metric.column,
+                    "delta": delta.value,
+                    "low": delta.low,
+                    "high": delta.high,
+                    "p": delta.p,
+                    "p_holm": delta.p_holm,
+                    "reports": delta.n,
+                    "both": delta.both,
+                }
+            )
+    headers = ("change", "metric", "difference", "", "p", "p (Holm)", "reports")
+    title = "Insignificant minus significant change; positive is right"
+    return Table("deltas", title, headers, tuple(rows), tuple(records), right=(2, 4, 5, 6))
+
+
+def _ranking(study: SensitivityStudy) -> Table:
+    rows, records = [], []
+    for metric in study.metrics:
+        share = metric.ranked_right
+        rows.append(
+            (
+                Cell(metric.column),
+                Cell(number(share.value), interval(share.low, share.high)),
+                Cell(number(metric.ties)),
+                Cell(f"{metric.pairs}"),
+                Cell(f"{metric.not_judged}"),
+            )
+        )
+        records.append(
+            {
+                "metric": metric.column,
+                "ranked_right": share.value,
+                "low": share.low,
+                "high": share.high,
+                "ties": metric.ties,
+                "pairs": metric.pairs,
+                "not_judged": metric.not_judged,
+            }
+        )
+    headers = ("metric", "ranked right", "ties", "pairs", "not judged")
+    title = "Pairs of a significant and an insignificant change of one report"
+    return Table("ranking", title, headers, tuple(rows), tuple(records), right=(1, 2, 3, 4))
+
+
+def _means(study: SensitivityStudy) -> Table:
+    rows, records = [], []
+    for kind, count in study.possible.items():
+        significant = KINDS[kind].significant
+        cells = [
+            Cell(number(metric.means[kind].value), interval(metric.means[kind].low, metric.means[kind].high))
+            for metric in study.metrics
+        ]
+        rows.append((Cell(kind, "significant" if significant else ""), Cell(f"{count}"), *cells))
+        records.append(
+            {
+                "kind": kind,
+                "significant": significant,
+                "reports": count,
+                "none_possible": study.none_possible[kind],
+                **{metric.column: metric.means[kind].value for metric in study.metrics},
+            }
+        )
+    headers = ("kind", "reports", *(f"{m.column} {arrow(m.higher_is_better)}" for m in study.metrics))
+    right = tuple(range(1, len(headers)))
+    return Table("means", "Mean score by kind of change", headers, tuple(rows), tuple(records), right=right)
