@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from radgauge.summary import Summary
 
+REASONS_SHOWN = 4
+"""Reasons that a note lists; file names make many of them."""
+
 
 def console(*, stderr: bool = False) -> Console:
     """A console that leaves text alone: no markup or emoji found in reports, no colours in pipes."""
@@ -140,7 +143,10 @@ def not_judged_notes(lines: Sequence[Summary]) -> list[str]:
     gaps: dict[tuple[str, int, int, str], list[str]] = {}
     for (judge, system), line in headlines.items():
         if line.not_judged:
-            why = ", ".join(f"{count} {reason}" for reason, count in line.reasons) or "undefined for them"
+            shown = [f"{count} {reason}" for reason, count in line.reasons[:REASONS_SHOWN]]
+            if others := sum(count for _, count in line.reasons[REASONS_SHOWN:]):
+                shown.append(f"{others} for other reasons (all of them are in the file of --output)")
+            why = ", ".join(shown) or "undefined for them"
             gaps.setdefault((system, line.not_judged, line.judged + line.not_judged, why), []).append(judge)
     return [
         f"{system}: {missing} of {cases} not judged ({why})"
