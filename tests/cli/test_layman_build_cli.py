@@ -222,6 +222,8 @@ def test_no_server_is_asked_unless_one_is_named(
     monkeypatch.setenv("RADGAUGE_LLM_MODEL", "m")
     with pytest.raises(UsageError, match="RADGAUGE_OFFLINE forbids asking"):
         build(reports, tmp_path / "sets")
+    with pytest.raises(UsageError, match="--out must be a folder"):
+        build(reports, reports)
     with pytest.raises(UsageError, match="--translator must be embedded or llm"):
         build(reports, tmp_path / "sets", "--translator", "human")
 

@@ -90,6 +90,8 @@ def build_cli(
 
     if translator not in ("embedded", "llm"):
         raise UsageError(f"--translator must be embedded or llm, got {translator!r}")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out must be a folder, but {out} is a file")
     asks = translator == "llm"
     wanted = _names(checks) if checks is not None else (SIMILARITY, LLM) if asks else (SIMILARITY,)
     originals = o.read_originals(reports, columns=columns, section=section, encoding=encoding, split=split)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from radgauge.errors import InputError, UsageError
+from radgauge.layman.sentences import Pair
 from radgauge.layman.sets import (
     read_sets,
     read_verdicts,
@@ -82,7 +83,7 @@ def export_check(folder: Path, path: Path, *, count: int = 500, seed: int = 0) -
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
     for place in sorted(drawn.tolist()):
-        writer.writerow([key_of(*pairs[place]), *(_cell(text) for text in pairs[place]), "", ""])
+        writer.writerow([_name(pairs[place]), *(_cell(text) for text in pairs[place]), "", ""])
     write_atomically(path, out.getvalue())
     return len(drawn)
 
@@ -98,7 +99,7 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
     """
     by = by or path.stem
     entries, reports = read_sets(folder)
-    known = {key_of(*entry.pair): entry.pair for entry in entries if entry.in_set and entry.accepted}
+    known = {_name(entry.pair): entry.pair for entry in entries if entry.in_set and entry.accepted}
     verdicts: dict[str, bool] = {}
     blank = 0
     table = read_table(path)
@@ -134,3 +135,8 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
 def _cell(text: str) -> str:
     """A text that a spreadsheet does not take for a formula."""
     return f"'{text}" if text[:1] in "=+-@" else text
+
+
+def _name(pair: Pair) -> str:
+    """A name of the pair that no spreadsheet takes for a number."""
+    return f"p{key_of(*pair)}"
