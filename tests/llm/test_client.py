@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from scripted_llm import KEY, Reply, Request, ScriptedServer
+from scripted_llm import KEY, FakeClock, Reply, Request, ScriptedServer
 
 from radgauge.errors import UsageError
 from radgauge.llm.account import BudgetReached
@@ -19,20 +19,6 @@ from radgauge.llm.limits import MINUTE, Limits, Stopped, SystemClock, Window
 from radgauge.llm.server import server_from_environment
 
 pytest.importorskip("openai", reason="the extra llm is not installed")
-
-
-class FakeClock:
-    """Time that passes only when somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.time, self.slept = 1000.0, []
-
-    def now(self) -> float:
-        return self.time
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.time += seconds
 
 
 def _model(server: ScriptedServer, **limits: float) -> tuple[LanguageModel, FakeClock, list[dict[str, object]]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_llm import Reply, Request, ScriptedServer, numbered
+from scripted_llm import FakeClock, Reply, Request, ScriptedServer, numbered
 
 from radgauge.llm.account import BudgetReached
 from radgauge.llm.answers import parse_numbered
@@ -107,6 +107,7 @@ class Run:
             model = LanguageModel(
                 server_from_environment(self.server.environment),
                 limits=limits or Limits(attempts=1),
+                clock=FakeClock(),
                 past=journal.costs(),
                 ledger=lambda record: journal.add({}, costs=[record]),
             )
@@ -243,3 +244,44 @@ def test_the_budget_ends_a_run_cleanly_and_a_larger_one_goes_on(run: Run) -> Non
     assert run(TEXTS, batch=1, limits=Limits(**limits, max_cost=10.0)) == PLAIN
     assert set(run.asked().values()) == {1}
     assert run.usage.cost == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_in_a_storm_of_trouble_nothing_is_wrong_and_nothing_is_lost(run: Run, seed: int) -> None:
+    """Four requests at a time to a server that fails in every way at random."""
+    rng = random.Random(seed)
+    honest = run.server.behaviour
+
+    def stormy(request: Request) -> Reply:
+        whole = honest(request).content
+        cut = rng.randrange(len(whole))
+        return rng.choice(
+            [
+                honest(request),
+                _shuffled(request),
+                _cut(request),
+                _from_one(request),
+                _twice(request),
+                _but(n0=None)(request),
+                _but(n0=3)(request),
+                Reply(whole[:cut]),
+                Reply(whole[:cut] + '"' + whole[cut:]),
+                Reply(f"```json\n{whole}\n```"),
+                Reply("I cannot."),
+                Reply("busy", 429, {"retry-after": "2"}),
+                Reply("down", 503),
+                Reply(body=whole.encode()[:cut]),
+            ]
+        )
+
+    run.server.behaviour = stormy
+    texts = [f"text {number}" for number in range(60)]
+    found = run(texts, batch=8, parallel=4, limits=Limits(attempts=50))
+    for text, outcome in zip(texts, found, strict=True):
+        assert outcome.value == f"plain {text}" or (not outcome.value and "asked 3 times" in outcome.why)
+    assert sum(bool(outcome.value) for outcome in found) > 30
+    answered = {text for text, outcome in zip(texts, found, strict=True) if outcome.value}
+    before = run.asked()
+    run.server.behaviour = honest
+    assert [each.value for each in run(texts, batch=8, retry_failed=True)] == [f"plain {text}" for text in texts]
+    assert all(run.asked()[text] == before[text] for text in answered)

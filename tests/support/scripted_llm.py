@@ -66,6 +66,23 @@ def numbered(items: dict[str, str]) -> str:
     return json.dumps(items)
 
 
+class FakeClock:
+    """Time that passes only when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        """Seconds."""
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass at once."""
+        self.slept.append(seconds)
+        self.time += seconds
+
+
 class ScriptedServer:
     """Answers by `behaviour`; remembers every request."""
 
