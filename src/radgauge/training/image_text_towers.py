@@ -1,0 +1,177 @@
+"""The two towers in torch, and what they are trained to do.
+
+Three terms. *Global*: pictures and reports of one study are near, others far (InfoNCE in both directions), where part of
+the target is shared with studies whose reports claim the same, because a third of chest X-ray reports are normal ones
+that fit each other's pictures. *Local*: a sentence that states a finding is near some patches of its own study's
+pictures (GLoRIA, LIMITR); studies that make the same claims do not count against it. *Claims*: which findings the
+report states is predicted from the picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.errors import require
+from radgauge.models.report_claims import ReportClaims, claim_vocabulary, stating_sentences
+from radgauge.report_reader import ReportReader
+from radgauge.training.image_network import TOP, build_stages, load_start
+from radgauge.training.image_text_data import PicturedReport
+from radgauge.training.image_text_settings import ImageTextSettings
+
+torch = require("torch", extra="models")
+nn, functional = torch.nn, torch.nn.functional
+
+_RAREST = 0.01  # share of reports; columns of rarer claims are not scaled up further
+_BLOCKS = 8.0, 4.0  # divisor of claims, factor of word vectors: lengths of about one each in a typical report
+
+
+@dataclass(frozen=True, eq=False)
+class TextMaterial:
+    """Reports of the studies to learn from, as numbers.
+
+    Attributes:
+        claims: What makes rows of reports.
+        scale: Of each column: rare claims weigh more.
+        rows: Scaled rows of all forms of all reports.
+        forms: Study -> rows of its forms.
+        sentences: Scaled rows of stating sentences.
+        spoken: Study -> rows of its stating sentences.
+        labels: Columns of claims that are predicted from pictures.
+    """
+
+    claims: ReportClaims
+    scale: NDArray[np.float32]
+    rows: NDArray[np.float32]
+    forms: tuple[NDArray[np.intp], ...]
+    sentences: NDArray[np.float32]
+    spoken: tuple[NDArray[np.intp], ...]
+    labels: NDArray[np.intp]
+
+
+def text_material(studies: Sequence[PicturedReport], *, least: int, least_label: int) -> TextMaterial:
+    """Rows of all reports and of their stating sentences.
+
+    Args:
+        studies: To learn from.
+        least: Reports that must make a claim for it to have a column.
+        least_label: Reports that must state a finding for it to be predicted from pictures.
+    """
+    last = [study.texts[-1] for study in studies]
+    readings = ReportReader().read(last)
+    claims = ReportClaims(claim_vocabulary(readings, least=least))
+    known = len(claims.vocabulary)
+    texts = [text for study in studies for text in study.texts]
+    rows = claims.rows(texts)
+    whole = claims.rows(last)[:, :known] > 0
+    scale = np.full(claims.dimensions, _BLOCKS[1], np.float32)
+    scale[:known] = 1 / np.sqrt(whole.mean(axis=0).clip(_RAREST)) / _BLOCKS[0]
+    named = [stating_sentences(reading) for reading in readings]
+    plain = np.array([name.startswith("+") and not set(name) & set("@:") for name in claims.vocabulary])
+    sentences = claims.rows([text for each in named for text in each])
+    return TextMaterial(
+        claims,
+        scale,
+        rows * scale,
+        _consecutive([len(study.texts) for study in studies]),
+        sentences * scale,
+        _consecutive([len(each) for each in named]),
+        np.flatnonzero(plain & (whole.sum(axis=0) >= least_label)),
+    )
+
+
+def _consecutive(sizes: Sequence[int]) -> tuple[NDArray[np.intp], ...]:
+    ends = np.cumsum(sizes)
+    return tuple(np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True))
+
+
+class Towers(nn.Module):  # type: ignore[misc, name-defined]
+    """Stages of the image network, and the linear layers on top of both sides."""
+
+    def __init__(self, settings: ImageTextSettings, *, columns: int, labels: int) -> None:
+        super().__init__()
+        self.settings = settings
+        self.stages = build_stages()
+        load_start(self.stages, settings.start)
+        self.image = nn.Linear(TOP, settings.dimensions)
+        self.text = nn.Linear(columns, settings.dimensions)
+        self.labels = nn.Linear(settings.dimensions, labels)
+        for stage in self.stages[: settings.frozen]:
+            stage.requires_grad_(False)
+
+    def train(self, mode: bool = True) -> Towers:
+        """Frozen stages stay as they are, their normalisation too."""
+        super().train(mode)
+        for stage in self.stages[: self.settings.frozen]:
+            stage.train(False)
+        return self
+
+    def below(self, pictures: Any) -> Any:
+        """Pictures through the frozen stages; without gradient, in short numbers where the processor has them."""
+        values = pictures.to(memory_format=torch.channels_last)
+        with torch.no_grad(), torch.autocast(pictures.device.type, torch.bfloat16):
+            for stage in self.stages[: self.settings.frozen]:
+                values = stage(values)
+        return values
+
+    def patches(self, values: Any) -> Any:
+        """From the frozen stages' output to vectors of places in the picture: (pictures, places, dimensions)."""
+        values = values.float().contiguous(memory_format=torch.channels_last)
+        for stage in self.stages[self.settings.frozen :]:
+            values = stage(values)
+        values = values.flatten(2).transpose(1, 2)
+        return self.image(functional.dropout(values, self.settings.dropout, self.training))
+
+    def reports(self, rows: Any) -> Any:
+        """Vectors of length one."""
+        return functional.normalize(
+            self.text(functional.dropout(rows, self.settings.text_dropout, self.training)), dim=1
+        )
+
+    def loss(self, values: Any, share: Any, rows: Any, targets: Any, sentences: Any, owners: Any) -> dict[str, Any]:
+        """The three terms.
+
+        Args:
+            values: Output of the frozen stages for all pictures of a batch.
+            share: (studies, pictures): what each picture counts in the mean of its study.
+            rows: Scaled rows of the reports.
+            targets: (studies, labels): strength with which a finding is stated.
+            sentences: Scaled rows of stating sentences.
+            owners: Study of each sentence, as a position in the batch.
+        """
+        settings = self.settings
+        patches = self.patches(values)
+        single = patches.mean(dim=1)
+        studies = functional.normalize(share @ functional.normalize(single, dim=1), dim=1)
+        reports = self.reports(rows)
+        near = studies @ reports.T / settings.temperature
+        same = functional.normalize(rows, dim=1)
+        wanted = torch.eye(len(rows), device=rows.device) * (1 - settings.shared)
+        wanted = wanted + settings.shared * functional.softmax(same @ same.T / 0.1, dim=1)
+        terms = {
+            "global": -(wanted * functional.log_softmax(near, dim=1)).sum(1).mean()
+            - (wanted * functional.log_softmax(near.T, dim=1)).sum(1).mean(),
+            "claims": functional.binary_cross_entropy_with_logits(self.labels(share @ single), targets)
+            * settings.claims_weight,
+        }
+        if len(sentences):
+            terms["local"] = self._local(patches, share, sentences, owners, rows) * settings.local_weight
+        return terms
+
+    def _local(self, patches: Any, share: Any, sentences: Any, owners: Any, rows: Any) -> Any:
+        said = self.reports(sentences)
+        places = functional.normalize(patches, dim=2)
+        near = torch.einsum("sd,npd->snp", said, places)
+        weights = functional.softmax(near / 0.1, dim=2)
+        scores = ((weights * near).sum(2) @ share.T) / self.settings.temperature
+        known = self.columns_of_claims
+        stated = (sentences[:, known] > 0).float()
+        also = stated @ (rows[:, known] > 0).float().T >= stated.sum(1, keepdim=True)
+        also[torch.arange(len(owners)), owners] = False
+        return functional.cross_entropy(scores.masked_fill(also, -1e4), owners)
+
+    columns_of_claims: slice = slice(0, 0)
