@@ -1,4 +1,4 @@
-"""Prepare the Indiana University chest X-rays for `radgauge train image-text`: pictures as files, one table of reports.
+"""Prepare the Indiana University chest X-rays for `radgauge train image-text`: pictures and a table of reports.
 
     python training/image_text/prepare.py ../shared/data/iu_xray FOLDER
 

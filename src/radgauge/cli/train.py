@@ -6,7 +6,7 @@ import importlib
 
 import typer
 
-SUBJECTS = ("ner", "estimator", "tables")
+SUBJECTS = ("ner", "estimator", "tables", "image_text")
 
 
 def register(app: typer.Typer) -> None:

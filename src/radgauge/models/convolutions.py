@@ -1,9 +1,9 @@
 """A plain convolutional network as data: layers that numpy holds, packed in 8 bits, run by onnxruntime.
 
-A network is a chain of convolutions, some of which are cut to 0..6 or add the output of an earlier layer, then the
-mean over the picture and one matrix. That covers EfficientNet-lite and its kin once their normalisation is folded in.
-The ONNX form is written here, in memory, because the package that writes it is large and nothing else of it is
-needed: a model in ONNX is a protocol buffer of nodes and tensors.
+A network is a chain of convolutions, some of which are cut to 0..6 or add the output of an earlier layer, then
+the mean over the picture and one matrix. That covers EfficientNet-lite and its kin once their normalisation is
+folded in. The ONNX form is written here, in memory, because the package that writes it is large and nothing else
+of it is needed: a model in ONNX is a protocol buffer of nodes and tensors.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def unpack(parts: Any) -> Network:
 
 
 def onnx_model(network: Network) -> bytes:
-    """The network in ONNX: input "pictures" (n, 1, height, width), output "vectors" (n, length), 32-bit numbers."""
+    """The network in ONNX: input "pictures" (n, 1, height, width), output "vectors" (n, length), 32 bits."""
     tensors = [_tensor("low", np.float32(0)), _tensor("high", np.float32(6))]
     nodes: list[bytes] = []
     outputs = ["pictures"]  # outputs[n] goes into layer n

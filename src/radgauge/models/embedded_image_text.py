@@ -63,15 +63,15 @@ def save_image_text(path: Path | str, model: ImageText) -> None:
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_name(file.name + ".part")
+    parts: dict[str, Any] = {f"image_{name}": part for name, part in pack(model.network).items()}
+    parts |= {
+        "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
+        "vocabulary": np.frombuffer("\n".join(model.claims.vocabulary).encode(), dtype=np.uint8),
+        "text_matrix": model.matrix.astype(np.float16),
+        "text_bias": model.bias.astype(np.float32),
+    }
     with beside.open("wb") as stream:
-        np.savez_compressed(
-            stream,
-            meta=np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
-            vocabulary=np.frombuffer("\n".join(model.claims.vocabulary).encode(), dtype=np.uint8),
-            text_matrix=model.matrix.astype(np.float16),
-            text_bias=model.bias.astype(np.float32),
-            **{f"image_{name}": part for name, part in pack(model.network).items()},
-        )
+        np.savez_compressed(stream, **parts)
     beside.replace(file)
 
 

@@ -2,9 +2,9 @@
 
 Three blocks side by side. *Claims*: what the report reader found, as short names ("+cardiomegaly",
 "+lung_opacity@left", "-pleural_effusion", "=heart"), each with a strength; only the names of a fixed vocabulary
-count. *Stated*: the embedded static encoder's vector of the sentences that state a finding or a device. *Words*: its
-vector of the whole report. Claims make negation, side and severity visible, which no word vector does; the other two
-cover what the vocabulary does not hold.
+count. *Stated*: the embedded static encoder's vector of the sentences that state a finding or a device. *Words*:
+its vector of the whole report. Claims make negation, side and severity visible, which no word vector does; the
+other two cover what the vocabulary does not hold.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ def stating_sentences(reading: ReportReading) -> list[str]:
     chosen = {
         mention.sentence
         for mention in reading.mentions
-        if mention.kind in _STATED
-        and mention.assertion != "absent"
-        and mention.attributes.context not in _ASIDE
+        if mention.kind in _STATED and mention.assertion != "absent" and mention.attributes.context not in _ASIDE
     }
     spans = (reading.sentences[index] for index in sorted(chosen))
     return [reading.text[span.start : span.end] for span in spans]

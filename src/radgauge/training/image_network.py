@@ -1,4 +1,4 @@
-"""EfficientNet-lite0 (Tan and Le 2019, without squeeze and swish) for grey pictures, in torch; used in training only.
+"""EfficientNet-lite0 (Tan and Le 2019, without squeeze and swish) for grey pictures, in torch; for training only.
 
 Written here because the packages that have it bring a model zoo; the starting weights trained on ImageNet are read
 from the layout in which they are published. After training, normalisation is folded into the convolutions and the

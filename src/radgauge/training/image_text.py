@@ -1,8 +1,8 @@
-"""Train an image-text encoder on studies with pictures and reports, and write it as one file that runs without torch.
+"""Train an image-text encoder on studies with pictures and reports; it becomes one file that runs without torch.
 
-Each pass draws its order, its copies and its dropout from the seed and its own number, and leaves its state on disk, so
-a run that was stopped and started again ends with the same weights as one that was not. The last pass is kept: nothing
-is chosen by the validation studies, they are only watched.
+Each pass draws its order, its copies and its dropout from the seed and its own number, and leaves its state on
+disk, so a run that was stopped and started again ends with the same weights as one that was not. The last pass is
+kept: nothing is chosen by the validation studies, they are only watched.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +81,6 @@ class TrainedImageText:
     constant: float
 
 
-@dataclass
-class _Run:
-    passes: list[Pass] = field(default_factory=list)
-
-
 def train_image_text(
     material: Material,
     output: Path | str,
@@ -138,8 +133,12 @@ class _Trainer:
         self.about, self.progress = about, progress
         self.device = pick_device(settings.device)
         self.text = text_material(material.train, least=settings.least, least_label=settings.least_label)
-        self.towers = Towers(settings, columns=self.text.claims.dimensions, labels=len(self.text.labels))
-        self.towers.columns_of_claims = slice(0, len(self.text.claims.vocabulary))
+        self.towers = Towers(
+            settings,
+            columns=self.text.claims.dimensions,
+            claims=len(self.text.claims.vocabulary),
+            labels=len(self.text.labels),
+        )
         self.towers.to(self.device)
         network = [each for each in self.towers.stages.parameters() if each.requires_grad]
         heads = [*self.towers.image.parameters(), *self.towers.text.parameters(), *self.towers.labels.parameters()]
@@ -205,7 +204,7 @@ class _Trainer:
         rng = np.random.default_rng((settings.seed, number))
         order = rng.permutation(len(self.material.train))
         size = min(settings.batch_size, len(order))
-        steps = len(order) // size  # an incomplete batch has fewer others to tell apart: it is left to the next pass
+        steps = len(order) // size  # an incomplete batch has fewer others to tell apart: it is left out
         totals = dict.fromkeys(("global", "local", "claims"), 0.0)
         self.started = time.monotonic()
         self.towers.train(True)
@@ -215,8 +214,8 @@ class _Trainer:
             loss = sum(terms.values())
             if not math.isfinite(float(loss)):
                 raise RadgaugeError(
-                    f"the loss is {float(loss)} in pass {number + 1}, step {step + 1}: training has diverged; lower "
-                    "the learning rates and start again in another folder"
+                    f"the loss is {float(loss)} in pass {number + 1}, step {step + 1}: training has diverged; "
+                    "lower the learning rates and start again in another folder"
                 )
             self.optimizer.zero_grad()
             loss.backward()

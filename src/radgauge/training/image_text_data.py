@@ -1,4 +1,4 @@
-"""What an image-text encoder is trained on: studies with pictures and reports, and small changed copies of pictures."""
+"""What an image-text encoder learns from: studies with pictures and reports, and changed copies of pictures."""
 
 from __future__ import annotations
 
@@ -143,7 +143,8 @@ def changed_copies(squares: Squares, *, seed: int) -> Squares:
     for start in range(0, number, 256):
         part = slice(start, start + 256)
         values = torch.from_numpy(squares[part]).float()[:, None] / 255
-        grid = torch.nn.functional.affine_grid(torch.from_numpy(rows[part]), list(values.shape), align_corners=False)
+        moved = torch.from_numpy(rows[part])
+        grid = torch.nn.functional.affine_grid(moved, list(values.shape), align_corners=False)
         values = torch.nn.functional.grid_sample(values, grid, align_corners=False)
         values = values.clamp(0, 1) ** _column(torch, gamma[part])
         values = (values - 0.5) * _column(torch, contrast[part]) + 0.5 + _column(torch, brightness[part])

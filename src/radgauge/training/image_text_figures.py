@@ -46,13 +46,21 @@ def matching(pictures: Vectors, reports: Vectors) -> Matching:
     own = np.diag(near)
     other = near[~np.eye(len(near), dtype=bool)]
     to_text, to_picture = ranks(near), ranks(near.T)
+
+    def recall(places: NDArray[np.float64], limit: int) -> float:
+        return float((places <= limit).mean())
+
     return Matching(
-        len(near),
-        auroc(own, other),
-        *(float((to_text <= limit).mean()) for limit in (1, 5, 10)),
-        float(np.median(to_text)),
-        *(float((to_picture <= limit).mean()) for limit in (1, 5, 10)),
-        float(np.median(to_picture)),
+        studies=len(near),
+        auroc=auroc(own, other),
+        recall_1=recall(to_text, 1),
+        recall_5=recall(to_text, 5),
+        recall_10=recall(to_text, 10),
+        median_rank=float(np.median(to_text)),
+        text_recall_1=recall(to_picture, 1),
+        text_recall_5=recall(to_picture, 5),
+        text_recall_10=recall(to_picture, 10),
+        text_median_rank=float(np.median(to_picture)),
     )
 
 

@@ -1,10 +1,10 @@
 """The two towers in torch, and what they are trained to do.
 
-Three terms. *Global*: pictures and reports of one study are near, others far (InfoNCE in both directions), where part of
-the target is shared with studies whose reports claim the same, because a third of chest X-ray reports are normal ones
-that fit each other's pictures. *Local*: a sentence that states a finding is near some patches of its own study's
-pictures (GLoRIA, LIMITR); studies that make the same claims do not count against it. *Claims*: which findings the
-report states is predicted from the picture.
+Three terms. *Global*: pictures and reports of one study are near, others far (InfoNCE in both directions), where
+part of the target is shared with studies whose reports claim the same, because a third of chest X-ray reports are
+normal ones that fit each other's pictures. *Local*: a sentence that states a finding is near some patches of its
+own study's pictures (GLoRIA, LIMITR); studies that make the same claims do not count against it. *Claims*: which
+findings the report states is predicted from the picture.
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ def _consecutive(sizes: Sequence[int]) -> tuple[NDArray[np.intp], ...]:
 class Towers(nn.Module):  # type: ignore[misc, name-defined]
     """Stages of the image network, and the linear layers on top of both sides."""
 
-    def __init__(self, settings: ImageTextSettings, *, columns: int, labels: int) -> None:
+    def __init__(self, settings: ImageTextSettings, *, columns: int, claims: int, labels: int) -> None:
         super().__init__()
-        self.settings = settings
+        self.settings, self.claims = settings, claims
         self.stages = build_stages()
         load_start(self.stages, settings.start)
         self.image = nn.Linear(TOP, settings.dimensions)
@@ -132,7 +132,9 @@ class Towers(nn.Module):  # type: ignore[misc, name-defined]
             self.text(functional.dropout(rows, self.settings.text_dropout, self.training)), dim=1
         )
 
-    def loss(self, values: Any, share: Any, rows: Any, targets: Any, sentences: Any, owners: Any) -> dict[str, Any]:
+    def loss(
+        self, values: Any, share: Any, rows: Any, targets: Any, sentences: Any, owners: Any
+    ) -> dict[str, Any]:
         """The three terms.
 
         Args:
@@ -168,10 +170,7 @@ class Towers(nn.Module):  # type: ignore[misc, name-defined]
         near = torch.einsum("sd,npd->snp", said, places)
         weights = functional.softmax(near / 0.1, dim=2)
         scores = ((weights * near).sum(2) @ share.T) / self.settings.temperature
-        known = self.columns_of_claims
-        stated = (sentences[:, known] > 0).float()
-        also = stated @ (rows[:, known] > 0).float().T >= stated.sum(1, keepdim=True)
+        stated = (sentences[:, : self.claims] > 0).float()
+        also = stated @ (rows[:, : self.claims] > 0).float().T >= stated.sum(1, keepdim=True)
         also[torch.arange(len(owners)), owners] = False
         return functional.cross_entropy(scores.masked_fill(also, -1e4), owners)
-
-    columns_of_claims: slice = slice(0, 0)
