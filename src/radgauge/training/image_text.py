@@ -141,7 +141,7 @@ class _Trainer:
         )
         self.towers.to(self.device)
         network = [each for each in self.towers.stages.parameters() if each.requires_grad]
-        heads = [*self.towers.image.parameters(), *self.towers.text.parameters(), *self.towers.labels.parameters()]
+        heads = [each for name, each in self.towers.named_parameters() if not name.startswith("stages.")]
         self.optimizer = torch.optim.AdamW(
             [
                 {"params": network, "lr": settings.learning_rate, "top": settings.learning_rate},
@@ -212,9 +212,10 @@ class _Trainer:
             self._set_rates((number * steps + step) / (settings.epochs * steps))
             terms = self.towers.loss(*self._batch(order[step * size : (step + 1) * size], copies, rng))
             loss = sum(terms.values())
-            if not math.isfinite(float(loss)):
+            value = float(loss.detach())
+            if not math.isfinite(value):
                 raise RadgaugeError(
-                    f"the loss is {float(loss)} in pass {number + 1}, step {step + 1}: training has diverged; "
+                    f"the loss is {value} in pass {number + 1}, step {step + 1}: training has diverged; "
                     "lower the learning rates and start again in another folder"
                 )
             self.optimizer.zero_grad()

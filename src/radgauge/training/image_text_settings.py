@@ -36,12 +36,12 @@ class ImageTextSettings:
     """
 
     start: str = "imagenet"
-    frozen: int = 7
+    frozen: int = 12
     size: int = 160
     dimensions: int = 128
-    epochs: int = 12
+    epochs: int = 14
     batch_size: int = 64
-    copies: int = 4
+    copies: int = 3
     learning_rate: float = 3e-4
     head_rate: float = 1e-3
     weight_decay: float = 0.02

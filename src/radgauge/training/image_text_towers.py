@@ -99,7 +99,7 @@ class Towers(nn.Module):  # type: ignore[misc, name-defined]
         load_start(self.stages, settings.start)
         self.image = nn.Linear(TOP, settings.dimensions)
         self.text = nn.Linear(columns, settings.dimensions)
-        self.labels = nn.Linear(settings.dimensions, labels)
+        self.labels = nn.Linear(settings.dimensions, labels) if labels else None
         for stage in self.stages[: settings.frozen]:
             stage.requires_grad_(False)
 
@@ -157,9 +157,10 @@ class Towers(nn.Module):  # type: ignore[misc, name-defined]
         terms = {
             "global": -(wanted * functional.log_softmax(near, dim=1)).sum(1).mean()
             - (wanted * functional.log_softmax(near.T, dim=1)).sum(1).mean(),
-            "claims": functional.binary_cross_entropy_with_logits(self.labels(share @ single), targets)
-            * settings.claims_weight,
         }
+        if self.labels is not None:
+            stated = functional.binary_cross_entropy_with_logits(self.labels(share @ single), targets)
+            terms["claims"] = stated * settings.claims_weight
         if len(sentences):
             terms["local"] = self._local(patches, share, sentences, owners, rows) * settings.local_weight
         return terms
