@@ -89,13 +89,9 @@ def _areas(images: np.ndarray, reports: np.ndarray, constant: float) -> None:
     from radgauge.metrics._triangle import triangle_area
 
     values = []
+    image, own = images.astype(np.float64), reports.astype(np.float64)
     for step in range(1, 51):
-        area = triangle_area(
-            images.astype(np.float64),
-            np.roll(reports, step, axis=0).astype(np.float64),
-            reports.astype(np.float64),
-        )
-        values.append(np.maximum(1 - area / constant, 0))
+        values.append(np.maximum(1 - triangle_area(image, np.roll(own, step, axis=0), own) / constant, 0))
     every = np.concatenate(values)
     print(f"VLScore of another study's report: mean {every.mean():.3f}, SD {every.std():.3f}; of a copy: 1")
 
@@ -124,21 +120,16 @@ def _perturbations(studies: Sequence[PicturedReport], encoder: str) -> None:
     made = perturbed_cases(laboratory, cases=cases)
     metric = VLScore(encoder=encoder) if encoder else VLScore()
     scores = next(iter(score(made, [metric], reading=Readings()).values()))
-    by_kind = {
-        kind: [v for (_, k), v in zip(scores.keys, scores.headline, strict=True) if k == kind] for kind in KINDS
-    }
+    by_kind: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for (_, kind), value in zip(scores.keys, scores.headline, strict=True):
+        by_kind[kind].append(value)
     for kind, values in by_kind.items():
-        print(
-            f"VLScore after {kind:20} mean {np.nanmean(values):.3f}  n {len(values)}"
-            if values
-            else f"{kind}: none"
-        )
+        mean = f"{np.nanmean(values):.3f}" if values else "none possible"
+        print(f"VLScore after {kind:20} mean {mean}  n {len(values)}")
     for calm, grave in (("remove_insignificant", "remove_pathology"), ("remove_normal", "remove_pathology")):
         one, two = by_kind[calm], by_kind[grave]
-        test = stats.ttest_ind(one, two, equal_var=False, alternative="greater")
-        print(
-            f"delta {grave} against {calm}: {np.mean(one) - np.mean(two):.3f}, one-sided Welch p = {test.pvalue:.2g}"
-        )
+        p = stats.ttest_ind(one, two, equal_var=False, alternative="greater").pvalue
+        print(f"delta {grave} against {calm}: {np.mean(one) - np.mean(two):.3f}, one-sided Welch p = {p:.2g}")
 
 
 def _speed(encoder: EmbeddedImageText, pictures: Sequence[np.ndarray], texts: Sequence[str]) -> None:
