@@ -53,7 +53,7 @@ def rows_of(seed: int, count: int, clusters: int, spread: float) -> NDArray[np.f
     return rows.astype(np.float32)
 
 
-@settings(max_examples=150)
+@settings(max_examples=300)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(0, 70),
@@ -61,13 +61,22 @@ def rows_of(seed: int, count: int, clusters: int, spread: float) -> NDArray[np.f
     st.sampled_from([0.02, 0.1, 0.3, 1.0]),
     st.sampled_from([-0.2, 0.0, 0.5, 0.8, 0.95, 1.0]),
     st.sampled_from([1, 3, 16, 1024]),
+    st.sampled_from([(99, 0.0, 1 << 25), (3, 0.0, 64), (3, 0.3, 64), (2, 1.0, 1 << 25)]),
 )
 def test_same_as_the_naive_algorithm(
-    seed: int, count: int, clusters: int, spread: float, threshold: float, block: int
+    seed: int,
+    count: int,
+    clusters: int,
+    spread: float,
+    threshold: float,
+    block: int,
+    bound: tuple[int, float, int],
 ) -> None:
+    """Whatever the blocks, and whether pairs are measured all, after a bound, or now this and now that."""
     rows = rows_of(seed, count, clusters, spread)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dedupe, "BLOCK", block)
+        for name, value in zip(("HEAD", "FEW", "CELLS", "BLOCK", "ENOUGH"), (*bound, block, 1), strict=True):
+            patch.setattr(dedupe, name, value)
         found = deduplicate([str(n) for n in range(count)], encoder=Rows(rows, 20), threshold=threshold)
     assert found.kept.tolist() == naive(rows, threshold)
     exact = rows.astype(np.float64)

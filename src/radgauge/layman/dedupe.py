@@ -19,6 +19,10 @@ from radgauge.models.encoders import Encoder
 Vectors = NDArray[np.float32]
 BLOCK = 1024  # sentences per matrix product
 NEAR = 1e-4  # products of 32-bit numbers this close to the threshold are computed again in 64 bits
+HEAD, ENOUGH = 128, 2048  # leading directions, and how many sentences show which they are
+ROUNDING = np.float32(2e-5)  # what 32-bit sums of squares may be off
+FEW = 0.02  # if more than this share of all pairs is left by the bound, the whole product is cheaper
+CELLS, PAIRS = 1 << 25, 1 << 12  # numbers of a matrix product, pairs measured in full: what is held at a time
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
@@ -75,10 +79,11 @@ def deduplicate(
     """
     copy_of = np.full(len(sentences), -1, dtype=np.intp)
     kept: list[int] = []
-    store = _Kept()
+    store: _Kept | None = None
     size = max(BLOCK, getattr(encoder, "batch_size", BLOCK) // BLOCK * BLOCK)
     for start in range(0, len(sentences), size):
         vectors = np.ascontiguousarray(encoder.encode(sentences[start : start + size]), dtype=np.float32)
+        store = _Kept(vectors) if store is None else store
         for first in range(0, len(vectors), BLOCK):
             at = start + first
             chosen = _block(vectors[first : first + BLOCK], store, threshold)
@@ -95,27 +100,55 @@ def deduplicate(
 
 
 class _Kept:
-    """The vectors of kept sentences, in a buffer that grows by doubling."""
+    """The vectors of kept sentences, and what bounds products with them from above.
 
-    def __init__(self) -> None:
+    Vectors are turned so that a few leading directions hold most of their length. Split so into head and tail,
+    q.k <= q_head.k_head + |q_tail| |k_tail| (Cauchy and Schwarz): one product over a sixth of the columns, after
+    which few pairs are left to be measured in full.
+    """
+
+    def __init__(self, first: Vectors) -> None:
+        """Learn the leading directions from the first vectors, if these are enough and so wide that it pays."""
+        width = first.shape[1]
         self.count = 0
-        self._rows: Vectors = np.empty((0, 0), np.float32)
-
-    @property
-    def rows(self) -> Vectors:
-        return self._rows[: self.count]
+        self._rows: Vectors = np.empty((BLOCK, width), np.float32)
+        self._turn: Vectors = np.empty((width, 0), np.float32)
+        if len(first) >= ENOUGH and width > 2 * HEAD:
+            _, axes = np.linalg.eigh((first.T @ first).astype(np.float64))
+            self._turn = np.ascontiguousarray(axes[:, : -HEAD - 1 : -1].astype(np.float32))
+        self._heads: Vectors = np.empty((BLOCK, self._turn.shape[1] + 1), np.float32)
 
     def add(self, vectors: Vectors) -> None:
-        if not len(vectors):
-            return
+        """Keep these too."""
         need = self.count + len(vectors)
-        if need > len(self._rows):
-            grown = np.empty((max(need, 2 * len(self._rows)), vectors.shape[1]), np.float32)
-            if self.count:
-                grown[: self.count] = self.rows
-            self._rows = grown
+        if need > len(self._rows):  # by doubling: all copying together is no more than the rows
+            self._rows = _grown(self._rows, 2 * need)
+            self._heads = _grown(self._heads, 2 * need)
         self._rows[self.count : need] = vectors
+        self._heads[self.count : need] = self._cut(vectors)
         self.count = need
+
+    def closest(self, vectors: Vectors, threshold: float) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """For each vector the greatest product and with which; -inf for some that are not above the threshold."""
+        rows = self._rows[: self.count]
+        if self._turn.size:
+            bounds = self._cut(vectors) @ self._heads[: self.count].T
+            queries, places = np.nonzero(bounds > threshold - NEAR)
+            if len(queries) <= FEW * bounds.size:
+                return _best_pairs(vectors, rows, queries, places)
+        return _best(vectors, rows, threshold)
+
+    def _cut(self, vectors: Vectors) -> Vectors:
+        """Head and length of the tail, a little too long rather than too short."""
+        head = vectors @ self._turn
+        rest = np.einsum("ij,ij->i", vectors, vectors) - np.einsum("ij,ij->i", head, head)
+        return np.hstack([head, np.sqrt(np.maximum(rest, 0) + ROUNDING)[:, None]], dtype=np.float32)
+
+
+def _grown(rows: Vectors, size: int) -> Vectors:
+    grown = np.empty((size, rows.shape[1]), np.float32)
+    grown[: len(rows)] = rows
+    return grown
 
 
 def _block(vectors: Vectors, store: _Kept, threshold: float) -> NDArray[np.intp]:
@@ -126,7 +159,9 @@ def _block(vectors: Vectors, store: _Kept, threshold: float) -> NDArray[np.intp]
     chosen = np.full(len(vectors), -1, dtype=np.intp)
     rows = np.flatnonzero(vectors.any(axis=1))
     if store.count:
-        best, closest = _closest(vectors[rows], store.rows, threshold)
+        step = max(1, CELLS // store.count)
+        parts = [store.closest(vectors[rows[at : at + step]], threshold) for at in range(0, len(rows), step)]
+        best, closest = (np.concatenate(found) for found in zip(*parts, strict=True)) if parts else (rows, rows)
         chosen[rows[best > threshold]] = closest[best > threshold]
         rows = rows[best <= threshold]
     left = vectors[rows]
@@ -145,7 +180,7 @@ def _block(vectors: Vectors, store: _Kept, threshold: float) -> NDArray[np.intp]
     return chosen
 
 
-def _closest(vectors: Vectors, rows: Vectors, threshold: float) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _best(vectors: Vectors, rows: Vectors, threshold: float) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """The greatest product with any row, and with which; near the threshold in 64 bits."""
     products = vectors @ rows.T
     chosen = products.argmax(axis=1)
@@ -154,6 +189,22 @@ def _closest(vectors: Vectors, rows: Vectors, threshold: float) -> tuple[NDArray
         doubtful = np.flatnonzero(np.abs(products[row] - best[row]) <= 2 * NEAR)
         exact = [_exact(vectors[row], rows[each]) for each in doubtful]
         chosen[row], best[row] = doubtful[int(np.argmax(exact))], max(exact)
+    return best, chosen
+
+
+def _best_pairs(
+    vectors: Vectors, rows: Vectors, queries: NDArray[np.intp], places: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The same for the pairs (query, row) given, in 64 bits; -inf where there are none."""
+    best = np.full(len(vectors), -np.inf)
+    chosen = np.zeros(len(vectors), dtype=np.intp)
+    exact = np.empty(len(queries))
+    for start in range(0, len(queries), PAIRS):
+        part = slice(start, start + PAIRS)
+        exact[part] = np.einsum("ij,ij->i", vectors[queries[part]], rows[places[part]], dtype=np.float64)
+    order = np.lexsort((places, -exact, queries))  # of equals the first
+    found, first = np.unique(queries[order], return_index=True)
+    best[found], chosen[found] = exact[order[first]], places[order[first]]
     return best, chosen
 
 
