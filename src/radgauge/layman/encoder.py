@@ -17,11 +17,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.alignment.findings import Findings
 from radgauge.layman.fidelity import lay_findings
 from radgauge.layman.lay_reader import LayReader
-from radgauge.layman.statements import statements
+from radgauge.layman.statements import statements, unchanged_parts
 from radgauge.models.static_embedding import StaticEncoder
+from radgauge.report_reader import ReportReading
 
 Vectors = NDArray[np.float32]
 
@@ -50,7 +50,7 @@ class FindingEncoder:
         """One row of length one per text; a text without any word is a row of zeros."""
         words = StaticEncoder().encode(texts)
         meaning = (
-            np.stack([_meaning(lay_findings(read)) for read in LayReader().read(texts)])
+            np.stack([_meaning(read) for read in LayReader().read(texts)])
             if texts
             else (np.zeros((0, DIMENSIONS), np.float32))
         )
@@ -69,10 +69,10 @@ class FindingEncoder:
         return list(self.encode(texts))
 
 
-def _meaning(findings: Findings) -> Vectors:
+def _meaning(reading: ReportReading) -> Vectors:
     """The sum of all statements, each of length one, scaled to length one; zeros if there are none."""
     total = np.zeros(DIMENSIONS)
-    for features in statements(findings):
+    for features in statements(lay_findings(reading)) or unchanged_parts(reading):
         one = np.zeros(DIMENSIONS)
         for name, weight in features.items():
             one += weight * _feature(name)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from radgauge.alignment.findings import Denial, Finding, Findings
 from radgauge.alignment.places import BOTH, LEFT, RIGHT
 from radgauge.layman.fidelity import lay_knowledge
+from radgauge.report_reader import ReportReading
 
 Features = dict[str, float]
 
@@ -52,6 +53,23 @@ def statements(findings: Findings, *, weights: Weights = WEIGHTS) -> list[Featur
     normal = [each for each in findings.denied if each.normal]
     plain = [each for each in findings.denied if not each.normal and not any(_says(n, each) for n in normal)]
     return found + [_denial(each, weights) for each in (*normal, *plain)]
+
+
+def unchanged_parts(reading: ReportReading, *, weights: Weights = WEIGHTS) -> list[Features]:
+    """What a text without a finding says of parts of the body: "the mediastinum is stable".
+
+    >>> from radgauge.layman.lay_reader import LayReader
+    >>> [read] = LayReader().read(["The mediastinum is stable."])
+    >>> sorted(unchanged_parts(read)[0])[-1]
+    'part mediastinum'
+    """
+    found = []
+    for mention in reading.mentions:
+        if mention.kind == "anatomy" and mention.attributes.change:
+            name = f"part {mention.concept}"
+            change = _apart(f"change of {name}", mention.attributes.change, CHANGES, weights.change)
+            found.append({name: 1.0, **change})
+    return found
 
 
 def _says(normal: Denial, denial: Denial) -> bool:
