@@ -111,10 +111,11 @@ def test_vectors_are_asked_for_in_pieces() -> None:
 
 def test_the_same_words_are_one_sentence() -> None:
     found = distinct_sentences(
-        ["No effusion.", "no  effusion", "NO EFFUSION!", "...", "Clear\tlungs.", "No effusion?"]
+        ["No effusion.", "no  effusion", "NO EFFUSION!", "...", "---", "Clear\tlungs.", "(No effusion.)"]
     )
     assert found == {"no effusion": "No effusion.", "clear lungs": "Clear lungs."}
-    assert normal_sentence("2.5 cm nodule") != normal_sentence("25 cm nodule")
+    for one, other in (("2.5 cm nodule", "25 cm nodule"), ("<5 mm", "5 mm"), ("Pneumonia?", "Pneumonia.")):
+        assert normal_sentence(one) != normal_sentence(other)
 
 
 def test_the_embedded_encoder_keeps_opposites() -> None:

@@ -23,11 +23,11 @@ HEAD, ENOUGH = 128, 2048  # leading directions, and how many sentences show whic
 ROUNDING = np.float32(2e-5)  # what 32-bit sums of squares may be off
 FEW = 0.02  # if more than this share of all pairs is left by the bound, the whole product is cheaper
 CELLS, PAIRS = 1 << 25, 1 << 12  # numbers of a matrix product, pairs measured in full: what is held at a time
-_EDGES = re.compile(r"^\W+|\W+$")
+_EDGES = re.compile(r"""^[\s"'“”(\[*•.,;:]+|[\s"'“”)\].,;:!]+$""")  # not < or ?: they mean something
 
 
 def normal_sentence(sentence: str) -> str:
-    """What two sentences must share to be the same: words in order, whatever the case, blanks and final marks.
+    """What two sentences must share to be the same: words in order, whatever the case, blanks and outer marks.
 
     >>> normal_sentence("No  pleural effusion.") == normal_sentence("no pleural effusion")
     True
@@ -40,7 +40,7 @@ def distinct_sentences(sentences: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for sentence in sentences:
         key = normal_sentence(sentence)
-        if key and key not in found:
+        if key not in found and any(character.isalnum() for character in key):
             found[key] = " ".join(sentence.split())
     return found
 
