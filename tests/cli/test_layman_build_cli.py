@@ -320,6 +320,15 @@ def test_people_check_a_set(reports: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["accepted"] == 4
 
 
+def test_a_log_gets_a_line_now_and_then(
+    reports: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("radgauge.cli.llm_options._LOG_EVERY", 0.0)
+    _, err = build(reports, tmp_path / "sets")
+    assert "translate 10/10  1 requests, 100 + 50 tokens" in err
+    assert "check 10/10  2 requests, 200 + 100 tokens" in err
+
+
 def test_the_line_shows_tokens_cost_and_rate(server: ScriptedServer) -> None:
     limits = Limits(price_in=10.0, price_out=20.0)
     model = LanguageModel(

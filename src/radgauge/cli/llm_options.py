@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from radgauge.llm.numbered import Progress
 
 _PANEL = "Language model"
+_LOG_EVERY = 60.0  # seconds
 
 Batch = Annotated[int, typer.Option("--batch", min=1, help="Sentences per request.", rich_help_panel=_PANEL)]
 Parallel = Annotated[
@@ -74,19 +75,25 @@ def open_model(journal_path: Path, limits: Limits) -> Iterator[tuple[LanguageMod
 
 
 class CostLine:
-    """One line on stderr that shows how far a task is and what it has cost; quiet where nobody looks."""
+    """One line on stderr that shows how far a task is and what it has cost; in a log, a line a minute."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
         self._began = time.monotonic()
         self._before = model.usage
         self._shown = sys.stderr.isatty()
+        self._logged = self._began
 
     def __call__(self, task: str, progress: Progress) -> None:
         """Show a task's progress."""
+        now = time.monotonic()
+        text = self.text(task, progress, now - self._began)
         if self._shown:
-            sys.stderr.write(f"\r\x1b[K{self.text(task, progress, time.monotonic() - self._began)}")
+            sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
+        elif now - self._logged >= _LOG_EVERY:
+            self._logged = now
+            typer.echo(text, err=True)
 
     def text(self, task: str, progress: Progress, seconds: float) -> str:
         """The line after so many seconds."""
