@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -130,13 +129,12 @@ class LlmTranslator:
         return self._ask("check", pairs, lambda item: {"report": item[0], "plain": item[1]})
 
     def _ask(self, task: str, items: Sequence[Item], shown: Callable[[Item], object]) -> list[Outcome]:
-        system, frame = prompt(task)
+        asked = prompt(task)
 
         def render(part: Sequence[Item]) -> str:
-            numbered = {str(number): shown(item) for number, item in enumerate(part)}
-            return frame.replace("{items}", json.dumps(numbered, ensure_ascii=False, indent=1))
+            return asked.fill([shown(item) for item in part])
 
-        question = Question(task, system, render, self._misplaced, _longest)
+        question = Question(task, asked.system, render, self._misplaced, _longest)
         return ask_all(
             question,
             items,

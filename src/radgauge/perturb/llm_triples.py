@@ -7,7 +7,6 @@ statement and changes nothing else.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -140,18 +139,19 @@ def not_the_opposite(sentence: str, text: str) -> str:
 
 
 def _question(wanted: str, fault: Callable[[str, str], str]) -> Question:
-    system, frame = prompt("triples")
-    frame = frame.replace("{wanted}", wanted)
+    general = prompt("triples")
+    asked = general._replace(user=general.user.replace("{wanted}", wanted))
 
     def render(items: Sequence[Item]) -> str:
-        numbered = {str(number): item[0] for number, item in enumerate(items)}
-        return frame.replace("{items}", json.dumps(numbered, ensure_ascii=False, indent=1))
+        return asked.fill([item[0] for item in items])
 
     def accept(items: Sequence[Item], texts: Mapping[int, str]) -> dict[int, str]:
         found = {number: fault(items[number][0], text) for number, text in texts.items()}
         return {number: why for number, why in found.items() if why}
 
-    return Question(wanted, system, render, accept, lambda items: 64 + sum(48 + len(i[0].encode()) for i in items))
+    return Question(
+        wanted, asked.system, render, accept, lambda items: 64 + sum(48 + len(i[0].encode()) for i in items)
+    )
 
 
 def _aligned(sentence: str, text: str) -> Aligned:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -10,10 +12,22 @@ _MARK = "\n===\n"
 
 
 class Prompt(NamedTuple):
-    """What the model is to do, and the frame of the question with {items} in it."""
+    """What the model is to do, and the frame of the question with {items} and {form} in it."""
 
     system: str
     user: str
+
+    def fill(self, items: Sequence[object]) -> str:
+        """The question about these items: numbered from 0, with the form of the answer.
+
+        >>> Prompt("", "{items} {form}").fill(["a", "b", "c", "d"])
+        '{\\n "0": "a",\\n "1": "b",\\n "2": "c",\\n "3": "d"\\n} {"0": "...", "1": "...", ..., "3": "..."}'
+        """
+        shown = json.dumps(dict(enumerate(items)), ensure_ascii=False, indent=1)
+        places = [f'"{number}": "..."' for number in range(len(items))]
+        if len(places) > 3:
+            places[2:-1] = ["..."]
+        return self.user.replace("{form}", f"{{{', '.join(places)}}}").replace("{items}", shown)
 
 
 @lru_cache(maxsize=8)
