@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from radgauge.case_files import read_cases
 from radgauge.cases import Case
 from radgauge.images import Grey, grey
 from radgauge.metrics.vlscore import VLScore
-from radgauge.models.image_text import image_vectors, text_vectors
+from radgauge.models.image_text import ImageTextEncoder, image_vectors, text_vectors
 from radgauge.reading import Readings
 from radgauge.samples import sample_reports_path
 
@@ -69,28 +70,33 @@ def embedded(pairs: list[tuple[Path, str]]) -> None:
     encoder = metric.image_text
     encoder.embed_images([grey(pairs[0][0])])  # the network is loaded before the clock starts
     encoder.embed_texts([pairs[0][1]])
-    start = time.perf_counter()
-    pictures: list[Grey] = [grey(path) for path, _ in pairs]
-    decoded = time.perf_counter()
-    encoder.embed_images(pictures)
-    seen = time.perf_counter()
-    encoder.embed_texts(list(dict.fromkeys(report for _, report in pairs)))
-    read = time.perf_counter()
+    pictures: list[Grey] = []
+    texts = list(dict.fromkeys(report for _, report in pairs))
     reading = Readings()
+    steps: dict[str, tuple[int, str, Callable[[], object]]] = {
+        "decode": (len(pairs), "images", lambda: pictures.extend(grey(path) for path, _ in pairs)),
+        "embed images": (len(pairs), "images", lambda: encoder.embed_images(pictures)),
+        "embed reports": (len(texts), "reports", lambda: encoder.embed_texts(texts)),
+        "": (0, "", lambda: fill(pairs, encoder, reading)),
+        "compare": (len(cases), "triplets", lambda: metric.measure(cases, reading=reading)),
+    }
+    print(f"{len(cases)} triplets, {os.cpu_count()} cores, {encoder.name.partition(':')[0]}")
+    clock = processor = 0.0
+    for label, (count, what, work) in steps.items():
+        start, busy = time.perf_counter(), time.process_time()
+        work()
+        seconds, spent = time.perf_counter() - start, time.process_time() - busy
+        if label:
+            print(f"{label:14} {seconds:7.2f} s, {count / seconds:6.0f} {what}/s; processor {spent:6.2f} s")
+        if label and label != "decode":
+            clock, processor = clock + seconds, processor + spent
+    print(f"after decoding {clock:7.2f} s, {len(cases) / clock:6.0f} triplets/s; processor {processor:6.2f} s")
+
+
+def fill(pairs: list[tuple[Path, str]], encoder: ImageTextEncoder, reading: Readings) -> None:
+    """Vectors are known before the comparison is timed."""
     image_vectors([path for path, _ in pairs], encoder, reading=reading)
     text_vectors([report for _, report in pairs], encoder, reading=reading)
-    before = time.perf_counter()
-    metric.measure(cases, reading=reading)
-    compared = time.perf_counter() - before
-    count = len(cases)
-    after = (read - decoded) + compared
-    print(f"{count} triplets, {os.cpu_count()} cores, {encoder.name.partition(':')[0]}")
-    print(f"decode          {decoded - start:7.2f} s  {count / (decoded - start):8.0f} images/s")
-    print(f"embed images    {seen - decoded:7.2f} s  {count / (seen - decoded):8.0f} images/s")
-    texts = len({report for _, report in pairs})
-    print(f"embed reports   {read - seen:7.2f} s  {texts / (read - seen):8.0f} reports/s")
-    print(f"compare         {compared:7.3f} s  {count / compared:8.0f} triplets/s")
-    print(f"after decoding  {after:7.2f} s  {count / after:8.0f} triplets/s")
 
 
 def beside_the_authors(pairs: list[tuple[Path, str]], *, count: int = 16) -> None:
