@@ -32,6 +32,7 @@ METRICS: dict[str, str] = {
     "lay_fidelity": "radgauge.metrics.lay_fidelity:LayFidelity",
     "layman": "radgauge.metrics.layman:Layman",
     "comet": "radgauge.metrics.comet:Comet",
+    "vlscore": "radgauge.metrics.vlscore:VLScore",
 }
 
 DEFAULTS: tuple[str, ...] = (

@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.registry import METRICS
 
 image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
 
@@ -34,7 +33,6 @@ class Lengths:
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("radgauge.metrics.vlscore.image_text_encoder", lambda name, **settings: Lengths())
-    monkeypatch.setitem(METRICS, "vlscore", "radgauge.metrics.vlscore:VLScore")
     lines = [
         {"id": "good", "images": ["a/0.png", "a/1.png"]},
         {"id": "ending", "images": ["b/0.png"]},

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
+import importlib.util
+import shutil
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,17 +32,35 @@ VARIANTS = (
     *("radcliq:version=v0,inverse=yes", "radcliq:empty=published"),
     *("rouge:variant=coco", "rouge:stemmer=yes", "rouge:empty=zero", "cider:empty=zero"),
     *("ratescore:weights=short,penalty=paper", "ratescore:preset=2024,no_entities=published"),
+    *("vlscore:similarity=sphere,views=best", "vlscore:similarity=image_cosine", "vlscore:similarity=cosine"),
 )
 SPECS = (*metric_names(), *VARIANTS)
+
+
+@functools.cache
+def drawn_images() -> tuple[Path, ...]:
+    """Two pictures, as a study with two views has; they show nothing."""
+    from PIL import Image
+
+    folder = Path(tempfile.mkdtemp(prefix="radgauge-contract-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    rows, columns = np.mgrid[0:96, 0:80] / 96
+    for name, shift in (("frontal", 0.0), ("lateral", 1.5)):
+        grey = 128 + 100 * np.sin(7 * rows + shift) * np.cos(5 * columns - shift)
+        Image.fromarray(grey.astype(np.uint8)).save(folder / f"{name}.png")
+    return (folder / "frontal.png", folder / "lateral.png")
 
 
 @functools.cache
 def bench_of(spec: str) -> Bench | str:
     """The metric ready for checks, or why it cannot run here."""
     metric = load(spec)
+    images: tuple[Path, ...] = ()
     if "image" in metric.needs:
-        return "needs images; checked by its own tests"
-    bench = Bench(metric)
+        if importlib.util.find_spec("PIL") is None:
+            return "the extra 'image' is not installed"
+        images = drawn_images()
+    bench = Bench(metric, images)
     try:
         bench.score(bench.cases(REPORTS[:2]))
     except (MissingExtra, ModelError) as error:

@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 from radgauge.cases import Case
 from radgauge.errors import InputError
 from radgauge.metrics.vlscore import VLScore
-from radgauge.registry import METRICS
 from radgauge.scores import score
 from radgauge.training.fit_vlscore import fit_vlscore
 
@@ -73,7 +72,6 @@ def test_the_command(picture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     from radgauge.cli import app
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(METRICS, "vlscore", "radgauge.metrics.vlscore:VLScore")
     lines = ["id,candidate,reference,image", "1,a a,b b b,a.png", "2,a,b,a.png", "3,a,b,gone.png"]
     (tmp_path / "reports.csv").write_text("\n".join(lines) + "\n")
     run = CliRunner().invoke(

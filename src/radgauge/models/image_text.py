@@ -15,7 +15,6 @@ cannot be read into a reason instead of a vector.
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,8 +145,9 @@ def image_text_encoder(name: str, *, models: str = "published", resize: str = "p
     """
     path = Path(name).expanduser()
     if is_embedded(name):
-        module = importlib.import_module("radgauge.models.embedded_image_text")
-        return cast("ImageTextEncoder", module.EmbeddedImageText("" if name == EMBEDDED else str(path)))
+        from radgauge.models.embedded_image_text import EmbeddedImageText
+
+        return EmbeddedImageText("" if name == EMBEDDED else str(path))
     if name == LIMITR or path.suffix == ".ckpt":
         from radgauge.models.limitr import Limitr
 
