@@ -129,7 +129,7 @@ def _mention(
         severity = next((items[index].value for index in draft.words if items[index].role == "severity"), "")
         descriptors = tuple([words[index] for index in sorted(draft.words) if items[index].role in _DESCRIBING])
     if kind in FINDINGS and item.last - item.first > 1:
-        inner = _inside(tokens.norms[item.first : item.last], vocabulary)
+        inner = _inside(tokens.norms[item.first : item.last], vocabulary, concept.name if concept else "")
         severity, change = severity or inner[0], change or inner[1]
     said = (known[0], locations, severity, tuple(draft.sizes), change, descriptors, cue, known[1])
     attributes = tuple.__new__(Attributes, said)  # half the time of the constructor
@@ -137,14 +137,18 @@ def _mention(
     return tuple.__new__(Mention, read)
 
 
-def _inside(norms: tuple[str, ...], vocabulary: Vocabulary) -> tuple[str, str]:
-    """Severity and change that are part of the term: "severe aortic stenosis", "resolving pneumonia"."""
+def _inside(norms: tuple[str, ...], vocabulary: Vocabulary, name: str) -> tuple[str, str]:
+    """Severity and change that are part of the term: "severe aortic stenosis", "resolving pneumonia".
+
+    Not if the concept is named by them: "borderline cardiomegaly" is one of its own kind.
+    """
     severity = change = ""
+    named = name.split()
     for norm, following in pairwise(norms):
         entry = vocabulary.word(norm)
         if entry is None:
             continue
-        if entry.role == "severity" and not severity and following not in _NAMED_BY_SIZE:
+        if entry.role == "severity" and not severity and following not in _NAMED_BY_SIZE and norm not in named:
             severity = entry.value
         elif entry.role == "change" and not change and norm not in ("increased", "decreased"):
             change = entry.value
