@@ -79,6 +79,21 @@ def test_listed_checkpoints_are_found_where_radgauge_keeps_them(
     checkpoint_folder.cache_clear()
 
 
+@pytest.mark.models
+def test_a_listed_vocabulary_does_not_stand_for_the_encoder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("RADGAUGE_MODELS", str(tmp_path))
+    folder = tmp_path / "Bio_ClinicalBERT"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    checkpoint_folder.cache_clear()
+    with pytest.raises(ModelError, match="'emilyalsentzer/Bio_ClinicalBERT' is not on this machine"):
+        checkpoint_folder("emilyalsentzer/Bio_ClinicalBERT")
+
+
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of random weights with a tokenizer of letters."""

@@ -219,7 +219,8 @@ class BertScore(Metric):
             cut += sum(held[text].cut > 0 for text in wanted)
             yield block, held
             left.subtract(text for pair in block for text in pair)
-            held = {text: vectors for text, vectors in held.items() if left[text]}
+            for text in [text for text in held if not left[text]]:
+                del held[text]  # here, because the caller still holds this dictionary
         _tell_cut(cut, len(texts))
 
     def _read(self, texts: Sequence[str], reading: Readings) -> Mapping[str, TokenVectors]:

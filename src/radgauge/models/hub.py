@@ -70,12 +70,12 @@ def checkpoint_folder(model: str) -> Path:
 
 
 def _in_catalogue(name: str) -> Path | None:
-    """Where a checkpoint of radgauge's own list is, fetched if need be; None if it is not on the list."""
+    """Where a checkpoint of radgauge's own list is, fetched if need be; None if its weights are not listed."""
     from radgauge.models.catalogue import CHECKPOINTS, find
     from radgauge.models.fetch import fetch  # which itself asks this module whether it may
 
     for wanted in CHECKPOINTS:
-        if wanted.repo == name and not wanted.file:
+        if wanted.repo == name and "*.safetensors" in wanted.patterns:  # others are vocabularies alone
             return find(wanted) or fetch(wanted)
     return None
 
