@@ -121,6 +121,31 @@ def test_a_compressed_file_is_read_where_a_decoder_is_there(dicom, ramp: np.ndar
     assert np.array_equal(grey(path), plain)
 
 
+def test_a_jpeg_inside_a_dicom_file(dicom, ramp: np.ndarray) -> None:
+    import io
+
+    from PIL import Image
+    from pydicom import dcmread
+    from pydicom.encaps import encapsulate
+    from pydicom.uid import JPEGBaseline8Bit
+
+    pixels = (ramp // 16).astype(np.uint8)
+    path = dicom(pixels, "jpeg.dcm", WindowCenter=128, WindowWidth=256)
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "JPEG", quality=95)
+    data = dcmread(path)
+    data.file_meta.TransferSyntaxUID = JPEGBaseline8Bit
+    data.PixelData = encapsulate([stream.getvalue()])
+    data["PixelData"].VR = "OB"
+    data.save_as(path)
+    assert np.abs(grey(path).astype(int) - pixels).max() <= 4
+    data.PixelData = encapsulate([stream.getvalue()[: len(stream.getvalue()) // 3]])
+    data["PixelData"].VR = "OB"
+    data.save_as(path)
+    with pytest.raises(ImageError, match=r"the picture in jpeg\.dcm is cut off or damaged"):
+        grey(path)
+
+
 def test_a_missing_decoder_is_named(dicom, ramp: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     from pydicom import dcmread
     from pydicom.encaps import encapsulate

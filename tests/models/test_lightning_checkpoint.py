@@ -86,6 +86,23 @@ def test_names_that_are_let_in_do_nothing(tmp_path: Path) -> None:
     assert opened.tensors == {}
 
 
+def test_settings_may_name_types_and_paths(tmp_path: Path) -> None:
+    settings = {"where": Path("a"), "kind": np.dtype("float32"), "size": np.float64(2.0), "depth": 3}
+    content = {"state_dict": {}, "hyper_parameters": settings}
+    path = tmp_path / "a.ckpt"
+    found = open_lightning(archive(path, pickle.dumps(content, protocol=2))).settings
+    assert found["depth"] == 3
+    assert found.keys() == settings.keys()
+
+
+def test_settings_that_hold_themselves_are_refused(tmp_path: Path) -> None:
+    settings: dict = {}
+    settings["self"] = settings
+    content = {"state_dict": {}, "hyper_parameters": settings}
+    with pytest.raises(ModelError, match="its settings hold themselves"):
+        open_lightning(archive(tmp_path / "a.ckpt", pickle.dumps(content, protocol=2)))
+
+
 @pytest.mark.parametrize(
     ("shape", "strides", "offset"), [((100,), (1,), 0), ((2, 2), (1, 5), 0), ((2,), (-1,), 1), ((4,), (1,), 1)]
 )

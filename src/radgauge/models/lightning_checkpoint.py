@@ -20,8 +20,13 @@ from numpy.typing import NDArray
 
 from radgauge.errors import ModelError
 
-_INERT = ("omegaconf", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities", "typing")
+_INERT = (
+    *("omegaconf", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities", "torchmetrics"),
+    *("typing", "argparse", "pathlib", "numpy"),
+)
 """Packages whose classes may be named; nothing of them is imported."""
+_TORCH = ("device", "dtype", *("float16", "float32", "float64", "bfloat16", "int32", "int64", "uint8", "bool"))
+"""Names of torch that settings may hold; they too stand for nothing."""
 _PLAIN = {
     *("dict", "list", "set", "frozenset", "tuple", "object"),
     *("int", "long", "float", "complex", "bool", "str", "unicode", "bytes", "bytearray"),
@@ -125,7 +130,10 @@ def open_lightning(path: Path) -> LightningCheckpoint:
         raise ModelError(f"{path} is damaged: {error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("state_dict"), dict):
         raise ModelError(f"{path} must be a Lightning checkpoint with a state_dict")
-    settings = plain(found.get("hyper_parameters", {}))
+    try:
+        settings = plain(found.get("hyper_parameters", {}))
+    except RecursionError:
+        raise ModelError(f"{path} is damaged: its settings hold themselves") from None
     tensors = {str(k): v for k, v in found["state_dict"].items() if isinstance(v, Stored)}
     return LightningCheckpoint(path, settings if isinstance(settings, dict) else {}, tensors)
 
@@ -174,7 +182,9 @@ class _Reader(pickle.Unpickler):
             return tuple
         if module in ("builtins", "__builtin__") and name in _PLAIN:
             return {"dict": dict, "list": list, "set": set, "tuple": tuple}.get(name, _record(module, name))
-        if module.partition(".")[0] in _INERT:
+        if (module, name) == ("_codecs", "encode"):  # how bytes are written
+            return _record(module, name)
+        if module.partition(".")[0] in _INERT or (module == "torch" and name in _TORCH):
             return _record(module, name)
         self._refuse(module, name)
 
