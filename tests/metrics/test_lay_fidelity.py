@@ -75,3 +75,28 @@ def test_explains() -> None:
     assert "side is left in the reference, right in the lay text" in explained.notes[0].text
     spans = explained.notes[0].candidate_spans
     assert GOOD.replace("left", "right")[slice(*spans[0])] == "fluid around the lung"
+
+
+@pytest.mark.parametrize(
+    ("professional", "lay"),
+    [
+        ("No pneumothorax.", "You do not have a collapsed lung."),
+        ("No pleural effusion.", "There is no fluid around your lungs."),
+        (
+            "No pleural effusion. The heart is normal. The lungs are clear.",
+            "There is no fluid buildup around the lungs. Your heart is normal. Your lungs are clear.",
+        ),
+        ("Degenerative changes of the spine.", "There are age-related changes in the spine."),
+        ("Tortuous aorta.", "The aorta is twisted."),
+    ],
+)
+def test_words_said_to_patients(professional: str, lay: str) -> None:
+    metric = LayFidelity()
+    rows = metric.measure([Case("1", lay, (professional,))], reading=Readings())
+    assert metric.case_scores(rows)[0, 0] == 1
+
+
+def test_a_collapsed_lobe_is_no_pneumothorax() -> None:
+    metric = LayFidelity()
+    rows = metric.measure([Case("1", "Collapsed lung.", ("Left lower lobe atelectasis.",))], reading=Readings())
+    assert metric.case_scores(rows)[0, 0] == 0

@@ -59,7 +59,7 @@ def _built() -> tuple[Lexicon, dict[str, str]]:
         if concept.kind == "normality" and not concept.lay:
             continue
         terms = (plain_term(concept), concept.lay, *rules.synonyms.get(concept.id, ()))
-        for term in dict.fromkeys(part for said in terms for part in _parts(said)):
+        for term in dict.fromkeys(form for said in terms for part in _parts(said) for form in _forms(part)):
             key = phrase_key(term)
             if key:
                 wanted.setdefault(key, []).append((concept.id, term))
@@ -72,8 +72,17 @@ def _built() -> tuple[Lexicon, dict[str, str]]:
         else:
             owners[key] = _most_general(names, base)
             extra.setdefault(owners[key], []).append(claims[0][1])
+    other_sense = {phrase_key(term): name for name, terms in rules.senses.items() for term in terms}
+    for name, terms in rules.senses.items():
+        extra.setdefault(name, []).extend(terms)
     concepts = {
-        name: replace(concept, synonyms=(*concept.synonyms, *extra.get(name, ())))
+        name: replace(
+            concept,
+            synonyms=(
+                *(term for term in concept.synonyms if other_sense.get(phrase_key(term), name) == name),
+                *extra.get(name, ()),
+            ),
+        )
         for name, concept in base.concepts.items()
     }
     classes = {}
@@ -84,6 +93,11 @@ def _built() -> tuple[Lexicon, dict[str, str]]:
             classes[concept.id] = owner
     digest = hashlib.sha256(f"{base.hash}|{rules.hash}|1".encode()).hexdigest()[:12]
     return Lexicon(concepts, _tables(base), digest), classes
+
+
+def _forms(term: str) -> tuple[str, ...]:
+    """A plain term as it is said to a patient, too: "fluid around your lungs"."""
+    return (term, term.replace(" the ", " your ")) if " the " in term else (term,)
 
 
 def _parts(term: str) -> list[str]:
@@ -112,6 +126,7 @@ def _tables(base: Lexicon) -> dict[str, dict[str, object]]:
     tables["compositions"] = {
         **compositions,
         "composition": [*lay_rules().compositions, *compositions["composition"]],
+        "region": [*lay_rules().regions, *compositions.get("region", ())],
     }
     return tables
 

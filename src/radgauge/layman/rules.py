@@ -32,7 +32,9 @@ class LayRules:
     words: Mapping[str, str]
     abbreviations: Mapping[str, str]
     descriptors: Mapping[str, Mapping[str, tuple[str, ...]]]
+    senses: Mapping[str, tuple[str, ...]]
     compositions: tuple[Mapping[str, Any], ...]
+    regions: tuple[Mapping[str, Any], ...]
     hash: str
 
 
@@ -60,6 +62,8 @@ def lay_rules() -> LayRules:
             role: {value: tuple(found) for value, found in values.items()}
             for role, values in table["lay_descriptors"].items()
         },
+        senses={concept: tuple(found) for concept, found in table["lay_sense"].items()},
         compositions=tuple(table["composition"]),
+        regions=tuple(table["region"]),
         hash=hashlib.sha256(content).hexdigest()[:8],
     )
