@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import ImageError, require
+from radgauge.errors import ImageError, RadgaugeError, require
 from radgauge.images.files import Grey
 
 Values = NDArray[np.float64]
@@ -32,13 +32,15 @@ def read_dicom(path: Path) -> Grey:
         warnings.simplefilter("ignore", UserWarning)  # pydicom's remarks on values that break the standard
         try:
             data = pydicom.dcmread(path, force=True)
+            if "PixelData" not in data:
+                raise ImageError(f"{path.name} is a DICOM file without a picture, or is cut off before it")
+            if (frames := int(data.get("NumberOfFrames") or 1)) > 1:
+                raise ImageError(f"{path.name} has {frames} frames; export the one that is to be judged")
+            return _shown(path, data, _stored(path, data))
+        except RadgaugeError:
+            raise
         except Exception as error:  # pydicom raises whatever a garbled element leads to
             raise ImageError(f"{path.name} is a damaged DICOM file: {_first_line(error)}") from error
-        if "PixelData" not in data:
-            raise ImageError(f"{path.name} is a DICOM file without a picture, or is cut off before it")
-        if int(data.get("NumberOfFrames") or 1) > 1:
-            raise ImageError(f"{path.name} has {data.NumberOfFrames} frames; export the one that is to be judged")
-        return _shown(path, data, _stored(path, data))
 
 
 def _stored(path: Path, data: Any) -> NDArray[Any]:
@@ -53,7 +55,7 @@ def _stored(path: Path, data: Any) -> NDArray[Any]:
     try:
         stored: NDArray[Any] = pixels.pixel_array(data)
     except Exception as error:  # decoders raise whatever a cut or garbled stream leads to
-        if syntax.is_compressed and not _decoders(pixels, syntax):
+        if not _decoders(pixels, syntax) and syntax.is_transfer_syntax and syntax.is_compressed:
             raise ImageError(
                 f"{path.name} is compressed as {syntax.name}, and no decoder for it is installed; run: "
                 "pip install pylibjpeg pylibjpeg-libjpeg pylibjpeg-openjpeg"
