@@ -84,8 +84,11 @@ def test_deltas_have_p_values_corrected_over_the_metrics() -> None:
     errors, bleu = (metric.deltas for metric in study.metrics)
     name = "pathology removal, against normal sentences"
     assert errors[name].both == 9
-    assert errors[name].p == pytest.approx(1 / 2**9, abs=0.004)  # one in 512 ways to swap nine reports
+    assert errors[name].paired == pytest.approx(errors[name].value)
+    assert errors[name].paired_p == 1 / 2**9  # one of the ways to swap the two values of nine reports
+    assert errors[name].p == 1 / 1000  # one of 48,620 ways to deal eighteen values
     assert errors["location"].p < 0.05 < bleu["location"].p  # BLEU minds an unknown word as much
+    assert errors["location"].paired_p < 0.05 < bleu["location"].paired_p
     for delta in ("location", name):
         low, high = sorted([errors[delta].p, bleu[delta].p])
         assert sorted([errors[delta].p_holm, bleu[delta].p_holm]) == pytest.approx(

@@ -206,7 +206,11 @@ def _print_metrics(out: Console, study: SensitivityStudy, metrics: Sequence[Sens
     )
     for name in metrics[0].deltas:
         table.add_row(name, *(shown(metric.deltas[name]) for metric in metrics))
-        table.add_row("  p, corrected over metrics", *(p_value(metric.deltas[name].p_holm) for metric in metrics))
+        found = [metric.deltas[name] for metric in metrics]
+        table.add_row("  p, corrected over metrics", *(p_value(delta.p_holm) for delta in found))
+        table.add_row(
+            "  on the same report, p", *(f"{number(each.paired)} {p_value(each.paired_p_holm)}" for each in found)
+        )
     table.add_section()
     table.add_row("pairs ranked right", *(shown(metric.ranked_right) for metric in metrics))
     table.add_row("pairs tied", *(number(metric.ties) for metric in metrics))

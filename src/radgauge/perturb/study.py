@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TypedDict
 
 import numpy as np
 
@@ -21,8 +22,9 @@ from radgauge.perturb.make import Laboratory
 from radgauge.reading import Readings
 from radgauge.scores import Results, Scores, score
 from radgauge.stats.corrections import adjust
-from radgauge.stats.partly_paired import partly_paired_test
+from radgauge.stats.paired import Alternative, permutation_test
 from radgauge.stats.resample import Rows, interval, mean_scores
+from radgauge.stats.unpaired import unpaired_test
 
 DELTAS = (
     ("pathology removal", "remove_insignificant", "remove_pathology"),
@@ -32,6 +34,11 @@ DELTAS = (
     ("opposite, against rewrite", "paraphrase", "flip_negation"),
 )
 """Name, insignificant kind, significant kind. The paper's tables 2 and 3, and two where its kinds are rare."""
+
+
+class _Chance(TypedDict):
+    permutations: int
+    alternative: Alternative
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +56,21 @@ class Delta(Value):
     """How much lower a significant change scores than an insignificant one; positive is right.
 
     Attributes:
-        p: Chance of a difference this large if the kinds did not differ: a permutation test, one-sided, within
-            reports that allow both changes and between those that allow one.
+        p: Chance of a difference this large if the kinds did not differ: a permutation test, one-sided, of all
+            reports that allow either change.
         p_holm: The same, corrected by Holm over the metrics of the study.
         both: Reports that were judged with both changes.
+        paired: The difference on those reports alone, where nothing but the change can explain it.
+        paired_p: Its chance, from a paired permutation test, one-sided.
+        paired_p_holm: The same, corrected.
     """
 
     p: float
     p_holm: float
     both: int
+    paired: float
+    paired_p: float
+    paired_p_holm: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,14 +236,25 @@ def _sensitivity(
     def delta(calm: str, grave: str) -> Delta:
         rows = sign * table[:, [column[calm], column[grave]]]
         found = bounded(rows, _difference)
-        test = partly_paired_test(
-            rows[:, 0],
-            rows[:, 1],
-            rng=np.random.default_rng(seed),
-            permutations=permutations,
-            alternative="greater",
+        chance: _Chance = {"permutations": permutations, "alternative": "greater"}
+        apart = unpaired_test(rows[:, 0], rows[:, 1], rng=np.random.default_rng(seed), **chance)
+        both = rows[~np.isnan(rows).any(axis=1)]
+        paired = paired_p = np.nan
+        if len(both):
+            test = permutation_test(both[:, :1], both[:, 1:], rng=np.random.default_rng(seed), **chance)
+            paired, paired_p = float(test.differences[0]), float(test.p[0])
+        return Delta(
+            value=found.value,
+            low=found.low,
+            high=found.high,
+            n=found.n,
+            p=apart.p,
+            p_holm=np.nan,
+            both=len(both),
+            paired=paired,
+            paired_p=paired_p,
+            paired_p_holm=np.nan,
         )
-        return Delta(found.value, found.low, found.high, found.n, test.p, np.nan, test.both)
 
     deltas = {name: delta(calm, grave) for name, calm, grave in DELTAS if calm in column and grave in column}
     right, ties, pairs = _pairs(sign * table, weighty)
@@ -259,10 +283,11 @@ def _corrected(metrics: Iterable[Sensitivity]) -> tuple[Sensitivity, ...]:
     """The same with p values corrected over the metrics, each delta for itself."""
     found = list(metrics)
     for name in found[0].deltas if found else ():
-        adjusted = adjust([metric.deltas[name].p for metric in found])
-        for place, p in enumerate(adjusted):
-            mine = found[place].deltas
-            found[place] = replace(found[place], deltas={**mine, name: replace(mine[name], p_holm=float(p))})
+        deltas = [metric.deltas[name] for metric in found]
+        apart, paired = (adjust([getattr(delta, p) for delta in deltas]) for p in ("p", "paired_p"))
+        for place, delta in enumerate(deltas):
+            delta = replace(delta, p_holm=float(apart[place]), paired_p_holm=float(paired[place]))
+            found[place] = replace(found[place], deltas={**found[place].deltas, name: delta})
     return tuple(found)
 
 

@@ -126,7 +126,9 @@ def _deltas(study: SensitivityStudy) -> Table:
                     Cell("", plot="" if math.isnan(delta.value) else drawn.inline()),
                     Cell(p_value(delta.p)),
                     Cell(p_value(delta.p_holm), strong=delta.p_holm < 0.05),
-                    Cell(f"{delta.n}", f"{delta.both} with both"),
+                    Cell(f"{delta.n}"),
+                    Cell(signed(delta.paired), f"{delta.both} reports"),
+                    Cell(p_value(delta.paired_p_holm), strong=delta.paired_p_holm < 0.05),
                 )
             )
             records.append(
@@ -139,12 +141,18 @@ def _deltas(study: SensitivityStudy) -> Table:
                     "p": delta.p,
                     "p_holm": delta.p_holm,
                     "reports": delta.n,
-                    "both": delta.both,
+                    "same_report_delta": delta.paired,
+                    "same_report_p": delta.paired_p,
+                    "same_report_p_holm": delta.paired_p_holm,
+                    "same_report_n": delta.both,
                 }
             )
-    headers = ("change", "metric", "difference", "", "p", "p (Holm)", "reports")
+    headers = (
+        *("change", "metric", "difference", "", "p", "p (Holm)", "reports"),
+        *("on the same report", "p (Holm) on the same report"),
+    )
     title = "Insignificant minus significant change; positive is right"
-    return Table("deltas", title, headers, tuple(rows), tuple(records), right=(2, 4, 5, 6))
+    return Table("deltas", title, headers, tuple(rows), tuple(records), right=(2, 4, 5, 6, 7, 8))
 
 
 def _ranking(study: SensitivityStudy) -> Table:

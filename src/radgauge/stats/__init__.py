@@ -17,7 +17,6 @@ from radgauge.stats.failure_modes import FailureMode, OneSided, find_failure_mod
 from radgauge.stats.intraclass import icc
 from radgauge.stats.judge_pairs import JudgePair, OverlapTest, compare_judges
 from radgauge.stats.paired import PairedTest, bootstrap_test, permutation_test
-from radgauge.stats.partly_paired import PartlyPairedTest, partly_paired_test
 from radgauge.stats.preference import Preference, preference_accuracy
 from radgauge.stats.ranking import (
     CorrelationDifference,
@@ -28,6 +27,7 @@ from radgauge.stats.ranking import (
     significance_clusters,
 )
 from radgauge.stats.resample import Interval, bootstrap, interval, mean_scores
+from radgauge.stats.unpaired import UnpairedTest, unpaired_test
 
 __all__ = [
     "Agreement",
@@ -44,10 +44,10 @@ __all__ = [
     "OneSided",
     "OverlapTest",
     "PairedTest",
-    "PartlyPairedTest",
     "Preference",
     "Ranked",
     "Ranking",
+    "UnpairedTest",
     "adjust",
     "adjust_comparisons",
     "association",
@@ -71,10 +71,10 @@ __all__ = [
     "mean_errors",
     "mean_scores",
     "meng_interval",
-    "partly_paired_test",
     "permutation_test",
     "preference_accuracy",
     "rank_judges",
     "significance_clusters",
+    "unpaired_test",
     "zou_interval",
 ]
