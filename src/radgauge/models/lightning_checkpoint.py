@@ -31,6 +31,11 @@ _PLAIN = {
     *("dict", "list", "set", "frozenset", "tuple", "object"),
     *("int", "long", "float", "complex", "bool", "str", "unicode", "bytes", "bytearray"),
 }
+_DAMAGE = (
+    *(pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, LookupError),
+    *(OverflowError, MemoryError),  # lengths that no file has
+)
+"""What a garbled pickle leads to."""
 _KINDS = {
     "FloatStorage": "<f4",
     "DoubleStorage": "<f8",
@@ -126,8 +131,8 @@ def open_lightning(path: Path) -> LightningCheckpoint:
         raise ModelError(f"{path} must be a checkpoint in the zip form of torch 1.6 or later: {error}") from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error}") from error
-    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, LookupError) as error:
-        raise ModelError(f"{path} is damaged: {error}") from error
+    except _DAMAGE as error:
+        raise ModelError(f"{path} is damaged: {error!r}") from error
     if not isinstance(found, dict) or not isinstance(found.get("state_dict"), dict):
         raise ModelError(f"{path} must be a Lightning checkpoint with a state_dict")
     try:
