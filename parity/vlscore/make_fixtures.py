@@ -48,8 +48,8 @@ def drawn(folder: Path) -> dict[str, object]:
     images = [str(pictures[at % len(pictures)]) for at in range(len(pairs))]
     job = {"images": images, "candidates": [a for a, _ in pairs], "references": [b for _, b in pairs]}
     found = run(folder, **job, area=AREAS, wrapped=str(TARGET / "lightning_tiny.ckpt"))
-    job["images"] = [Path(path).name for path in images]
-    return {**job, "norm": NORM, "areas": AREAS, **found}
+    files = [Path(path).name for path in images]  # `images` of the result are their vectors
+    return {**job, "files": files, "norm": NORM, "areas": AREAS, **found}
 
 
 def indiana(folder: Path) -> dict[str, object] | None:
