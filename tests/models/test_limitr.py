@@ -94,6 +94,31 @@ def test_long_reports_are_cut_and_that_is_said(
     assert "limitr: 1 of 2 texts are longer than 97 tokens and were cut" in caplog.text
 
 
+def test_laterals_go_through_a_network_of_their_own(
+    checkpoint: Path, seeded, tmp_path: Path, pictures: dict[str, np.ndarray]
+) -> None:
+    import torch
+
+    from radgauge.models.image_text import study_vectors
+    from radgauge.reading import Readings
+
+    assert Limitr(str(checkpoint)).side_view is None
+    content, path = torch.load(checkpoint, weights_only=True), tmp_path / "both.ckpt"
+    state = content["state_dict"]
+    state |= {key.replace("encoder_f", "encoder_l"): value for key, value in state.items() if "encoder_f" in key}
+    state["limitr.img_encoder_l.global_embedder.bias"] = state["limitr.img_encoder_f.global_embedder.bias"] + 1
+    torch.save(content, path)
+    shutil.copytree(checkpoint.parent / "Bio_ClinicalBERT", tmp_path / "Bio_ClinicalBERT")
+    files = seeded.pictures(tmp_path / "pictures")[:2]
+    encoder = Limitr(str(path))
+    assert encoder.side_view.name == encoder.name + "+lateral"
+    found = study_vectors([files, files[1:], []], encoder, reading=Readings())
+    expected = Limitr(str(checkpoint)).embed_images([pictures[file.name] for file in files])
+    assert [len(each) for each in found] == [2, 1, 0]
+    assert np.allclose(found[0], expected + np.array([[0], [1]]), atol=1e-5)
+    assert np.allclose(found[1], expected[1:], atol=1e-5)
+
+
 def test_gloria_is_read_by_the_same_network(tmp_path: Path, authors: dict, checkpoint: Path) -> None:
     import torch
 

@@ -24,9 +24,9 @@ from radgauge.models.image_text import (
     ImageTextEncoder,
     Unreadable,
     image_text_encoder,
-    image_vectors,
     is_embedded,
     read_calibration,
+    study_vectors,
     text_vectors,
 )
 from radgauge.reading import Readings
@@ -157,7 +157,7 @@ class VLScore(Metric):
         """Which file cannot be read, or which text not embedded."""
         if why := wordless(case.candidate, case.references):
             return why
-        for found in image_vectors(self._used(case), self.image_text, reading=reading):
+        for found in study_vectors([self._used(case)], self.image_text, reading=reading)[0]:
             if isinstance(found, Unreadable):
                 return found.reason
         candidate, *references = text_vectors(
@@ -199,10 +199,8 @@ class VLScore(Metric):
     def _points(self, cases: Sequence[Case], reading: Readings) -> list[list[NDArray[np.float64]]]:
         """Where each case's images are: one point, or several for views=best; none if a file is unreadable."""
         used = [self._used(case) for case in cases]
-        found = iter(image_vectors([path for paths in used for path in paths], self.image_text, reading=reading))
         points: list[list[NDArray[np.float64]]] = []
-        for paths in used:
-            vectors = [next(found) for _ in paths]
+        for vectors in study_vectors(used, self.image_text, reading=reading):
             whole = [np.asarray(v, dtype=np.float64) for v in vectors if not isinstance(v, Unreadable)]
             if len(whole) < len(vectors) or not whole:
                 points.append([])
@@ -211,7 +209,8 @@ class VLScore(Metric):
         return points
 
     def _distances(self, case: Case, reading: Readings) -> list[Note]:
-        best = min(self._triples(case, reading), key=lambda each: float(triangle_area(*each)[0]))
+        (points,) = self._points([case], reading)
+        best = min(self._triples(case, reading, points), key=lambda each: float(triangle_area(*each)[0]))
         lengths = sides(*best)
         area = float(triangle_area(*best)[0])
         height = 2 * area / lengths[0, 2] if lengths[0, 2] else 0.0
@@ -231,8 +230,9 @@ class VLScore(Metric):
             )
         return notes
 
-    def _triples(self, case: Case, reading: Readings) -> list[tuple[Rows, Rows, Rows]]:
-        (points,) = self._points([case], reading)
+    def _triples(
+        self, case: Case, reading: Readings, points: Sequence[NDArray[np.float64]]
+    ) -> list[tuple[Rows, Rows, Rows]]:
         texts = [case.candidate, *filter(has_words, case.references)]
         candidate, *references = text_vectors(texts, self.image_text, reading=reading)
         return [
@@ -248,11 +248,14 @@ class VLScore(Metric):
             more = len(case.images) - 1
             aside = f"; {more} more of the study not used (views=first)" if more else ""
             return [Note("info", f"judged with the image {used[0].name}{aside}")]
-        alone = [replace(case, id=str(at), images=(path,)) for at, path in enumerate(used)]
-        values = self.measure(alone, reading=reading)[:, 0]
+        values = []
+        for point in study_vectors([used], self.image_text, reading=reading)[0]:
+            triples = self._triples(case, reading, [np.asarray(point, dtype=np.float64)])
+            alone = [float(self._compare(*triple)[0, 0]) for triple in triples]
+            values.append(max(alone) if self.higher_is_better else min(alone))
         way = "the mean of their points is used" if self.views == "mean" else "the best is used"
         listed = ", ".join(f"{path.name} {value:.3f}" for path, value in zip(used, values, strict=True))
-        return [Note("info", f"each image alone: {listed}; {way}", data={"images": values.tolist()})]
+        return [Note("info", f"each image alone: {listed}; {way}", data={"images": values})]
 
     def _sentences(self, case: Case, reading: Readings) -> list[Note]:
         """What the score would be without each sentence of the candidate."""

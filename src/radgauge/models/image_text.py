@@ -39,7 +39,11 @@ LIMITR = "limitr"
 
 
 class ImageTextEncoder(Protocol):
-    """Pictures and texts to vectors of one space, in batches."""
+    """Pictures and texts to vectors of one space, in batches.
+
+    An encoder may have an attribute `side_view`: an encoder of the same space for the further images of a study
+    (LIMITR embeds lateral views by a network of their own); None or no such attribute: one network for all.
+    """
 
     @property
     def name(self) -> str:
@@ -217,6 +221,18 @@ def image_vectors(
     hashes = list(files)
     found = dict(zip(hashes, reading.of(ImageReader(encoder, files), hashes), strict=True))
     return [key if isinstance(key := keys[path], Unreadable) else found[key] for path in paths]
+
+
+def study_vectors(
+    studies: Sequence[Sequence[Path]], encoder: ImageTextEncoder, *, reading: Readings
+) -> list[list[Vectors | Unreadable]]:
+    """The vectors of each study's images, the first (frontal) one first; the further ones by `side_view`."""
+    side = (
+        (getattr(encoder, "side_view", None) or encoder) if any(len(paths) > 1 for paths in studies) else encoder
+    )
+    first = iter(image_vectors([paths[0] for paths in studies if paths], encoder, reading=reading))
+    others = iter(image_vectors([path for paths in studies for path in paths[1:]], side, reading=reading))
+    return [[next(first), *(next(others) for _ in paths[1:])] if paths else [] for paths in studies]
 
 
 def text_vectors(texts: Sequence[str], encoder: ImageTextEncoder, *, reading: Readings) -> list[Vectors]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ RESIZES = {"pil": resize_pil, "area": resize_area}
 CONSTANTS = {"limitr": 890.0, "gloria": 1155.0}
 """Largest triangle areas on ReXVal, as the paper states them (sections 3 and 4.3)."""
 _TOWERS = {"limitr": "img_encoder_f", "gloria": "img_encoder"}
+_LATERAL = "img_encoder_l"
 _PICTURES_PER_PASS = 8
 _UPSAMPLED = 299
 _NUMBERING = re.compile(r"[0-9]+\.")
@@ -41,18 +42,20 @@ _NUMBERING = re.compile(r"[0-9]+\.")
 
 @dataclass(frozen=True)
 class Limitr:
-    """Frontal images and reports as global vectors; weights are loaded at first use.
+    """Images and reports as global vectors; weights are loaded at first use.
 
     Attributes:
         models: "published", a folder that holds the checkpoint under its published name, or the checkpoint. A
             folder also holds (and a checkpoint has beside it) the vocabulary of its BERT, as Bio_ClinicalBERT/.
         resize: "pil" or "area".
         device: auto, cpu, cuda.
+        lateral: Whether pictures go through LIMITR's tower for lateral views; `side_view` gives such an encoder.
     """
 
     models: str = "published"
     resize: str = "pil"
     device: str = "auto"
+    lateral: bool = False
 
     def __post_init__(self) -> None:
         if self.resize not in RESIZES:
@@ -62,7 +65,16 @@ class Limitr:
     def name(self) -> str:
         """Family, hash of the checkpoint, and the resize rule."""
         path = self._path()
-        return f"{_family(str(path))}@{file_hash(str(path))}+resize:{self.resize}"
+        side = "+lateral" if self.lateral else ""
+        return f"{_family(str(path))}@{file_hash(str(path))}+resize:{self.resize}{side}"
+
+    @property
+    def side_view(self) -> Limitr | None:
+        """The encoder of lateral views, if the checkpoint has one."""
+        names = _opened(str(self._path())).tensors
+        return (
+            replace(self, lateral=True) if any(name.startswith(f"limitr.{_LATERAL}.") for name in names) else None
+        )
 
     @property
     def constant(self) -> float:
@@ -84,7 +96,7 @@ class Limitr:
 
     def _network(self) -> _Network:
         near = "published" if self.models == "published" else str(self._path().parent)
-        return _load(str(self._path()), near, pick_device(self.device))
+        return _load(str(self._path()), near, pick_device(self.device), self.lateral)
 
 
 def clean_report(text: str) -> str:
@@ -246,14 +258,14 @@ def _family(path: str) -> str:
 
 
 @lru_cache(maxsize=2)
-def _load(path: str, near: str, device: str) -> _Network:
+def _load(path: str, near: str, device: str, lateral: bool) -> _Network:
     torch = require("torch", extra="models")
     transformers = require("transformers", extra="models")
     from radgauge.models.resnet import WIDTH, ResNet50, folded
 
     opened, family = _opened(path), _family(path)
     settings = _Settings.of(opened.settings, where=opened.path)
-    image, text = f"{family}.{_TOWERS[family]}.", f"{family}.text_encoder."
+    image, text = f"{family}.{_LATERAL if lateral else _TOWERS[family]}.", f"{family}.text_encoder."
     state = {name: torch.from_numpy(values) for name, values in opened.read(image, text)}
     folder = locate_tokenizer(settings.bert, models=near)
     bert, backbone = encoder_from(folder), ResNet50()
