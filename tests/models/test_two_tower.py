@@ -145,6 +145,10 @@ def test_preparations() -> None:
     assert cropped(PICTURES[2]).shape == (3, 20, 20)
     black = (0 - np.array(CLIP_MEAN)) / np.array(CLIP_STD)
     assert np.allclose(cropped(PICTURES[2])[:, 0, 0], black)  # beyond the edge
+    assert from_transformers({"size": 16}, where="")(PICTURES[0]).shape == (3, 16, 16)
+    older = {"size": 16, "crop_size": 16, "feature_extractor_type": "CLIPFeatureExtractor"}
+    assert from_transformers(older, where="").size == (16,)
+    assert from_transformers(older, where="").crop == (16, 16)
     one = Preparation(size=(8, 12), crop=None, mean=(0.5,), std=(0.5,))
     assert one(PICTURES[1]).shape == (1, 8, 12)
     with pytest.raises(ModelError, match=r"must give a size as shortest_edge or height and width, got \{'a': 1\}"):

@@ -67,10 +67,14 @@ def from_transformers(found: Mapping[str, Any], *, where: object) -> Preparation
     >>> from_transformers({"size": {"shortest_edge": 8}, "do_center_crop": False}, where="").size
     (8,)
     """
+    kind = str(found.get("image_processor_type", found.get("feature_extractor_type", "")))
+    cropped = bool(found.get("do_center_crop", kind.startswith(("CLIP", "ChineseCLIP"))))
     size: tuple[int, ...] = ()
     if found.get("do_resize", True):
         size = _edges(found.get("size", 224), where=where)
-    crop = _edges(found.get("crop_size", 224), where=where) if found.get("do_center_crop", False) else None
+        if isinstance(found.get("size", 224), int) and not cropped:
+            size = size * 2  # older files: a number is the shorter side for those that crop, a square for others
+    crop = _edges(found.get("crop_size", 224), where=where) if cropped else None
     normal = found.get("do_normalize", True)
     mean = _three(found.get("image_mean", CLIP_MEAN) if normal else 0.0)
     std = _three(found.get("image_std", CLIP_STD) if normal else 1.0)
