@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from radgauge.cache import Cache
 from radgauge.layman.encoder import FindingEncoder
+from radgauge.reading import Readings
 
 
 def _cosine(one: str, other: str) -> float:
@@ -52,6 +56,24 @@ def test_another_statement_in_like_words(one: str, other: str) -> None:
 def test_another_side_is_worse_than_none() -> None:
     said = "Left pleural effusion."
     assert _cosine(said, "Right pleural effusion.") < _cosine(said, "Pleural effusion.") < _cosine(said, said)
+
+
+def test_vectors_come_back_from_the_cache(tmp_path: Path) -> None:
+    texts = ["Pleural effusion.", "The heart is normal."]
+    fresh = Readings(cache=Cache(tmp_path / "cache.sqlite")).of(FindingEncoder(), texts)
+
+    def never(self: FindingEncoder, texts: list[str]) -> None:
+        raise AssertionError("read again")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FindingEncoder, "read", never)
+        cached = Readings(cache=Cache(tmp_path / "cache.sqlite")).of(FindingEncoder(), texts)
+    np.testing.assert_array_equal(fresh, cached)
+
+
+def test_parts_that_have_not_changed() -> None:
+    assert _cosine("The mediastinum is stable.", "Unchanged mediastinum.") > 0.8
+    assert _cosine("The mediastinum is stable.", "The mediastinum is widened.") < 0.5
 
 
 def test_reach_is_less_where_nothing_is_stated() -> None:
