@@ -29,10 +29,12 @@ def test_write_from_a_file_and_from_standard_input(tmp_path: Path) -> None:
 def test_score(tmp_path: Path) -> None:
     file = tmp_path / "reports.csv"
     file.write_text("id,reference,candidate\n1,No pneumothorax.,There is no pneumothorax.\n", encoding="utf-8")
-    out, _ = _run("score", str(file), "--json", "--quiet", "--resamples", "100")
+    out, _ = _run("score", str(file), "--json", "--quiet", "--no-meteor", "--resamples", "100")
     lines = {line["column"]: line["value"] for line in json.loads(out)["summary"]}
     assert lines["layman_semantics_embedded"] == 1
-    assert "layman_semantics_embedded" in _run("score", str(file), "--quiet", "--resamples", "100")[0]
+    assert (
+        "layman_semantics_embedded" in _run("score", str(file), "--quiet", "--no-meteor", "--resamples", "100")[0]
+    )
 
 
 REPORTS = "id,reference,candidate,system,training_size,series\n" + "".join(
@@ -53,6 +55,19 @@ def _file(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
+def _set(folder: Path) -> str:
+    """A small sentence set: reading the embedded one takes seconds."""
+    pairs = {
+        "No pneumothorax.": "There is no air leak around the lung.",
+        "Small left pleural effusion.": "There is a small amount of fluid around the lung on the left.",
+        "Right rib fracture.": "There is a broken rib on the right.",
+        "The lungs are clear.": "The lungs are clear.",
+        "Right lower lobe pneumonia.": "There is pneumonia on the right.",
+    }
+    lines = ["professional\tlay", *("\t".join(pair) for pair in pairs.items())]
+    return _file(folder, "set.tsv", "\n".join(lines) + "\n")
+
+
 def test_agree(tmp_path: Path) -> None:
     ratings = ["id,system,rater,rating"]
     ratings += [
@@ -63,6 +78,7 @@ def test_agree(tmp_path: Path) -> None:
     ]
     files = _file(tmp_path, "ratings.csv", "\n".join(ratings) + "\n"), _file(tmp_path, "reports.csv", REPORTS)
     arguments = ["agree", files[0], "--reports", files[1], "-m", "rouge", "--resamples", "50"]
+    arguments += ["--sentences", _set(tmp_path)]
     out, err = _run(*arguments, "-o", str(tmp_path / "table3.md"))
     assert "pearson lay" in out
     assert "8 reports, 2 annotators" in err
@@ -97,7 +113,10 @@ def test_readability_beside_the_original(tmp_path: Path) -> None:
     assert "flesch_kincaid_grade" in out
     assert "lay_fidelity" in err
     assert len(values.read_text(encoding="utf-8").splitlines()) == 5
-    scored = _run("score", file, "--readability", "--json", "-q", "--no-meteor", "--resamples", "50")[0]
+    scored = _run(
+        *("score", file, "--readability", "--json", "-q", "--no-meteor", "--resamples", "50"),
+        *("--sentences", _set(tmp_path)),
+    )[0]
     assert json.loads(scored)["readability"][0]["index"] == "flesch_kincaid_grade"
     done = CliRunner().invoke(app, ["layman", "readability", file, "-o", str(tmp_path / "page.pdf")])
     assert "must go to .html, .csv, .md, .tex or a folder, got 'page.pdf'" in str(done.exception)
@@ -108,8 +127,9 @@ def test_score_says_that_meteor_is_missing(tmp_path: Path, monkeypatch: pytest.M
     file = _file(tmp_path, "reports.csv", REPORTS)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    assert "METEOR is left out: METEOR 1.5 is a Java program" in _run("score", file, "--resamples", "50")[1]
-    assert "METEOR" not in _run("score", file, "--resamples", "50", "--no-meteor")[1]
+    arguments = ["score", file, "--resamples", "50", "--sentences", _set(tmp_path)]
+    assert "METEOR is left out: METEOR 1.5 is a Java program" in _run(*arguments)[1]
+    assert "METEOR" not in _run(*arguments, "--no-meteor")[1]
     done = CliRunner().invoke(app, ["layman", "score", file, "--meteor"])
     assert done.exit_code != 0
     assert "there is no java on the PATH" in str(done.exception)

@@ -21,12 +21,13 @@ from radgauge.metrics.layman import Layman
 from radgauge.metrics.meteor import Meteor
 from radgauge.reading import Readings
 
+READING = Readings()  # the sentence set is read once
 REFERENCE = "Small left pleural effusion. Lungs are clear. Heart size is normal. No pneumothorax."
 
 
 def _values(candidate: str, *references: str, metric: Layman | None = None) -> dict[str, float]:
     metric = metric or Layman()
-    rows = metric.measure([Case("1", candidate, references or (REFERENCE,))], reading=Readings())
+    rows = metric.measure([Case("1", candidate, references or (REFERENCE,))], reading=READING)
     return dict(zip(metric.columns, map(float, metric.case_scores(rows)[0]), strict=True))
 
 
@@ -56,14 +57,14 @@ def test_another_meaning_does_not_match(sentence: str) -> None:
 def test_every_sentence_of_the_set_finds_its_own_meaning() -> None:
     pairs = sentence_set()[::25]
     texts = [pair.professional for pair in pairs]
-    replaced = replace_sentences(texts, sentence_set(), encoder=FindingEncoder(), reading=Readings())
+    replaced = replace_sentences(texts, sentence_set(), encoder=FindingEncoder(), reading=READING)
     assert min(replaced.similarity.values()) > 0.999
 
 
 def test_replaced_text_gives_bleu_of_the_lay_texts() -> None:
     values = _values("No pneumothorax.", "No pneumothorax.")
     assert values["layman_lay_bleu_4_embedded"] == pytest.approx(1)
-    raw = Bleu().case_scores(Bleu().measure([Case("1", "No effusion.", (REFERENCE,))], reading=Readings()))
+    raw = Bleu().case_scores(Bleu().measure([Case("1", "No effusion.", (REFERENCE,))], reading=READING))
     assert _values("No effusion.")["layman_raw_bleu_4_embedded"] == pytest.approx(float(raw[0, 0]))
 
 
@@ -106,7 +107,7 @@ def test_meteor_before_and_after() -> None:
         Case("2", "Small left effusion.", ("Small left pleural effusion.",)),
         Case("3", "", ("Clear.",)),
     ]
-    metric, reading = Layman(meteor=True), Readings()
+    metric, reading = Layman(meteor=True), READING
     rows = metric.measure(cases, reading=reading)
     values = metric.case_scores(rows)
     raw, lay = (metric.columns.index(f"layman_{state}_meteor_embedded") for state in ("raw", "lay"))
@@ -129,9 +130,9 @@ def test_meteor_without_java_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_sentences_outside_the_set_are_written() -> None:
     cases = [Case("1", "Cholelithiasis.", ("Stones in the gallbladder. Fatty liver.",))]
-    written = Layman().replaced(cases, reading=Readings())
+    written = Layman().replaced(cases, reading=READING)
     assert written.lay["Cholelithiasis."] == plain_language("Cholelithiasis.")
-    published = Layman(outside="nearest").replaced(cases, reading=Readings())
+    published = Layman(outside="nearest").replaced(cases, reading=READING)
     assert published.lay["Cholelithiasis."] in {pair.lay for pair in sentence_set()}
     assert Layman().outside == "write"
     assert Layman(encoder="static").outside == "nearest"
@@ -139,7 +140,7 @@ def test_sentences_outside_the_set_are_written() -> None:
 
 
 def test_explains() -> None:
-    explained = Layman().explain(Case("1", "No pneumothorax. Rib fracture.", (REFERENCE,)), reading=Readings())
+    explained = Layman().explain(Case("1", "No pneumothorax. Rib fracture.", (REFERENCE,)), reading=READING)
     assert explained is not None
     assert [note.kind for note in explained.notes] == ["matched", "added"]
     assert "air leak around the lung" in explained.notes[0].text

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from radgauge.case_files import CaseFile
     from radgauge.cases import Case
     from radgauge.lay_study import Size
+    from radgauge.metrics.layman import Layman
     from radgauge.report.svg import Plot
     from radgauge.report.tables import Table
 
@@ -49,6 +50,12 @@ def agree_cli(
     scale: Annotated[float, typer.Option("--scale", help="What stands for everything matched: 1 or 100.")] = 1.0,
     bins: Annotated[int, typer.Option("--bins", help="Equal bins of the proportions for Cohen's kappa.")] = 5,
     models: o.Models = "embedded",
+    sentences: Annotated[
+        str, typer.Option("--sentences", help="A sentence set of your own: two tab-separated columns.")
+    ] = "",
+    encoder: Annotated[
+        str, typer.Option("--encoder", help="findings, static, or folder or id of a transformer.")
+    ] = "findings",
     columns: o.Columns = None,
     section: o.Section = None,
     output: Output = None,
@@ -76,6 +83,7 @@ def agree_cli(
         read_judgments(ratings, format="table"),
         metric or ("bleu", "rouge"),
         cases=cases,
+        layman=_layman(sentences, encoder),
         scale=scale,
         bins=bins,
         models=models,
@@ -252,6 +260,15 @@ def readability_cli(
         as_json=as_json,
         quiet=quiet,
         seed=seed,
+    )
+
+
+def _layman(sentences: str, encoder: str) -> Layman:
+    from radgauge.metrics.layman import Layman
+
+    own = encoder in ("findings", "static")
+    return Layman(
+        models="embedded" if own else encoder, encoder=encoder if own else "findings", sentences=sentences
     )
 
 
