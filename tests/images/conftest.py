@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("PIL", reason="the extra 'image' is not installed")
-pydicom = pytest.importorskip("pydicom", reason="the extra 'image' is not installed")
-
 Write = Callable[..., Path]
 
 

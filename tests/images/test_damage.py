@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from radgauge.errors import ImageError
 from radgauge.images import grey
+
+Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
+pytest.importorskip("pydicom", reason="the extra 'image' is not installed")
 
 NOISE = np.random.default_rng(0).integers(0, 256, (20, 24), dtype=np.uint8)
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pydicom.dataset import Dataset
 
 from radgauge.errors import ImageError
 from radgauge.images import grey
+
+pytest.importorskip("PIL", reason="the extra 'image' is not installed")
+pytest.importorskip("pydicom", reason="the extra 'image' is not installed")
 
 
 def test_without_a_window_the_picture_spans_black_to_white(dicom, ramp: np.ndarray) -> None:
@@ -84,6 +86,8 @@ def test_padding_may_be_a_range(dicom) -> None:
 
 
 def test_a_look_up_table_wins_over_the_window(dicom) -> None:
+    from pydicom.dataset import Dataset
+
     table = Dataset()
     table.LUTDescriptor = [4, 0, 10]
     table.LUTData = np.array([1023, 512, 256, 0], dtype="<u2").tobytes()

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from radgauge.errors import ImageError
 from radgauge.images import digest, grey
+
+Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
 
 
 def picture(height: int = 40, width: int = 30) -> np.ndarray:

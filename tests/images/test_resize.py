@@ -29,6 +29,8 @@ def test_area_is_opencvs() -> None:
 
 @pytest.mark.parametrize("resize", [resize_area, resize_pil])
 def test_a_flat_picture_stays_flat(resize) -> None:
+    if resize is resize_pil:
+        pytest.importorskip("PIL", reason="the extra 'image' is not installed")
     for shape in ((7, 5), (40, 90), (10, 90)):
         found = resize(np.full((20, 45), 93, np.uint8), *shape)
         assert found.shape == shape
@@ -45,8 +47,7 @@ def test_whole_factors_are_plain_means() -> None:
 
 
 def test_pil_is_pillow() -> None:
-    from PIL import Image
-
+    Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
     picture = noise(1, 61, 90)
     expected = np.asarray(Image.fromarray(picture).resize((30, 20), Image.Resampling.BICUBIC))
     assert np.array_equal(resize_pil(picture, 20, 30, filter="BICUBIC"), expected)
