@@ -8,7 +8,7 @@ from typing import Any
 from radgauge.errors import ModelError, require
 
 TOKENS_PER_BATCH = 512
-"""More is slower on a processor, whose cache the batch then leaves."""
+"""For one thread of a processor: more is slower, because the batch then leaves its cache."""
 TOKENS_ON_DEVICE = 16384
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from radgauge.errors import require
-from radgauge.models.batching import padded, token_batches
+from radgauge.models.batching import TOKENS_ON_DEVICE, TOKENS_PER_BATCH, padded, token_batches
 from radgauge.models.flat_bert import FlatBert, can_be_flat
 
 
@@ -39,7 +39,9 @@ class SequenceEncoder:
         found: dict[tuple[int, ...], Any] = {}
         with torch.inference_mode():
             padding = not isinstance(self.network, FlatBert)
-            for batch in token_batches(list(map(len, distinct)), device=self.device, padding=padding):
+            # Every thread of a processor gets a batch's worth; smaller shares would be spent on waiting.
+            tokens = TOKENS_PER_BATCH * torch.get_num_threads() if self.device == "cpu" else TOKENS_ON_DEVICE
+            for batch in token_batches(list(map(len, distinct)), tokens=tokens, padding=padding):
                 chosen = [distinct[at] for at in batch]
                 found.update(zip(chosen, self._batch(chosen, first_only), strict=True))
         return [found[key] for key in keys]
