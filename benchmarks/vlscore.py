@@ -1,8 +1,9 @@
 """How many image-report triplets VLScore judges in a second after decoding; LIMITR beside the authors' package.
 
-Usage: PYTHONPATH=src python benchmarks/vlscore.py [iu_xray folder] [--peer]. Without the folder, drawn pictures
-and our own sample reports. --peer runs vlscore-cxr and our LIMITR on a seeded checkpoint of the published size, in
-the environment that `make parity` builds (or $RADGAUGE_PEERS_VLSCORE).
+Usage: PYTHONPATH=src python benchmarks/vlscore.py [iu_xray folder] [--peer | --image]. Without the folder, drawn
+pictures and our own sample reports. --peer runs vlscore-cxr and our LIMITR on a seeded checkpoint of the published
+size, in the environment that `make parity` builds (or $RADGAUGE_PEERS_VLSCORE). --image (with the folder) shows
+what scores owe to the image.
 """
 
 from __future__ import annotations
@@ -135,9 +136,40 @@ def beside_the_authors(pairs: list[tuple[Path, str]], *, count: int = 16) -> Non
     print(f"scores {min(peer['scores']):.2f} to {max(peer['scores']):.2f}, largest difference {apart:.1e}")
 
 
+def what_the_image_adds(folder: Path, target: Path) -> None:
+    """Reports of other studies judged with the reference's images and with those of a study drawn at random."""
+    from scipy.stats import kendalltau
+
+    studies = json.loads((folder / "r2gen_annotation.json").read_text())["val"]
+    with zipfile.ZipFile(folder / "images_train_val.zip") as archive:
+        images = [
+            tuple(Path(archive.extract(f"{study['id']}/{view}.jpg", target)) for view in (0, 1))
+            for study in studies
+        ]
+    reports = [study["report"] for study in studies]
+    drawn = np.random.default_rng(0).permutation(len(studies))
+    metric, reading = VLScore(), Readings()
+    own, random = (
+        metric.measure(
+            [
+                Case(str(at), reports[(at + 7) % len(reports)], (reports[at],), images=images[chosen[at]])
+                for at in range(len(reports))
+            ],
+            reading=reading,
+        )[:, 0]
+        for chosen in (np.arange(len(studies)), drawn)
+    )
+    print(f"{metric.image_text.name.partition(':')[0]}, {len(studies)} studies, candidates of other studies")
+    print(f"mean score with the reference's images {own.mean():.3f}, with random ones {random.mean():.3f}")
+    print(f"Kendall tau between the two {kendalltau(own, random)[0]:.2f}")
+
+
 if __name__ == "__main__":
-    given = [argument for argument in sys.argv[1:] if argument != "--peer"]
+    given = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     with tempfile.TemporaryDirectory() as place:
+        if "--image" in sys.argv:
+            what_the_image_adds(Path(given[0]), Path(place))
+            sys.exit()
         found = indiana(Path(given[0]), Path(place)) if given else drawn(Path(place))
         if "--peer" in sys.argv:
             beside_the_authors(found)
