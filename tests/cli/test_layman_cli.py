@@ -86,6 +86,8 @@ def test_agree(tmp_path: Path) -> None:
     assert "| A, B | 1.000" in (tmp_path / "table3_annotators.md").read_text(encoding="utf-8")
     found = json.loads(_run(*arguments, "--json", "--quiet")[0])
     assert {line["kind"] for line in found["correlations"]} == {"pearson", "spearman"}
+    assert found["signatures"][0].startswith("layman|")
+    assert len(found["ratings"]["sha256"]) == 64
 
 
 def test_training(tmp_path: Path) -> None:
@@ -93,7 +95,7 @@ def test_training(tmp_path: Path) -> None:
     out, _ = _run("training", file, "-o", str(tmp_path / "figure2"), "--resamples", "50")
     assert "sentences ≥ 0.8" in out
     written = {path.name for path in (tmp_path / "figure2").iterdir()}
-    assert written == {"index.html", "training.csv", "training.md", "ranges.svg", "growth.svg"}
+    assert written == {"index.html", "about.json", "training.csv", "training.md", "ranges.svg", "growth.svg"}
     sized = _run(
         "training", file, "--size", "small=a:10", "--size", "large=20", "--json", "-q", "--resamples", "50"
     )

@@ -78,11 +78,11 @@ def agree_cli(
     from radgauge.lay_study import lay_agreement
     from radgauge.report.lay_tables import agreement_tables
 
-    cases = _read(reports, columns=columns, section=section).cases if reports else None
+    file = _read(reports, columns=columns, section=section) if reports else None
     found = lay_agreement(
         read_judgments(ratings, format="table"),
         metric or ("bleu", "rouge"),
-        cases=cases,
+        cases=file.cases if file else None,
         layman=_layman(sentences, encoder),
         scale=scale,
         bins=bins,
@@ -105,7 +105,7 @@ def agree_cli(
         output=output,
         as_json=as_json,
         quiet=quiet,
-        seed=seed,
+        about=_about(found.signatures, seed, file, ratings=ratings),
     )
 
 
@@ -163,11 +163,15 @@ def training_cli(
         columns=columns,
         section=section,
     )
-    named = encoder_named("embedded" if encoder == "static" else encoder, max_length=512)
+    named = (
+        FindingEncoder()
+        if encoder == "findings"
+        else encoder_named("embedded" if encoder == "static" else encoder, max_length=512)
+    )
     runs = training_runs(
         file.cases,
         sizes=_sizes(size) if size else _sizes_of(file.cases),
-        encoder=FindingEncoder() if encoder == "findings" else named,
+        encoder=named,
         threshold=threshold,
         every_pair=every_pair,
         reading=o.open_readings(no_cache=no_cache, quiet=quiet),
@@ -191,7 +195,7 @@ def training_cli(
         output=output,
         as_json=as_json,
         quiet=quiet,
-        seed=seed,
+        about=_about([f"{named.signature}|threshold:{threshold:g}"], seed, file),
     )
 
 
@@ -227,6 +231,7 @@ def readability_cli(
     from radgauge.errors import InputError
     from radgauge.lay_study import compare_ease
     from radgauge.layman.writer import plain_language
+    from radgauge.metrics.readability import ReadabilityIndices
     from radgauge.report.lay_tables import ease_table
 
     file = _read(reports, references=references, candidates=candidates, columns=columns, section=section)
@@ -259,7 +264,7 @@ def readability_cli(
         output=output,
         as_json=as_json,
         quiet=quiet,
-        seed=seed,
+        about=_about([ReadabilityIndices().signature()], seed, file),
     )
 
 
@@ -270,6 +275,20 @@ def _layman(sentences: str, encoder: str) -> Layman:
     return Layman(
         models="embedded" if own else encoder, encoder=encoder if own else "findings", sentences=sentences
     )
+
+
+def _about(
+    signatures: Sequence[str], seed: int, file: CaseFile | None, *, ratings: Path | None = None
+) -> dict[str, object]:
+    """What the numbers rest on."""
+    import hashlib
+
+    from radgauge import __version__
+
+    found: dict[str, object] = {"radgauge": __version__, "seed": seed, "signatures": list(signatures)}
+    if ratings is not None:
+        found["ratings"] = {"name": ratings.name, "sha256": hashlib.sha256(ratings.read_bytes()).hexdigest()}
+    return found | ({"input": file.provenance.as_dict()} if file else {})
 
 
 def _read(
@@ -343,16 +362,18 @@ def _show(
     output: Path | None,
     as_json: bool,
     quiet: bool,
-    seed: int,
+    about: Mapping[str, object],
     plots: Sequence[Plot] = (),
 ) -> None:
     """Tables to stdout, notes to stderr, files where asked for."""
     from radgauge.cli.render import console
     from radgauge.report.leaflet import write_leaflet
 
-    written = write_leaflet(output, title, tables, plots=plots, notes=notes) if output is not None else []
+    written = (
+        write_leaflet(output, title, tables, plots=plots, notes=notes, about=about) if output is not None else []
+    )
     if as_json:
-        typer.echo(o.to_json({**{key: list(table.records) for key, table in tables.items()}, "seed": seed}))
+        typer.echo(o.to_json({**{key: list(table.records) for key, table in tables.items()}, **about}))
     else:
         for table in tables.values():
             print_table(console(), table)

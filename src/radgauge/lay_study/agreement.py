@@ -19,6 +19,7 @@ from radgauge.errors import InputError, UsageError
 from radgauge.judges import Judgments
 from radgauge.metrics.layman import Layman
 from radgauge.reading import Readings
+from radgauge.registry import load
 from radgauge.scores import score
 from radgauge.stats import (
     Agreement,
@@ -76,6 +77,7 @@ class LayAgreement:
         bins: Number of equal bins of the proportions for kappa.
         raters: Annotators.
         cases: Rated cases.
+        signatures: Settings, models and versions behind the numbers.
         notes: What a reader of the numbers should know.
     """
 
@@ -84,6 +86,7 @@ class LayAgreement:
     bins: int
     raters: tuple[str, ...]
     cases: int
+    signatures: tuple[str, ...]
     notes: tuple[str, ...]
 
     def mean_kappa(self, *, weighted: bool = False) -> float:
@@ -171,6 +174,7 @@ def lay_agreement(
         bins,
         tuple(judgments.ratings),
         len(rated),
+        (replacing.signature(), *(load(name, models=models).signature() for name in metrics)),
         tuple(notes),
     )
 

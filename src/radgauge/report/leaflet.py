@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -20,15 +21,34 @@ table{{border-collapse:collapse;width:100%;font-size:14.5px}}th,td{{padding:7px 
 thead th{{font-size:13px;color:{LIGHT["soft"]}}}tbody tr{{border-top:1px solid {LIGHT["line"]}}}
 tbody th{{font-weight:560}}.num{{text-align:right;white-space:nowrap}}
 small{{display:block;color:{LIGHT["soft"]};font-size:12.5px}}
+summary{{cursor:pointer}}pre{{white-space:pre-wrap;overflow-wrap:anywhere;font-size:12.5px}}
 figure svg{{display:block;margin:14px;max-width:none}}
 """
 
 
-def leaflet(title: str, tables: Sequence[Table], *, plots: Sequence[Plot] = (), notes: Sequence[str] = ()) -> str:
-    """One HTML file that opens anywhere; all that comes from data is escaped."""
+def leaflet(
+    title: str,
+    tables: Sequence[Table],
+    *,
+    plots: Sequence[Plot] = (),
+    notes: Sequence[str] = (),
+    about: Mapping[str, object] | None = None,
+) -> str:
+    """One HTML file that opens anywhere; all that comes from data is escaped.
+
+    Args:
+        title: Heading.
+        tables: Shown in order, below the plots.
+        plots: Drawings.
+        notes: Sentences below the heading.
+        about: What the numbers rest on: version, seed, signatures, input.
+    """
     parts = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(note)}</p>" for note in notes)]
     parts += [f"<figure>{plot.inline()}</figure>" for plot in plots]
     parts += [_table(table) for table in tables]
+    if about:
+        made = json.dumps(about, ensure_ascii=False, indent=1, default=str)
+        parts.append(f"<details><summary>How these numbers were made</summary><pre>{escape(made)}</pre></details>")
     head = f"<title>{escape(title)}</title><style>{_STYLE}{style_sheet(LIGHT)}</style>"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -44,13 +64,14 @@ def write_leaflet(
     *,
     plots: Sequence[Plot] = (),
     notes: Sequence[str] = (),
+    about: Mapping[str, object] | None = None,
 ) -> list[Path]:
     """Write a page (.html), a table (.csv, .md, .tex; several go side by side with their names), or a folder.
 
-    A folder gets the page, every table as CSV and Markdown, and every plot as SVG.
+    A folder gets the page, every table as CSV and Markdown, every plot as SVG, and `about` as JSON.
     """
     if path.suffix == ".html":
-        return [_write(path, leaflet(title, list(tables.values()), plots=plots, notes=notes))]
+        return [_write(path, leaflet(title, list(tables.values()), plots=plots, notes=notes, about=about))]
     if path.suffix in FORMATS:
         make = FORMATS[path.suffix]
         first, *more = tables.items()
@@ -60,7 +81,12 @@ def write_leaflet(
         ]
     if path.suffix:
         raise UsageError(f"the result must go to .html, .csv, .md, .tex or a folder, got {path.name!r}")
-    written = [_write(path / "index.html", leaflet(title, list(tables.values()), plots=plots, notes=notes))]
+    page = leaflet(title, list(tables.values()), plots=plots, notes=notes, about=about)
+    written = [_write(path / "index.html", page)]
+    if about:
+        written.append(
+            _write(path / "about.json", json.dumps(about, ensure_ascii=False, indent=1, default=str) + "\n")
+        )
     for key, table in tables.items():
         written += [_write(path / f"{key}{suffix}", FORMATS[suffix](table)) for suffix in (".csv", ".md")]
     return written + [_write(path / f"{plot.key}.svg", plot.file()) for plot in plots]
