@@ -76,6 +76,7 @@ def score_cli(
     reports: o.Reports = None,
     references: o.References = None,
     candidates: o.Candidates = None,
+    candidate_columns: o.CandidateColumns = None,
     columns: o.Columns = None,
     section: o.Section = None,
     sentences: Annotated[
@@ -122,7 +123,7 @@ def score_cli(
         reports,
         references=references,
         candidates=candidates,
-        candidate_columns=None,
+        candidate_columns=candidate_columns,
         columns=columns,
         section=section,
         encoding=None,

@@ -203,6 +203,7 @@ def readability_cli(
     reports: o.Reports = None,
     references: o.References = None,
     candidates: o.Candidates = None,
+    candidate_columns: o.CandidateColumns = None,
     columns: o.Columns = None,
     section: o.Section = None,
     write: Annotated[
@@ -234,7 +235,14 @@ def readability_cli(
     from radgauge.metrics.readability import ReadabilityIndices
     from radgauge.report.lay_tables import ease_table
 
-    file = _read(reports, references=references, candidates=candidates, columns=columns, section=section)
+    file = _read(
+        reports,
+        references=references,
+        candidates=candidates,
+        candidate_columns=candidate_columns,
+        columns=columns,
+        section=section,
+    )
     cases: Sequence[Case] = file.cases
     bare = [case.key for case in cases if not case.references]
     if bare:
