@@ -105,7 +105,7 @@ def radgraph(folder: Path, pairs: Pairs) -> tuple[Times, Times, float]:
     """The same for graphs: the difference is in the rewards per pair."""
     texts = tuple(text for pair in pairs for text in pair)
     size = dataclasses.replace(seeded.BASE, texts=texts)
-    shifts = calibrated(folder / "trial", size, texts[:20])
+    shifts = calibrated(folder / "trial", size, texts[:: max(len(texts) // 100, 1)])
     with_pruner(seeded.radgraph(folder, size=size, shifts=shifts))
     theirs = peer("radgraph", folder, {"network": "radgraph", "pairs": pairs, "graphs": False})
     metric = RadGraph(models=str(folder), variant="simple")
