@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from radgauge.models.report_claims import VERSION, ReportClaims
 Vectors = NDArray[np.float32]
 
 EMBEDDED = Path(__file__).parent / "data" / "image_text.npz"
-_AT_ONCE = 32  # pictures
+_AT_ONCE = 8  # pictures
 _MIDDLE, _SPREAD = 127.0, 128.0  # grey values as EfficientNet-lite's starting weights expect them
 
 
@@ -111,10 +112,11 @@ def load_image_text(path: Path = EMBEDDED) -> ImageText:
 
 
 @lru_cache(maxsize=4)
-def _session(path: Path, threads: int) -> Any:
+def _session(path: Path) -> Any:
     runtime = require("onnxruntime", extra="image")
     options = runtime.SessionOptions()
-    options.intra_op_num_threads = threads
+    # Batches side by side, one thread each, cost a quarter less than several threads on one batch.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     return runtime.InferenceSession(
         onnx_model(load_image_text(path).network), options, providers=["CPUExecutionProvider"]
@@ -132,7 +134,7 @@ class EmbeddedImageText:
 
     Args:
         path: A file of `radgauge train image-text`; empty for the one that ships with the package.
-        threads: Processor threads for pictures; 0 = as many as there are cores.
+        threads: Batches of pictures side by side; 0 = as many as there are cores.
     """
 
     path: str = ""
@@ -154,11 +156,16 @@ class EmbeddedImageText:
     def embed_images(self, images: Sequence[Grey]) -> Vectors:
         """One row of length one per picture."""
         model = self._model
-        session = _session(self._file, self.threads)
-        found = [
-            session.run(None, {"pictures": network_input(np.stack(batch))})[0]
-            for batch in _batches([squared(image, model.size) for image in images])
-        ]
+        session = _session(self._file)
+
+        def embed(batch: Sequence[Grey]) -> Vectors:
+            squares = np.stack([squared(image, model.size) for image in batch])
+            found: Vectors = session.run(None, {"pictures": network_input(squares)})[0]
+            return found
+
+        batches = [images[start : start + _AT_ONCE] for start in range(0, len(images), _AT_ONCE)]
+        with ThreadPoolExecutor(self.threads or os.cpu_count() or 1) as pool:
+            found = list(pool.map(embed, batches))
         return unit(np.vstack(found)) if found else np.zeros((0, model.matrix.shape[1]), np.float32)
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
@@ -207,8 +214,3 @@ def unit(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
     return scaled
-
-
-def _batches(squares: Sequence[Grey]) -> Iterator[list[Grey]]:
-    for _, group in groupby(enumerate(squares), key=lambda item: item[0] // _AT_ONCE):
-        yield [square for _, square in group]

@@ -341,7 +341,7 @@ class _Trainer:
         about = {
             "constant": constant,
             "studies": len(self.material.train),
-            "settings": asdict(self.settings),
+            "settings": {**asdict(self.settings), "start": Path(self.settings.start).name},
             "radgauge": __version__,
             **self.about,
         }
