@@ -64,7 +64,10 @@ class Network:
 
 
 def pack(network: Network) -> dict[str, NDArray[Any]]:
-    """Arrays for a file: weights in 8 bits with one scale per output channel, the matrix in 16."""
+    """Arrays for a file: weights in 8 bits with one scale per output channel.
+
+    The few of the first layer, of layers of single channels and of the matrix have 16: errors there count most.
+    """
     settings = [[each.stride, each.groups, int(each.clipped), each.adds] for each in network.layers]
     parts: dict[str, NDArray[Any]] = {
         "layers": np.array(settings, dtype=np.int32),
@@ -72,11 +75,14 @@ def pack(network: Network) -> dict[str, NDArray[Any]]:
         "matrix_bias": network.bias.astype(np.float32),
     }
     for number, layer in enumerate(network.layers):
-        scale = np.abs(layer.weight).max(axis=(1, 2, 3)) / 127
-        scale[scale == 0] = 1
-        parts[f"codes_{number}"] = np.rint(layer.weight / scale[:, None, None, None]).astype(np.int8)
-        parts[f"scale_{number}"] = scale.astype(np.float32)
         parts[f"bias_{number}"] = layer.bias.astype(np.float32)
+        scale = np.abs(layer.weight).max(axis=(1, 2, 3))
+        scale[scale == 0] = 1
+        exact = number == 0 or layer.groups > 1
+        scale = scale if exact else scale / 127
+        codes = layer.weight / scale[:, None, None, None]
+        parts[f"codes_{number}"] = codes.astype(np.float16) if exact else np.rint(codes).astype(np.int8)
+        parts[f"scale_{number}"] = scale.astype(np.float32)
     return parts
 
 

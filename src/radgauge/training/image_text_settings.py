@@ -36,10 +36,10 @@ class ImageTextSettings:
     """
 
     start: str = "imagenet"
-    frozen: int = 12
+    frozen: int = 7
     size: int = 160
     dimensions: int = 128
-    epochs: int = 14
+    epochs: int = 8
     batch_size: int = 64
     copies: int = 3
     learning_rate: float = 3e-4
