@@ -110,11 +110,10 @@ def score_cli(
     """
     from dataclasses import replace
 
-    from radgauge.cli.layman_study import print_table
+    from radgauge.cli.layman_study import lay_metric, print_table
     from radgauge.cli.render import console, not_judged_notes, print_summary
     from radgauge.errors import ModelError
     from radgauge.lay_study import compare_ease
-    from radgauge.metrics.layman import Layman
     from radgauge.report.lay_tables import ease_table
     from radgauge.scores import score
     from radgauge.summary import summarise
@@ -126,18 +125,12 @@ def score_cli(
         candidate_columns=candidate_columns,
         columns=columns,
         section=section,
-        encoding=None,
-        missing="error",
-        split=None,
-        images=None,
     )
     missing = "" if meteor is False else _why_no_meteor()
     if meteor and missing:
         raise ModelError(missing)
-    own = encoder in ("findings", "static")
-    metric = Layman(
-        models="embedded" if own else encoder,
-        encoder=encoder if own else "findings",
+    metric = lay_metric(
+        encoder,
         sentences=sentences,
         threshold=threshold,
         outside=outside,

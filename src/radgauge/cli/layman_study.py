@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -78,12 +78,12 @@ def agree_cli(
     from radgauge.lay_study import lay_agreement
     from radgauge.report.lay_tables import agreement_tables
 
-    file = _read(reports, columns=columns, section=section) if reports else None
+    file = o.read_case_file(reports, columns=columns, section=section) if reports else None
     found = lay_agreement(
         read_judgments(ratings, format="table"),
         metric or ("bleu", "rouge"),
         cases=file.cases if file else None,
-        layman=_layman(sentences, encoder),
+        layman=lay_metric(encoder, sentences=sentences),
         scale=scale,
         bins=bins,
         models=models,
@@ -155,7 +155,7 @@ def training_cli(
     from radgauge.report.lay_plots import growth_curves, range_bars
     from radgauge.report.lay_tables import training_table
 
-    file = _read(
+    file = o.read_case_file(
         reports,
         references=references,
         candidates=candidates,
@@ -235,7 +235,7 @@ def readability_cli(
     from radgauge.metrics.readability import ReadabilityIndices
     from radgauge.report.lay_tables import ease_table
 
-    file = _read(
+    file = o.read_case_file(
         reports,
         references=references,
         candidates=candidates,
@@ -276,13 +276,13 @@ def readability_cli(
     )
 
 
-def _layman(sentences: str, encoder: str) -> Layman:
+def lay_metric(encoder: str, **settings: Any) -> Layman:
+    """`layman` with an encoder as the verbs name it: 'findings', 'static', or a model."""
     from radgauge.metrics.layman import Layman
 
-    own = encoder in ("findings", "static")
-    return Layman(
-        models="embedded" if own else encoder, encoder=encoder if own else "findings", sentences=sentences
-    )
+    if encoder in ("findings", "static"):
+        return Layman(encoder=encoder, **settings)
+    return Layman(models=encoder, **settings)
 
 
 def _about(
@@ -297,29 +297,6 @@ def _about(
     if ratings is not None:
         found["ratings"] = {"name": ratings.name, "sha256": hashlib.sha256(ratings.read_bytes()).hexdigest()}
     return found | ({"input": file.provenance.as_dict()} if file else {})
-
-
-def _read(
-    reports: list[Path] | None,
-    *,
-    references: Path | None = None,
-    candidates: list[Path] | None = None,
-    candidate_columns: str | None = None,
-    columns: str | None,
-    section: str | None,
-) -> CaseFile:
-    return o.read_case_file(
-        reports,
-        references=references,
-        candidates=candidates,
-        candidate_columns=candidate_columns,
-        columns=columns,
-        section=section,
-        encoding=None,
-        missing="error",
-        split=None,
-        images=None,
-    )
 
 
 def _sizes(given: Sequence[str]) -> dict[str, Size]:

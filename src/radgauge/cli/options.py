@@ -79,15 +79,15 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no note
 def read_case_file(
     reports: list[Path] | None,
     *,
-    references: Path | None,
-    candidates: list[Path] | None,
-    candidate_columns: str | None,
-    columns: str | None,
-    section: str | None,
-    encoding: str | None,
-    missing: str,
-    split: str | None,
-    images: Path | None,
+    references: Path | None = None,
+    candidates: list[Path] | None = None,
+    candidate_columns: str | None = None,
+    columns: str | None = None,
+    section: str | None = None,
+    encoding: str | None = None,
+    missing: str = "error",
+    split: str | None = None,
+    images: Path | None = None,
 ) -> CaseFile:
     """The cases that the shared options describe."""
     from radgauge.case_files import read_cases

@@ -88,7 +88,7 @@ def growth_curves(runs: Sequence[TrainingRun], *, threshold: float) -> Plot | No
                 parts.append(line(across(x), up(run.above.low), across(x), up(run.above.high), f"l{colour}"))
             parts.append(shape(place, across(x), up(run.above.value), f"c{colour} gap", size=4.2))
             if run.collapsed:
-                parts.append(label(across(x) + 8, up(run.above.value) + 14, "collapsed", "i"))
+                parts.append(label(min(across(x), WIDTH - 40), up(run.above.value) + 20, "collapsed", "m i"))
         if named:
             y = BOTTOM + 54 + 18 * place
             parts += [shape(place, LEFT + 5, y - 3, f"c{colour}", size=4.2), label(LEFT + 16, y + 1, name, "i")]
