@@ -402,6 +402,12 @@
   const inSight = () => { const box = $("browser").getBoundingClientRect(); return box.top < innerHeight * 0.7 && box.bottom > innerHeight * 0.2; };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // Left to the browser, Escape closes the help a moment later; until then the next key would be lost.
+    if (event.key === "Escape" && $("keys").open) {
+      event.preventDefault();
+      $("keys").close();
+      return;
+    }
     if (event.key === "Escape" && event.target === $("search")) {
       event.preventDefault();
       $("search").value = "";
@@ -409,7 +415,7 @@
       refresh("query", "");
       return;
     }
-    if (event.target.closest("input,select,textarea,dialog")) return;
+    if (event.target.closest("input,select,textarea,dialog[open]")) return;
     const keys = {
       j: () => step(1), k: () => step(-1), l: () => sibling(1), h: () => sibling(-1),
       "/": () => { $("cases").scrollIntoView(); $("search").focus({ preventScroll: true }); $("search").select(); },
