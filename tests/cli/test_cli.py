@@ -144,12 +144,12 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path, signal: int) -> None
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         log = tmp_path / "read.txt"
-        for _ in range(2000):
+        for _ in range(12000):
             if log.exists() and len(log.read_text().splitlines()) >= 3:
                 break
             time.sleep(0.01)
         process.send_signal(signal)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == (130 if signal == 2 else -9)
     if signal == 2:
         assert "the same command goes on from there" in err

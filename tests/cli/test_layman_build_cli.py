@@ -238,7 +238,7 @@ class Hanging:
         if request.number < self.after:
             return honest(request)
         self.reached.set()
-        return Reply(hang=60)
+        return Reply(hang=600)
 
 
 def _start(reports: Path, folder: Path, server: ScriptedServer, *more: str) -> subprocess.Popen[str]:
@@ -258,7 +258,7 @@ def test_a_killed_run_goes_on(reports: Path, server: ScriptedServer, tmp_path: P
     server.behaviour = hanging = Hanging(after)
     process = _start(reports, tmp_path / "sets", server)
     try:
-        assert hanging.reached.wait(60)
+        assert hanging.reached.wait(300)
     finally:
         process.kill()
         _, err = process.communicate()
@@ -279,16 +279,16 @@ def test_ctrl_c_leaves_a_clean_state(reports: Path, server: ScriptedServer, tmp_
     def slow(request: Request) -> Reply:
         if request.number == 5:
             reached.set()
-            assert go_on.wait(60)
+            assert go_on.wait(300)
         return honest(request)
 
     server.behaviour = slow
     process = _start(reports, tmp_path / "sets", server)
     try:
-        assert reached.wait(60)
+        assert reached.wait(300)
         process.send_signal(signal.SIGINT)
         go_on.set()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 130

@@ -196,7 +196,7 @@ def test_a_killed_process_leaves_a_run_that_goes_on(folder: Path, tmp_path: Path
         command, env={"PYTHONPATH": source, "HOME": str(tmp_path)}, stderr=subprocess.DEVNULL
     )
     log = tmp_path / "out" / "log.csv"
-    for _ in range(600):
+    for _ in range(3000):
         if log.is_file() and log.read_text(encoding="utf-8").count("\n") > 2:
             break
         time.sleep(0.1)
