@@ -38,3 +38,84 @@ def test_present_on_a_side() -> None:
 def test_a_word_and_a_place_make_a_finding(text: str, concept: str, assertion: str) -> None:
     found = {mention.concept: mention.assertion for mention in read_report(text).mentions}
     assert found[concept] == assertion
+
+
+@pytest.mark.parametrize(
+    ("text", "assertions"),
+    [
+        ("No focal consolidation with effusion.", ["absent", "absent"]),
+        ("No pneumothorax with rib fracture.", ["absent", "absent"]),
+        ("No consolidation with air bronchograms or cavitation.", ["absent", "absent", "absent"]),
+        ("No edema with small bilateral pleural effusions.", ["absent", "present"]),
+        ("No pneumothorax, with rib fracture.", ["absent", "present"]),
+        ("No pneumothorax is seen with rib fracture.", ["absent", "present"]),
+        ("No pneumothorax with chest tube.", ["absent", "present"]),
+        ("The heart is not enlarged with effusion.", ["absent", "present"]),
+        ("Possible pneumonia with effusion.", ["uncertain", "present"]),
+    ],
+)
+def test_what_comes_with_a_denied_finding(text: str, assertions: list[str]) -> None:
+    found = [mention.assertion for mention in read_report(text).mentions if mention.kind != "anatomy"]
+    assert found == assertions
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "side"),
+    [
+        ("Left lung shows lower lobe consolidation.", "consolidation", "left"),
+        ("The left lung demonstrates consolidation in the lower lobe.", "consolidation", "left"),
+        ("In the left lung, there is lower lobe consolidation.", "consolidation", "left"),
+        ("Left lung: upper lobe scarring and lower lobe consolidation.", "consolidation", "left"),
+        ("Right lung is clear and left lung has basilar atelectasis.", "atelectasis", "left"),
+        ("The right kidney has a lower pole cyst.", "renal_cyst", "right"),
+        ("Left lung is clear; lower lobe consolidation.", "consolidation", ""),
+        ("The lungs show lower lobe consolidation.", "consolidation", ""),
+        ("Right chest port with tip in the SVC.", "superior_vena_cava", ""),
+        ("Right upper lobe and left lower lobe opacities.", "lung_opacity", "bilateral"),
+    ],
+)
+def test_a_part_has_the_side_of_its_whole(text: str, concept: str, side: str) -> None:
+    found = {mention.concept: mention.attributes.laterality for mention in read_report(text).mentions}
+    assert found[concept] == side
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "severity", "change"),
+    [
+        ("Slightly improved left effusion.", "pleural_effusion", "", "decreased"),
+        ("Moderate effusion has mildly decreased.", "pleural_effusion", "moderate", "decreased"),
+        ("Mild interval increase in moderate pulmonary edema.", "pulmonary_edema", "moderate", "increased"),
+        ("Small effusion, minimally increased.", "pleural_effusion", "mild", "increased"),
+        ("Stable mild cardiomegaly.", "cardiomegaly", "mild", "stable"),
+        ("The heart size is mildly increased.", "cardiomegaly", "mild", ""),
+        ("Mildly increased interstitial markings.", "increased_interstitial_markings", "mild", ""),
+    ],
+)
+def test_the_degree_of_a_change_is_no_severity(text: str, concept: str, severity: str, change: str) -> None:
+    (found,) = [mention.attributes for mention in read_report(text).mentions if mention.concept == concept]
+    assert (found.severity, found.change) == (severity, change)
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "places"),
+    [
+        ("T12 and L1 fractures.", "fracture", {"t12_vertebra", "l1_vertebra"}),
+        (
+            "There are mild T5, T7, and T12 compression fractures.",
+            "vertebral_fracture",
+            {"t5_vertebra", "t7_vertebra", "t12_vertebra"},
+        ),
+        ("Heart and lower lobe opacities.", "lung_opacity", {"lower_lobe"}),
+        ("Clear right upper lobe and left lower lobe opacity.", "lung_opacity", {"left_lower_lobe"}),
+        ("Scarring in the right upper lobe and left lower lobe opacity.", "lung_opacity", {"left_lower_lobe"}),
+    ],
+)
+def test_places_joined_in_front_of_a_finding(text: str, concept: str, places: set[str]) -> None:
+    (found,) = [mention.attributes for mention in read_report(text).mentions if mention.concept == concept]
+    assert set(found.locations) == places
+
+
+def test_what_stands_in_front_of_joined_places_is_said_of_the_finding() -> None:
+    text = "Improved mild right mid lung and right basilar consolidation."
+    (found,) = [each.attributes for each in read_report(text).mentions if each.concept == "consolidation"]
+    assert (found.change, found.severity, found.laterality) == ("decreased", "mild", "right")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
+from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item
 
 _FINITE = frozenset({"verb"})
 _JOINS = frozenset({"conjunction", "comma", "slash"})
@@ -83,7 +83,7 @@ def _apply(
         if cue.asserts not in ("absent", "uncertain"):
             continue
         if cue.direction in ("before", "both"):
-            for target in _reach_forward(items, words, starts, index, phrase=cue.scope == "phrase"):
+            for target in _reach_forward(items, words, starts, index, cue):
                 reached |= _mark(status, decided, target, cue.asserts, index)
         if cue.direction == "both" or (cue.direction == "after" and not reached):
             for target in _reach_back(items, words, starts, index):
@@ -105,9 +105,10 @@ def _mark(
 
 
 def _reach_forward(
-    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], index: int, *, phrase: bool
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], index: int, cue: Cue
 ) -> list[int]:
     """Findings and words of normality that a cue at `index` reaches to the right."""
+    phrase = cue.scope == "phrase"
     targets: list[int] = []
     after_verb = False
     for position in range(index + 1, len(items)):
@@ -118,7 +119,7 @@ def _reach_forward(
         if role in FINDINGS or role == "normality":
             targets.append(position)
         elif role == "cue":
-            kinds = {cue.asserts for cue in item.cues if cue.direction != "after"}
+            kinds = {each.asserts for each in item.cues if each.direction != "after"}
             if "stop" in kinds or "absent" in kinds or (phrase and targets):
                 break
         elif role == "verb":
@@ -141,9 +142,25 @@ def _reach_forward(
                 break
             if targets and words[position] == "and" and following.role == "severity":
                 break
-        elif (role == "other" and words[position] == "with" and targets) or role == "semicolon":
+        elif role == "semicolon":
             break
+        elif role == "other" and words[position] == "with" and targets:
+            denied = cue.asserts == "absent" and not after_verb
+            if not (denied and _bare_companion(items, position, targets[-1])):
+                break
     return targets
+
+
+def _bare_companion(items: Sequence[Item], index: int, finding: int) -> bool:
+    """Whether the "with" at `index` ties a bare finding to the denied one: "no consolidation with effusion".
+
+    What is described or stands behind a comma is said of its own: "no edema with small bilateral effusions".
+    """
+    if items[finding].role not in FINDINGS or items[finding].form != "noun" or index + 1 >= len(items):
+        return False
+    following = items[index + 1]
+    between = {item.role for item in items[finding + 1 : index]}
+    return following.role in ("abnormality", "disease") and following.form == "noun" and "comma" not in between
 
 
 def _list_goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:

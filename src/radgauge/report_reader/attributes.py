@@ -56,6 +56,17 @@ def describe(
     return owner
 
 
+def is_degree_of_change(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """Whether the word of severity at `index` grades a change, not the finding: "slightly improved effusion".
+
+    "Mild increase in edema" does, "mild increased edema" and "mild stable edema" do not.
+    """
+    if index + 1 >= len(items) or items[index + 1].role != "change":
+        return False
+    change = words[index + 1]
+    return words[index].endswith("ly") or change.endswith((" of", " in", *_NOUNS_OF_CHANGE))
+
+
 def _set_change(
     items: Sequence[Item],
     words: Sequence[str],

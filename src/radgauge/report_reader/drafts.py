@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from radgauge.report_reader.phrases import look_left, look_right, object_after, subject_before
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
+from radgauge.report_reader.wholes import coordinated_before
 
 
 class Draft:
@@ -44,6 +45,11 @@ def drafts_of(
                 objects = object_after(items, index)
                 draft.explicit = objects or subject_before(items, index, starts) or after
             else:
+                if before:
+                    joined, described = coordinated_before(items, starts, before[-1], vocabulary)
+                    if joined:  # sides are those of the places, not of the finding
+                        draft.words = [word for word in draft.words + described if items[word].role != "side"]
+                        before += joined
                 draft.explicit = before + after or subject_before(items, index, starts, across_verb=True)
                 taken.update(before)
             if words[index] in vocabulary.compositions:

@@ -17,7 +17,7 @@ from radgauge.report_reader.sentence import SentenceReading, read_sentence
 from radgauge.report_reader.vocabulary import Vocabulary
 from radgauge.text.sentences import split_sentences
 
-VERSION = 1
+VERSION = 2
 _SENTENCES_KEPT = 1 << 16
 _LONGEST_SENTENCE = 4000  # characters; what is longer is no sentence and is read in pieces
 

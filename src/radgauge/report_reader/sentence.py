@@ -10,11 +10,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from radgauge.report_reader.assertion import assert_items, clause_starts
-from radgauge.report_reader.attributes import describe, mark_history, measure, stops
+from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
 from radgauge.report_reader.retag import adjectives_in_front, clear_of, join_levels
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
+from radgauge.report_reader.wholes import sides_of_wholes
 from radgauge.text.tokens import Tokens, tokenize
 
 _NAMED_BY_SIZE = frozenset({"bowel", "vessel", "intestine", "airway", "cell", "fissure", "colon", "joint", "part"})
@@ -61,6 +62,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     if "context" in roles:
         mark_history(items, starts, drafts)
     place = {draft.item: position for position, draft in enumerate(drafts)}
+    if "side" in roles:
+        sides_of_wholes(items, words, starts, drafts, vocabulary)
     advice = "context" in roles and any(item.role == "context" and item.form == "sentence" for item in items)
     mentions = []
     relations = []
@@ -126,7 +129,10 @@ def _mention(
     severity, change = "", draft.change
     descriptors: tuple[str, ...] = ()
     if draft.words:
-        severity = next((items[index].value for index in draft.words if items[index].role == "severity"), "")
+        grades = [index for index in draft.words if items[index].role == "severity"]
+        if kind in FINDINGS:
+            grades = [index for index in grades if not is_degree_of_change(items, words, index)]
+        severity = items[grades[0]].value if grades else ""
         descriptors = tuple([words[index] for index in sorted(draft.words) if items[index].role in _DESCRIBING])
     if kind in FINDINGS and item.last - item.first > 1:
         inner = _inside(tokens.norms[item.first : item.last], vocabulary, concept.name if concept else "")
