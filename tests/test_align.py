@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from radgauge.align import align, group_failure_modes
+from radgauge.align import align
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.judges.judgments import Judgments, error_scores, rating_scores
+from radgauge.judges.targets import group_failure_modes
 from radgauge.scores import Results, Scores
 
 STUDIES, GROUPS = [f"s{n}" for n in range(12)], ("x", "y")

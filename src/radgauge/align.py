@@ -13,21 +13,19 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.error_categories import BY_KEY, BY_NUMBER, CATEGORIES
-from radgauge.errors import InputError, UsageError
+from radgauge.errors import InputError
 from radgauge.judges import Judgments
+from radgauge.judges.targets import default_targets, mean_of_known, raters_on, target_name
 from radgauge.scores import Results
 from radgauge.stats import (
     Agreement,
     Correlation,
-    FailureMode,
     JudgePair,
     LeaveOneOut,
     Preference,
     Ranking,
     compare_judges,
     correlation_table,
-    find_failure_modes,
     icc,
     krippendorff_alpha,
     leave_one_rater_out,
@@ -140,7 +138,7 @@ def align(
         test: A test of two correlations with one target: hendrickson1970 (Calamida et al.), williams1959, ...
         seed: Seed of all resampling.
     """
-    wanted = [_target_name(name) for name in targets] if targets else _default_targets(judgments)
+    wanted = [target_name(name) for name in targets] if targets else default_targets(judgments)
     joined, notes = _join(results, judgments)
     keep = _noisy(judgments, joined, more_errors_than)
     studies = [joined.keys[i][0] for i in keep]
@@ -155,9 +153,9 @@ def align(
     lines: list[AlignLine] = []
     ceilings: list[Ceiling] = []
     for target in wanted:
-        raters = _raters(judgments, target)
+        raters = raters_on(judgments, target)
         by_rater = np.stack([values[joined.human][keep] for values in raters.values()], axis=1)
-        mean = _mean_of_known(by_rater)
+        mean = mean_of_known(by_rater)
         goals = {"mean": mean, **(dict(zip(raters, by_rater.T, strict=True)) if per_rater else {})}
         found = correlation_table(
             table,
@@ -176,8 +174,8 @@ def align(
                 lines.append(AlignLine(name, column, target, rater, correlation, unknown))
         if len(raters) > 1:
             ceilings.append(_ceiling(target, by_rater, kind, studies, within, level, resamples, seed))
-    first = _mean_of_known(
-        np.stack([v[joined.human][keep] for v in _raters(judgments, wanted[0]).values()], axis=1)
+    first = mean_of_known(
+        np.stack([v[joined.human][keep] for v in raters_on(judgments, wanted[0]).values()], axis=1)
     )
     names = [column for _, column, _ in outputs]
     rivals = len(names) * (len(names) - 1) // 2
@@ -209,36 +207,6 @@ def align(
         cases=len(keep),
         notes=(*judgments.notes, *notes),
     )
-
-
-def group_failure_modes(judgments: Judgments, *, significant: bool = False) -> tuple[FailureMode, ...]:
-    """Which candidate group makes more errors than another, by category (supplementary tables 2, 3 of Yu et al.).
-
-    Args:
-        judgments: Error counts of two candidate groups or more, every study with every group.
-        significant: Only clinically significant errors.
-    """
-    groups = list(dict.fromkeys(case.system for case in judgments.cases))
-    studies = list(dict.fromkeys(case.id for case in judgments.cases))
-    if len(groups) < 2 or not judgments.errors:
-        raise InputError(f"{judgments.name}: failure modes need error counts of two candidate groups or more")
-    place = {case.key: number for number, case in enumerate(judgments.cases)}
-    absent = [(study, group) for study in studies for group in groups if (study, group) not in place]
-    if absent:
-        raise InputError(f"{judgments.name}: every study needs a candidate of every group; {absent[0]} is missing")
-    order = [place[study, group] for study in studies for group in groups]
-    suffix = "_significant" if significant else ""
-    mean = judgments.mean_errors()
-    asked = [c.key for c in CATEGORIES if not np.isnan(mean.column(f"errors_{c.key}")).all()]
-    counts = np.stack(
-        [
-            np.stack([rater.column(f"errors_{key}{suffix}")[order] for key in asked], axis=-1)
-            for rater in judgments.errors.values()
-        ],
-        axis=1,
-    )
-    shape = (len(studies), len(groups), len(judgments.errors), len(asked))
-    return find_failure_modes(counts.reshape(shape), groups=groups, categories=asked, total=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,42 +246,6 @@ def _noisy(judgments: Judgments, joined: _Joined, more_errors_than: float | None
     if len(keep) < 3:
         raise InputError(f"only {len(keep)} cases have more than {more_errors_than:g} errors; correlations need 3")
     return keep
-
-
-def _default_targets(judgments: Judgments) -> list[str]:
-    found = (["rating"] if judgments.ratings else []) + (["total", "significant"] if judgments.errors else [])
-    if not found:
-        raise InputError(f"{judgments.name}: there is neither a rating nor an error count")
-    return found
-
-
-def _target_name(name: str) -> str:
-    if name.isdecimal() and int(name) in BY_NUMBER:
-        return BY_NUMBER[int(name)].key
-    plain = name.removesuffix("_significant")
-    if name in ("total", "significant", "rating") or plain in BY_KEY:
-        return name
-    raise UsageError(
-        f"there is no target {name!r}; targets are total, significant, rating, a category 1 to 8 or "
-        f"{', '.join(BY_KEY)}, each also with _significant"
-    )
-
-
-def _raters(judgments: Judgments, target: str) -> dict[str, Array]:
-    source = judgments.ratings if target == "rating" else judgments.errors
-    if not source:
-        what = "ratings" if target == "rating" else "error counts"
-        raise InputError(f"{judgments.name} has no {what}, so {target!r} cannot be a target")
-    column = "rating" if target == "rating" else f"errors_{target}"
-    return {rater: scores.oriented(column) for rater, scores in source.items()}
-
-
-def _mean_of_known(by_rater: Array) -> Array:
-    known = ~np.isnan(by_rater)
-    counts = known.sum(axis=1)
-    mean: Array = np.full(len(by_rater), np.nan)
-    np.divide(np.where(known, by_rater, 0.0).sum(axis=1), counts, out=mean, where=counts > 0)
-    return mean
 
 
 def _ceiling(

@@ -86,10 +86,11 @@ def align_cli(
 
       radgauge align scores.jsonl --judgments rexval-dataset/ --scope group --target significant
     """
-    from radgauge.align import align, group_failure_modes
+    from radgauge.align import align
     from radgauge.cli.render import console
     from radgauge.errors import UsageError
     from radgauge.judges import read_judgments
+    from radgauge.judges.targets import group_failure_modes
     from radgauge.scores import score
     from radgauge.scores_file import read_scores
 
