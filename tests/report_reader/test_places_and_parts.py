@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.report_reader import read_report
+from radgauge.report_reader import rate_entities, read_report
 
 
 @pytest.mark.parametrize(
@@ -119,3 +119,51 @@ def test_what_stands_in_front_of_joined_places_is_said_of_the_finding() -> None:
     text = "Improved mild right mid lung and right basilar consolidation."
     (found,) = [each.attributes for each in read_report(text).mentions if each.concept == "consolidation"]
     assert (found.change, found.severity, found.laterality) == ("decreased", "mild", "right")
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "assertion", "change"),
+    [
+        ("Effusion has not resolved.", "pleural_effusion", "present", "stable"),
+        ("The pneumothorax has not yet resolved.", "pneumothorax", "present", "stable"),
+        ("The effusion is no larger.", "pleural_effusion", "present", "stable"),
+        ("Edema has not significantly worsened.", "edema", "present", "stable"),
+        ("No increased interstitial markings.", "increased_interstitial_markings", "absent", ""),
+        ("Right upper lobe nodule, not seen on the prior exam.", "lung_nodule", "present", "new"),
+        ("The opacity was not present previously.", "lung_opacity", "present", "new"),
+        ("The previously described nodule is not seen.", "nodule", "absent", ""),
+    ],
+)
+def test_denied_changes_and_earlier_studies(text: str, concept: str, assertion: str, change: str) -> None:
+    (found,) = [mention for mention in read_report(text).mentions if mention.concept == concept]
+    assert (found.assertion, found.attributes.change) == (assertion, change)
+
+
+@pytest.mark.parametrize(
+    ("text", "side", "severity"),
+    [
+        ("There are moderate right and small left pleural effusions.", "bilateral", "moderate"),
+        ("Trace right and large left pleural effusions.", "bilateral", "severe"),
+        ("Opacity on the right and small left pleural effusion.", "left", "mild"),
+    ],
+)
+def test_a_finding_of_two_sides(text: str, side: str, severity: str) -> None:
+    reading = read_report(text)
+    (found,) = [each.attributes for each in reading.mentions if each.concept == "pleural_effusion"]
+    assert (found.laterality, found.severity) == (side, severity)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("There are large right and small left effusions.", ["large right and small left effusions"]),
+        ("Increase in size of right upper lobe mass.", ["right upper lobe", "mass"]),
+    ],
+)
+def test_names_of_entities_keep_both_sides_and_leave_out_sizes(text: str, names: list[str]) -> None:
+    assert [entity.name for entity in rate_entities(read_report(text))] == names
+
+
+def test_joined_adjectives_are_composed_with_what_they_describe() -> None:
+    found = [mention.concept for mention in read_report("Tortuous and calcified thoracic aorta.").mentions]
+    assert found == ["tortuous_aorta", "aortic_calcification", "thoracic_aorta"]

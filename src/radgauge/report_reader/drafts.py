@@ -12,7 +12,7 @@ from radgauge.report_reader.wholes import coordinated_before
 class Draft:
     """A mention in the making: item index, concept, and what is found out about it."""
 
-    __slots__ = ("change", "concept", "explicit", "history", "item", "side", "sizes", "words")
+    __slots__ = ("change", "concept", "explicit", "history", "item", "side", "sides_differ", "sizes", "words")
 
     def __init__(self, item: int, concept: str) -> None:
         self.item = item
@@ -22,6 +22,7 @@ class Draft:
         self.sizes: list[float] = []
         self.change = ""
         self.side = ""
+        self.sides_differ = False
         self.history = False
 
 
@@ -39,6 +40,9 @@ def drafts_of(
         elif role in FINDINGS or role == "normality":
             draft = Draft(index, item.value)
             draft.words, before, draft.history = look_left(items, index)
+            sides = {items[word].value for word in draft.words if items[word].role == "side"}
+            if {"left", "right"} <= sides:  # "right apical and left basilar opacities"
+                draft.side, draft.sides_differ = "bilateral", True
             after_words, after = look_right(items, index)
             draft.words += after_words
             if role == "normality" or item.form == "adjective":
@@ -71,7 +75,7 @@ def drafts_of(
     for draft in drafts:
         if draft.item in taken:  # "small left apical pneumothorax": small is said of the finding
             draft.words = [index for index in draft.words if items[index].role in ("side", "position", "part")]
-    _share_places(items, drafts)
+    _share_places(items, words, drafts, vocabulary)
     return drafts
 
 
@@ -98,7 +102,9 @@ def _composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabu
     return found.pop() if len(found) == 1 else ""
 
 
-def _share_places(items: Sequence[Item], drafts: Sequence[Draft]) -> None:
+def _share_places(
+    items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft], vocabulary: Vocabulary
+) -> None:
     """Findings joined by "and", "or" or commas share the place named behind the last of them."""
     by_item = {draft.item: draft for draft in drafts if items[draft.item].role in FINDINGS}
     if len(by_item) < 2:
@@ -115,3 +121,5 @@ def _share_places(items: Sequence[Item], drafts: Sequence[Draft]) -> None:
             for role in between
         ):
             first.explicit = list(second.explicit)
+            if words[left] in vocabulary.compositions:  # "tortuous and calcified aorta"
+                first.concept = _composed(first, items, words[left], vocabulary) or first.concept

@@ -34,13 +34,26 @@ def look_left(items: Sequence[Item], index: int) -> tuple[list[int], list[int], 
             adjective = previous.role == "anatomy" and previous.form == "adjective"
             coordinated = previous.role == "position" and items[position + 1].role in ("position", "anatomy")
             if not (previous.role in ("quality", "severity") or adjective or coordinated):
-                break
-            if _is_behind(items, position - 1):
+                if previous.role != "side" or not _other_side_follows(items, position, index):
+                    break
+            elif _is_behind(items, position - 1):
                 break
         else:
             break
         position -= 1
     return words, anatomy, history
+
+
+def _other_side_follows(items: Sequence[Item], join: int, index: int) -> bool:
+    """Whether the sides around the join are those of one finding: "large right and small left effusions"."""
+    behind = [item for item in items[join + 1 : index] if item.role == "side"]
+    if not behind or behind[0].value == items[join - 1].value:
+        return False
+    position = join - 2
+    while position >= 0 and (items[position].role in MODIFIERS or items[position].role == "determiner"):
+        position -= 1
+    before = items[position].role if position >= 0 else ""
+    return before not in ("preposition", "normality", "anatomy") and before not in FINDINGS
 
 
 def _is_behind(items: Sequence[Item], index: int) -> bool:
@@ -99,6 +112,8 @@ def _place_follows(items: Sequence[Item], index: int) -> bool:
             found = True
         elif role in ("verb", "normality") or role in FINDINGS:
             return False
+        elif role == "change" and items[min(position + 1, len(items) - 1)].role != "preposition":
+            return found  # "of the heart, stable mediastinal contours"
         elif role not in MODIFIERS and role not in ("determiner", "mask", "preposition", "number"):
             return found
     return found

@@ -21,6 +21,7 @@ _JOIN = re.compile(r"\s*(?:,|/|,?\s*\b(?:and|or|and/or|as well as)\b)\s*", re.IG
 _OF = re.compile(r"\s+(?:of|between)\s+(?:the\s+|both\s+)?", re.IGNORECASE)
 _LEVELS = re.compile(r"\s*(?:and|to|through|,|-)\s*\d{1,2}\s+")  # "T11 and 12 vertebral bodies"
 _KEPT = frozenset({"severity", "quality", "side", "position", "amount"})
+_PLACING = frozenset({"in", "of", "the", "at"})
 _NOT_ANATOMY = frozenset(
     {"size", "shape", "diameter", "caliber", "calibre", "width", "volume", "volumes", "position"}
 )
@@ -118,6 +119,10 @@ def _front_of_finding(text: str, units: list[Unit], index: int, vocabulary: Voca
             if (joined or adjectives) and not _closes_phrase(text, units, first - 1):
                 first -= 1
                 continue
+            sides = unit.role == "side" and following.role in ("severity", "quality", "side")
+            if sides and _word_before(text, units, first - 1) not in _PLACING:  # "large right and small left"
+                first -= 1
+                continue
         break
     return first
 
@@ -138,10 +143,15 @@ def _touch(text: str, units: list[Unit], index: int) -> bool:
 
 def _closes_phrase(text: str, units: list[Unit], index: int) -> bool:
     """Whether the describing word at `index` follows a verb or a preposition, so belongs to what is before it."""
+    return _word_before(text, units, index) in _PLACING | {"is", "are", "appears", "appear"}
+
+
+def _word_before(text: str, units: list[Unit], index: int) -> str:
+    """The word before the units that touch the one at `index`, "" for none."""
     while index > 0 and _touch(text, units, index):
         index -= 1
     before = re.findall(r"\w+", text[max(0, units[index].start - 24) : units[index].start])
-    return bool(before) and before[-1].lower() in ("is", "are", "in", "of", "the", "appears", "appear", "at")
+    return before[-1].lower() if before else ""
 
 
 def _anatomy_phrase(text: str, units: list[Unit], used: list[bool], index: int) -> tuple[int, int]:
@@ -167,7 +177,11 @@ def _anatomy_phrase(text: str, units: list[Unit], used: list[bool], index: int) 
     while first > 0 and not used[first - 1]:
         unit, gap = units[first - 1], text[units[first - 1].end : units[first].start]
         if (
-            (unit.role == "part" and _OF.fullmatch(gap))
+            (
+                unit.role == "part"
+                and _OF.fullmatch(gap)
+                and text[unit.start : unit.end].lower() not in _NOT_ANATOMY
+            )
             or (unit.role in ("side", "position", "anatomy") and not gap.strip(" \n-"))
             or (unit.role == "position" and _JOIN.fullmatch(gap) and units[first].role in ("position", "anatomy"))
         ):

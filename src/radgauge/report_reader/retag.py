@@ -1,4 +1,4 @@
-"""Items whose role depends on their neighbours: adjectives, "clear of", vertebral levels."""
+"""Items whose role depends on their neighbours: adjectives, "clear of", denied changes, vertebral levels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item
 from radgauge.text.tokens import Tokens
 
 _ADJECTIVE_ENDINGS = ("al", "ar", "ic", "ous", "ary", "oid", "ive")
+_NAMED = FINDINGS | {"anatomy", "preposition"}
+_BETWEEN_NOT_AND_CHANGE = frozenset(
+    {"yet", "significantly", "appreciably", "substantially", "definitely", "any", "much"}
+)
 _ALSO_QUALITIES = frozenset({"symmetric", "homogeneous", "midline"})
 
 
@@ -55,6 +59,34 @@ def clear_of(items: list[Item], words: Sequence[str]) -> None:
     for index, item in enumerate(items[:-1]):
         if item.role == "normality" and words[index + 1] == "of" and words[index].endswith(("clear", "free")):
             items[index] = item._replace(role="cue", cues=(Cue("absent", "before", "clause"),))
+
+
+def deny_changes(items: list[Item], words: Sequence[str]) -> None:
+    """A change that is denied behind its finding leaves it as it was: "has not resolved", "is no larger"."""
+    for index, item in enumerate(items):
+        if item.role != "change" or item.value not in ("increased", "decreased", "resolved"):
+            continue
+        if index + 1 < len(items) and (items[index + 1].role in MODIFIERS or items[index + 1].role in _NAMED):
+            continue  # "no increased markings" denies the markings
+        denial = index - 1
+        while denial > 0 and words[denial] in _BETWEEN_NOT_AND_CHANGE:
+            denial -= 1
+        if denial > 0 and words[denial] in ("not", "no"):
+            items[index] = item._replace(value="stable")
+            for between in range(denial, index):
+                items[between] = items[between]._replace(role="other", cues=())
+
+
+def not_seen_before(items: list[Item], words: Sequence[str]) -> None:
+    """What an earlier study did not show is new: "not seen on the prior exam", "was not present previously"."""
+    for index, item in enumerate(items):
+        if item.role != "cue" or not any(cue == ("absent", "after", "clause", False) for cue in item.cues):
+            continue
+        position = index + 1
+        while position < len(items) and items[position].role in ("preposition", "determiner"):
+            position += 1
+        if position < len(items) and words[position].startswith(("prior", "previous", "before")):
+            items[index] = item._replace(role="change", value="new", cues=())
 
 
 _CONCEPTS = {

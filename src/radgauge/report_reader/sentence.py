@@ -13,13 +13,14 @@ from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
-from radgauge.report_reader.retag import adjectives_in_front, clear_of, join_levels
+from radgauge.report_reader.retag import adjectives_in_front, clear_of, deny_changes, join_levels, not_seen_before
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 from radgauge.report_reader.wholes import sides_of_wholes
 from radgauge.text.tokens import Tokens, tokenize
 
 _NAMED_BY_SIZE = frozenset({"bowel", "vessel", "intestine", "airway", "cell", "fissure", "colon", "joint", "part"})
 """What "small" and "large" name without measuring: "small bowel obstruction"."""
+_GRADES = ("trace", "mild", "moderate", "severe")
 _MENTIONED = FINDINGS | {"anatomy", "normality"}
 _DESCRIBING = frozenset({"quality", "position", "quantity", "amount"})
 
@@ -48,6 +49,9 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         clear_of(items, words)
     joined = not roles.isdisjoint(("comma", "conjunction", "semicolon"))
     starts = clause_starts(items, words) if joined else [False] * len(items)
+    if "cue" in roles:
+        not_seen_before(items, words)
+        deny_changes(items, words)
     drafts = drafts_of(items, words, starts, vocabulary)
     if not drafts:
         return EMPTY
@@ -55,7 +59,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         if items[draft.item].role not in _MENTIONED:
             items[draft.item] = items[draft.item]._replace(role="abnormality", value=draft.concept)
     status, decided = assert_items(items, words, starts)
-    described = "unknown" in roles or not roles.isdisjoint(MODIFIERS)
+    described = "unknown" in roles or not {item.role for item in items}.isdisjoint(MODIFIERS)
     owner = describe(items, words, starts, drafts) if described else {}
     if "unit" in roles:
         measure(items, drafts)
@@ -132,6 +136,8 @@ def _mention(
         grades = [index for index in draft.words if items[index].role == "severity"]
         if kind in FINDINGS:
             grades = [index for index in grades if not is_degree_of_change(items, words, index)]
+        if draft.sides_differ:  # "moderate right and small left effusions": the worse of the two
+            grades.sort(key=lambda index: -_GRADES.index(items[index].value))
         severity = items[grades[0]].value if grades else ""
         descriptors = tuple([words[index] for index in sorted(draft.words) if items[index].role in _DESCRIBING])
     if kind in FINDINGS and item.last - item.first > 1:
