@@ -92,11 +92,13 @@ def test_a_checkpoint_of_the_wrong_shape(folder: Path, tmp_path: Path) -> None:
     spoiled = Path(shutil.copytree(folder, tmp_path / "own"))
     stored = torch.load(spoiled / "chexbert.pth", weights_only=True)
     stored["model_state_dict"]["module.linear_heads.3.weight"] = torch.zeros(4, 7)
+    stored["model_state_dict"]["module.bert.more"] = torch.zeros(1)
     del stored["model_state_dict"]["module.linear_heads.5.bias"]
     torch.save(stored, spoiled / "chexbert.pth")
     chexbert_network._load.cache_clear()
     with pytest.raises(
-        ModelError, match=r"1 missing: linear_heads.5.bias; .*linear_heads.3.weight \(4, 7\) instead of \(4, 48\)"
+        ModelError,
+        match=r"1 missing: linear_heads.5.bias; 1 unexpected: bert.more; .*linear_heads.3.weight \(4, 7\) instead",
     ):
         chexbert_reader(str(spoiled)).read(["x"])
 

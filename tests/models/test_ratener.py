@@ -170,7 +170,7 @@ def test_spans_and_cache(checkpoints: Path, tmp_path: Path) -> None:
 
 @pytest.mark.models
 def test_what_is_no_recogniser_is_refused(checkpoints: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="must hold a token classifier with its tokenizer"):
+    with pytest.raises(ModelError, match="must hold the tokenizer of"):
         RateNer(str(tmp_path)).read(["No effusion."])
     import shutil
 

@@ -25,19 +25,18 @@ from radgauge.report_reader import ReportReader
 class ChexbertSimilarity(Metric):
     """Cosine of two reports in CheXbert's eyes.
 
-        Attributes:
-            models: "embedded", "published", or a folder or file with the authors' checkpoint.
-            of: "embedding" (released code; published models only), "labels" (preprint: 1 for a positive
-                condition, 0 otherwise); "auto" is labels for embedded and embedding for published models.
-            uncertain: For labels: whether "uncertain" counts as "positive" or "negative".
-            empty: "nan": a text without words is not judged; "read": it is read like any other.
+    Attributes:
+        models: "embedded", "published", or a folder or file with the authors' checkpoint.
+        of: "embedding" (released code; published models only), "labels" (preprint: 1 for a positive
+            condition, 0 otherwise); "auto" is labels for embedded and embedding for published models.
+        uncertain: For labels: whether "uncertain" counts as "positive" or "negative".
+        empty: "nan": a text without words is not judged; "read": it is read like any other.
 
-        >>> from radgauge.cases import Case
-        >>> from radgauge.reading import Readings
-    from radgauge.report_reader import ReportReader
-        >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
-        >>> ChexbertSimilarity().measure([case], reading=Readings()).round(3).tolist()
-        [[0.707]]
+    >>> from radgauge.cases import Case
+    >>> from radgauge.reading import Readings
+    >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
+    >>> ChexbertSimilarity().measure([case], reading=Readings()).round(3).tolist()
+    [[0.707]]
     """
 
     name: ClassVar[str] = "chexbert_similarity"

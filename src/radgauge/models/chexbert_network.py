@@ -21,7 +21,7 @@ from radgauge.errors import ModelError, require
 from radgauge.models.catalogue import file_hash, locate_file, locate_tokenizer
 from radgauge.models.hub import pick_device
 from radgauge.models.sequences import SequenceEncoder
-from radgauge.models.weights import check_keys, encoder_from, read_weights
+from radgauge.models.weights import check_keys, encoder_from, load_tokenizer, read_weights
 
 log = logging.getLogger(__name__)
 
@@ -124,27 +124,22 @@ class _Network:
 @lru_cache(maxsize=1)
 def _load(weights: str, tokenizer: str, device: str) -> _Network:
     torch = require("torch", extra="models")
-    transformers = require("transformers", extra="models")
     stored = read_weights(Path(weights))
     state: Mapping[str, Any] = stored.get("model_state_dict", stored)
+    if not isinstance(state, Mapping) or not all(hasattr(value, "shape") for value in state.values()):
+        raise ModelError(f"{weights} must hold tensors by name, as `model_state_dict` or alone")
     state = {key.removeprefix("module."): value for key, value in state.items()}
     bert = encoder_from(Path(tokenizer), pooler=False)
-    own = {key.removeprefix("bert."): value for key, value in state.items() if key.startswith("bert.")}
-    own = {key: value for key, value in own.items() if not key.startswith("pooler.") and "position_ids" not in key}
-    check_keys(own, bert.state_dict(), where=weights, prefix="bert.")
-    bert.load_state_dict(own)
-    hidden = bert.config.hidden_size
-    wanted = {}
+    surplus = ("bert.pooler.", "bert.embeddings.position_ids")
+    state = {key: value for key, value in state.items() if not key.startswith(surplus)}
+    wanted = {f"bert.{key}": value for key, value in bert.state_dict().items()}
     for head in range(HEADS):
         classes = 4 if head < HEADS - 1 else 2
-        wanted[f"linear_heads.{head}.weight"] = torch.empty(classes, hidden, device="meta")
+        wanted[f"linear_heads.{head}.weight"] = torch.empty(classes, bert.config.hidden_size, device="meta")
         wanted[f"linear_heads.{head}.bias"] = torch.empty(classes, device="meta")
-    heads = {key: value for key, value in state.items() if not key.startswith("bert.")}
-    check_keys(heads, wanted, where=weights)
+    check_keys(state, wanted, where=weights)
+    bert.load_state_dict({key: state[f"bert.{key}"] for key in bert.state_dict()})
     weight = torch.cat([state[f"linear_heads.{head}.weight"] for head in range(HEADS)]).float()
     bias = torch.cat([state[f"linear_heads.{head}.bias"] for head in range(HEADS)]).float()
-    try:
-        words = transformers.AutoTokenizer.from_pretrained(tokenizer, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{tokenizer} must hold the tokenizer of bert-base-uncased, got: {error}") from error
+    words = load_tokenizer(tokenizer, of="bert-base-uncased")
     return _Network(words, SequenceEncoder(bert, pad=0, device=device), weight.to(device), bias.to(device))

@@ -20,14 +20,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from radgauge.errors import ModelError, require
+from radgauge.errors import require
 from radgauge.models.batching import markers
 from radgauge.models.catalogue import file_hash, locate_file, locate_tokenizer
 from radgauge.models.graphs import Graph
 from radgauge.models.hub import pick_device
 from radgauge.models.radgraph_archive import Archive, read_archive
 from radgauge.models.sequences import SequenceEncoder
-from radgauge.models.weights import check_keys, encoder_from
+from radgauge.models.weights import check_keys, encoder_from, load_tokenizer
 from radgauge.report_reader.radgraph import TOKEN
 
 _ENCODER = "_embedder.token_embedder_bert._matched_embedder.transformer_model."
@@ -124,25 +124,20 @@ class Dygie:
 
     def __init__(self, archive: Archive, *, vocabulary: str, device: str) -> None:
         torch = require("torch", extra="models")
-        transformers = require("transformers", extra="models")
         self.torch, self.device, self.archive = torch, device, archive
         folder = locate_tokenizer(archive.encoder, models=vocabulary)
-        try:
-            self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except (OSError, ValueError, KeyError) as error:
-            raise ModelError(f"{folder} must hold the tokenizer of {archive.encoder}, got: {error}") from error
+        self.tokenizer = load_tokenizer(folder, of=archive.encoder)
         network = encoder_from(folder, pooler=False)
         own = {key: value for key, value in archive.weights.items() if not key.startswith(_UNUSED)}
         encoder = {key.removeprefix(_ENCODER): own.pop(key) for key in list(own) if key.startswith(_ENCODER)}
         for key in [key for key in encoder if key.startswith("pooler.") or "position_ids" in key]:
             del encoder[key]  # not used
-        where = f"the archive of {archive.encoder}"
-        check_keys(encoder, network.state_dict(), where=where, prefix=_ENCODER)
+        check_keys(encoder, network.state_dict(), where=archive.where, prefix=_ENCODER)
         network.load_state_dict(encoder)
         self.encoder = SequenceEncoder(network, pad=self.tokenizer.pad_token_id or 0, device=device)
         hidden = self.encoder.hidden
         names = _names(archive.dataset, len(archive.layers))
-        check_keys(own, {**_shapes(archive, hidden, names, torch)}, where=where)
+        check_keys(own, {**_shapes(archive, hidden, names, torch)}, where=archive.where)
         self.weights = {key: own[name].float().to(device) for key, name in names.items()}
         self.start, self.end = markers(self.tokenizer)
         longest = archive.max_length or getattr(network.config, "max_position_embeddings", 512)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from radgauge.errors import ModelError, UsageError, require
 from radgauge.models.batching import TOKENS_PER_BATCH, token_batches
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.static_embedding import StaticEncoder
+from radgauge.models.weights import load_tokenizer, load_transformer
 
 Vectors = NDArray[np.float32]
 POOLINGS = ("auto", "cls", "mean", "pooler")
@@ -161,13 +161,9 @@ class _Network:
 
 @lru_cache(maxsize=2)
 def _load(model: str, device: str) -> _Network:
-    transformers = require("transformers", extra="models")
     folder = checkpoint_folder(model)
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        transformer = transformers.AutoModel.from_pretrained(folder, local_files_only=True, weights_only=True)
-    except (OSError, ValueError, KeyError, pickle.UnpicklingError) as error:  # the last: not only numbers
-        raise ModelError(f"{model!r} must hold a transformers encoder with its tokenizer, got: {error}") from error
+    tokenizer = load_tokenizer(folder, of=model)
+    transformer = load_transformer(folder, of=model)
     return _Network(tokenizer, transformer.eval().to(device), _dense_layers(folder, device), device)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from radgauge.errors import ModelError, require
 from radgauge.models.feed_forward import ACTIVATIONS, Head, head_of
 from radgauge.models.hub import checkpoint_folder, pick_device
-from radgauge.models.weights import read_weights
+from radgauge.models.weights import load_tokenizer, load_transformer, read_weights
 
 if TYPE_CHECKING:
     from radgauge.models.comet_network import Estimator
@@ -137,16 +136,14 @@ def build(hparams: Mapping[str, Any], *, encoder: Path | str, pretrained: bool, 
 
     folder = checkpoint_folder(str(encoder))
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
         if pretrained:
-            model = transformers.AutoModel.from_pretrained(
-                folder, local_files_only=True, weights_only=True, add_pooling_layer=False
-            )
+            model = load_transformer(folder, of=str(encoder), add_pooling_layer=False)
         else:
             model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
-    except (OSError, ValueError, KeyError, TypeError, pickle.UnpicklingError) as error:
-        raise ModelError(f"{encoder} must hold a transformers encoder with its tokenizer, got: {error}") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{encoder} must hold a transformers encoder, got: {error}") from error
+    tokenizer = load_tokenizer(folder, of=str(encoder))
     on = pick_device(device)
     network = Estimator(model.float(), hparams, padding=int(tokenizer.pad_token_id)).to(on)
     return Loaded(network, tokenizer, hparams, _head(network, hparams), on)

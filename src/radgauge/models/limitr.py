@@ -25,7 +25,7 @@ from radgauge.models.batching import padded, token_batches
 from radgauge.models.catalogue import file_hash, locate_file, locate_tokenizer
 from radgauge.models.hub import pick_device
 from radgauge.models.lightning_checkpoint import LightningCheckpoint, open_lightning
-from radgauge.models.weights import check_keys, encoder_from
+from radgauge.models.weights import check_keys, encoder_from, load_tokenizer
 
 log = logging.getLogger(__name__)
 
@@ -260,7 +260,6 @@ def _family(path: str) -> str:
 @lru_cache(maxsize=2)
 def _load(path: str, near: str, device: str, lateral: bool) -> _Network:
     torch = require("torch", extra="models")
-    transformers = require("transformers", extra="models")
     from radgauge.models.resnet import WIDTH, ResNet50, folded
 
     opened, family = _opened(path), _family(path)
@@ -282,10 +281,7 @@ def _load(path: str, near: str, device: str, lateral: bool) -> _Network:
     check_keys({k: v for k, v in state.items() if not k.endswith(surplus)}, wanted, where=path)
     bert.load_state_dict({name: state[f"{text}model.{name}"].float() for name in bert.state_dict()})
     backbone.load_state_dict({name: state[f"{image}model.{name}"] for name in backbone.state_dict()})
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{folder} must hold the tokenizer of {settings.bert}, got: {error}") from error
+    tokenizer = load_tokenizer(folder, of=settings.bert)
     return _Network(
         settings,
         folded(backbone).to(device),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from radgauge.errors import ModelError, require
 from radgauge.images.prepare import CLIP_MEAN, CLIP_STD, Preparation
 from radgauge.models.catalogue import locate_tokenizer
-from radgauge.models.weights import check_keys, encoder_from, read_weights
+from radgauge.models.weights import check_keys, encoder_from, load_tokenizer, read_weights
 
 CONFIG = "open_clip_config.json"
 WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
@@ -61,7 +61,6 @@ def load_open_clip(folder: Path, *, device: str) -> OpenClipTowers:
     Raises:
         ModelError: A file is missing, or the network is of a kind that is not known.
     """
-    transformers = require("transformers", extra="models")
     from radgauge.models.open_clip_network import BertText, ClipText, ClipVision, TimmVision
 
     try:
@@ -92,10 +91,7 @@ def load_open_clip(folder: Path, *, device: str) -> OpenClipTowers:
         text = ClipText(words, embed, quick=quick)
     _fill(folder, visual, text)
     named_files = folder if (folder / "tokenizer_config.json").is_file() else vocabulary
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(named_files, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{named_files} must hold the model's tokenizer, got: {error}") from error
+    tokenizer = load_tokenizer(named_files, of=str(folder))
     return OpenClipTowers(
         visual.eval().to(device),
         text.eval().to(device),

@@ -8,17 +8,17 @@ names try to is refused all the same.
 from __future__ import annotations
 
 import json
-import pickle
 import posixpath
 import re
 import tarfile
+import zlib
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from radgauge.errors import ModelError, require
-from radgauge.models.weights import read_weights
+from radgauge.errors import ModelError
+from radgauge.models.weights import read_tensors, read_weights, reason
 
 _LINE = re.compile(r"\r\n|\n")
 _BIGGEST = 1 << 24  # bytes of a configuration or vocabulary file
@@ -29,6 +29,7 @@ class Archive:
     """What an archive holds.
 
     Attributes:
+        where: The archive, for messages.
         encoder: Hub id of the transformer whose vocabulary and sizes the network uses.
         max_length: Word pieces that the encoder reads at once; 0 for no limit.
         span_width: Longest span in words.
@@ -41,6 +42,7 @@ class Archive:
         weights: Name -> tensor.
     """
 
+    where: str
     encoder: str
     max_length: int
     span_width: int
@@ -80,6 +82,7 @@ def read_archive(path: Path, *, network: str) -> Archive:
         if float(model["modules"].get("coref", {}).get("coref_prop", 0) or 0) > 0:
             raise ModelError(f"{path} uses coreference propagation, which none of the published networks does")
         return Archive(
+            where=str(path),
             encoder=str(bert["model_name"]),
             max_length=int(bert.get("max_length") or 0),
             span_width=int(config["dataset_reader"]["max_span_width"]),
@@ -151,23 +154,15 @@ def _read_tar(path: Path) -> tuple[dict[str, str], dict[str, Any] | None]:
                 if file is None:
                     continue
                 if name == "weights.th":
-                    weights = _tensors(BytesIO(file.read()), path)
+                    weights = read_tensors(BytesIO(file.read()), where=f"weights.th of {path}")
                 elif _wanted(name):
                     if member.size > _BIGGEST:
                         raise ModelError(f"{path} is not read: its member {member.name!r} is too large")
                     texts[name] = file.read().decode("utf-8")
-    except (tarfile.TarError, OSError, EOFError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path} must be a tar.gz archive of a published network, got: {error}") from error
+    except tarfile.ReadError as error:
+        raise ModelError(f"{path} must be a tar.gz archive of a published network, and is no archive") from error
+    except (tarfile.TarError, OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise ModelError(
+            f"{path} must be a tar.gz archive of a published network, got: {reason(error)}"
+        ) from error
     return texts, weights
-
-
-def _tensors(stored: BytesIO, path: Path) -> dict[str, Any]:
-    torch = require("torch", extra="models")
-    try:
-        found = torch.load(stored, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, ValueError, EOFError, KeyError) as error:
-        first = str(error).partition("\n")[0]
-        raise ModelError(f"weights.th of {path} must hold tensors only, got: {first}") from error
-    if not isinstance(found, dict):
-        raise ModelError(f"weights.th of {path} must hold a dictionary of tensors, got {type(found).__name__}")
-    return found

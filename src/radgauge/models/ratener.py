@@ -17,7 +17,6 @@ moves up; here such a report has no entities and stays in its place.
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -25,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from radgauge.errors import ModelError, UsageError, require
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
+from radgauge.models.weights import load_tokenizer, load_transformer
 from radgauge.text.rush import VERSION, rush_sentences
 
 LABELS = (
@@ -246,15 +246,9 @@ class _Network:
 
 @lru_cache(maxsize=2)
 def _load(model: str, device: str) -> _Network:
-    transformers = require("transformers", extra="models")
     folder = checkpoint_folder(model)
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        classifier = transformers.AutoModelForTokenClassification.from_pretrained(
-            folder, local_files_only=True, weights_only=True
-        )
-    except (OSError, ValueError, KeyError, pickle.UnpicklingError) as error:
-        raise ModelError(f"{model!r} must hold a token classifier with its tokenizer, got: {error}") from error
+    tokenizer = load_tokenizer(folder, of=model)
+    classifier = load_transformer(folder, of=model, kind="AutoModelForTokenClassification")
     if not tokenizer.is_fast:
         raise ModelError(f"{model!r} must have a fast tokenizer (tokenizer.json)")
     strange = sorted(set(classifier.config.id2label.values()) - set(LABELS))

@@ -19,7 +19,7 @@ from radgauge.errors import ModelError, require
 from radgauge.images.prepare import Preparation, from_transformers
 from radgauge.models.catalogue import locate_tokenizer
 from radgauge.models.lightning_checkpoint import open_lightning
-from radgauge.models.weights import check_keys, encoder_from, read_weights
+from radgauge.models.weights import check_keys, encoder_from, load_tokenizer, read_weights
 
 WIRING = "two_tower.json"
 POOLINGS = ("cls", "mean", "pooler")
@@ -100,7 +100,6 @@ def read_wiring(folder: Path) -> dict[str, Any]:
 
 def load_resnet_bert(folder: Path, *, device: str) -> ResnetBertTowers:
     """The model in a folder with `two_tower.json`."""
-    transformers = require("transformers", extra="models")
     from radgauge.models.resnet import ResNet50, folded
 
     wiring = read_wiring(folder)
@@ -113,10 +112,7 @@ def load_resnet_bert(folder: Path, *, device: str) -> ResnetBertTowers:
     place = _encoder_folder(folder, str(text["encoder"]))
     bert = encoder_from(place, pooler=text.get("pooling", "cls") == "pooler")
     _fill(bert, words, prefix=text["prefix"], where=folder / text["weights"], besides=_named(text["head"]))
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{place} must hold the tokenizer of {text['encoder']}, got: {error}") from error
+    tokenizer = load_tokenizer(place, of=str(text["encoder"]))
     return ResnetBertTowers(
         backbone=folded(backbone).to(device),
         bert=bert.eval().to(device),

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from radgauge.errors import ModelError, require
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.ratener import LABELS, Entity, kept_sentences, pack_entities, splitter_named, unpack_entities
+from radgauge.models.weights import load_tokenizer, load_transformer
 from radgauge.text.rush import VERSION
 from radgauge.text.tokens import tokenize
 
@@ -189,11 +190,10 @@ def predict_spans(
 
 @lru_cache(maxsize=2)
 def _load(model: str, device: str) -> tuple[Any, Any, Any]:
-    transformers = require("transformers", extra="models")
     folder = checkpoint_folder(model)
     settings = _settings(folder)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    encoder = transformers.AutoModel.from_pretrained(folder, local_files_only=True, weights_only=True)
+    tokenizer = load_tokenizer(folder, of=model)
+    encoder = load_transformer(folder, of=model)
     head = build_head(encoder.config.hidden_size, width=settings["width"])
     head.load_state_dict(require("safetensors.torch", extra="models").load_file(folder / "span_head.safetensors"))
     return tokenizer, encoder.eval().to(device), head.eval().to(device)

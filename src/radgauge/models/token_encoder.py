@@ -5,7 +5,6 @@ The network is cut at the wanted layer; texts are batched by their number of tok
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +18,7 @@ from radgauge.models.batching import markers
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.sequences import SequenceEncoder
 from radgauge.models.token_vectors import TokenVectors, Vectors, known_layer
-from radgauge.models.weights import quietly
+from radgauge.models.weights import load_tokenizer, load_transformer
 
 _STACKS = ("layer", "encoder.layer", "encoder.block", "transformer.layer", "layers", "encoder.layers")
 """Where architectures keep their layers: XLNet, BERT and RoBERTa, T5, DistilBERT, BART's and ModernBERT's."""
@@ -171,19 +170,12 @@ class _Network:
 
 @lru_cache(maxsize=2)
 def _load(model: str, layer: int, device: str) -> _Network:
-    transformers = require("transformers", extra="models")
     folder = checkpoint_folder(model)
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        spaced = type(tokenizer).__name__.startswith(("Roberta", "GPT2"))
-        if spaced:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(
-                folder, local_files_only=True, add_prefix_space=False
-            )
-        with quietly():
-            network = transformers.AutoModel.from_pretrained(folder, local_files_only=True, weights_only=True)
-    except (OSError, ValueError, KeyError, RuntimeError, pickle.UnpicklingError) as error:
-        raise ModelError(f"{model!r} must hold a transformers encoder with its tokenizer, got: {error}") from error
+    tokenizer = load_tokenizer(folder, of=model)
+    spaced = type(tokenizer).__name__.startswith(("Roberta", "GPT2"))
+    if spaced:
+        tokenizer = load_tokenizer(folder, of=model, add_prefix_space=False)
+    network = load_transformer(folder, of=model)
     if hasattr(network, "decoder") and hasattr(network, "encoder"):
         network = network.encoder
     _cut(network, layer, model)

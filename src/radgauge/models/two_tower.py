@@ -9,7 +9,6 @@ their angle that such models are trained on. C is not known for most of these: `
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +24,7 @@ from radgauge.images.prepare import Preparation, from_transformers
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.open_clip_form import CONFIG, load_open_clip
 from radgauge.models.resnet_bert import WIRING, load_resnet_bert, read_wiring
-from radgauge.models.weights import quietly
+from radgauge.models.weights import load_tokenizer, load_transformer
 
 Vectors = NDArray[np.float32]
 _PER_PASS = 16
@@ -118,14 +117,9 @@ def _load(model: str, device: str) -> Any:
         return load_open_clip(folder, device=device)
     if (folder / WIRING).is_file():
         return load_resnet_bert(folder, device=device)
-    transformers = require("transformers", extra="models")
     settings = _json(folder / "config.json", model)
-    try:
-        with quietly():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            loaded = transformers.AutoModel.from_pretrained(folder, local_files_only=True, weights_only=True)
-    except (OSError, ValueError, KeyError, TypeError, pickle.UnpicklingError) as error:
-        raise ModelError(f"{model!r} must hold an image-text model of transformers, got: {error}") from error
+    tokenizer = load_tokenizer(folder, of=model)
+    loaded = load_transformer(folder, of=model)
     if not (hasattr(loaded, "get_image_features") and hasattr(loaded, "get_text_features")):
         raise ModelError(
             f"{model!r} is a {type(loaded).__name__}, which does not put images and texts into one space"

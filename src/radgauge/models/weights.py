@@ -4,27 +4,107 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Iterator, Mapping
+import re
+import warnings
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from radgauge.errors import ModelError, require
 
 _SHOWN = 6
+_CODE = re.compile(r"GLOBAL ([\w.]+)")
+_BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, EOFError)
+"""What PyTorch and transformers raise for files that are damaged or not theirs."""
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep transformers from drawing its own progress bars meanwhile: a library does not print."""
+    """Keep transformers from drawing bars and printing reports meanwhile: a library does not print."""
     talk = require("transformers", extra="models").utils.logging
-    drawn = talk.is_progress_bar_enabled()
+    drawn, level = talk.is_progress_bar_enabled(), talk.get_verbosity()
     talk.disable_progress_bar()
+    talk.set_verbosity(talk.CRITICAL)
     try:
         yield
     finally:
+        talk.set_verbosity(level)
         if drawn:
             talk.enable_progress_bar()
+
+
+def load_tokenizer(folder: Path | str, *, of: str, **options: Any) -> Any:
+    """The tokenizer of a folder.
+
+    Args:
+        folder: Where its files are.
+        of: The model it belongs to, for the message.
+        options: For transformers.
+
+    Raises:
+        ModelError: There is none, or it has no words: without its vocabulary file transformers builds one that
+            takes every word for unknown.
+    """
+    transformers = require("transformers", extra="models")
+    try:
+        with quietly():
+            found = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, **options)
+    except (*_BROKEN, ImportError) as error:
+        raise ModelError(f"{folder} must hold the tokenizer of {of}, got: {reason(error)}") from error
+    if len(found) <= len(found.all_special_tokens):
+        raise ModelError(
+            f"{folder} must hold the tokenizer of {of}, whose vocabulary (vocab.txt, tokenizer.json or the like) "
+            "is missing or empty"
+        )
+    return found
+
+
+def load_transformer(folder: Path, *, of: str, kind: str = "AutoModel", **options: Any) -> Any:
+    """A network of transformers with the weights of a folder, all of them.
+
+    transformers draws missing weights at random and says so in its log only. Here only a missing pooler is let
+    pass, since encoders are published without one; the network then has none.
+
+    Args:
+        folder: config.json and weights.
+        of: The model, for the message.
+        kind: Class of transformers.
+        options: For transformers.
+
+    Raises:
+        ModelError: It is damaged, holds code, or is not whole; what is missing is listed.
+    """
+    transformers = require("transformers", extra="models")
+    damaged = require("safetensors", extra="models").SafetensorError
+    try:
+        with quietly(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            network, report = getattr(transformers, kind).from_pretrained(
+                folder,
+                local_files_only=True,
+                weights_only=True,
+                ignore_mismatched_sizes=True,
+                output_loading_info=True,
+                **options,
+            )
+    except (*_BROKEN, pickle.UnpicklingError, damaged) as error:
+        raise ModelError(f"{of!r} must hold a transformers model, got: {reason(error)}") from error
+    missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]
+    shapes = [f"{key} {tuple(a)} instead of {tuple(b)}" for key, a, b in report["mismatched_keys"]]
+    endless = [key for key, value in network.state_dict().items() if not _finite(value)]
+    _refuse(
+        of,
+        missing=missing,
+        unexpected=report["unexpected_keys"] if missing else (),  # heads of other tasks are no fault
+        shapes=shapes,
+        endless=endless,
+    )
+    if len(missing) < len(report["missing_keys"]):
+        network.pooler = None
+    return network
 
 
 def read_weights(path: Path) -> dict[str, Any]:
@@ -33,32 +113,58 @@ def read_weights(path: Path) -> dict[str, Any]:
     Raises:
         ModelError: It is no such file, or holds objects that could run code.
     """
+    if path.suffix != ".safetensors":
+        return read_tensors(path, where=str(path))
+    damaged = require("safetensors", extra="models").SafetensorError
+    try:
+        tensors: dict[str, Any] = require("safetensors.torch", extra="models").load_file(path)
+    except (*_BROKEN, damaged) as error:
+        raise ModelError(f"{path} must be a safetensors file, got: {reason(error)}") from error
+    return tensors
+
+
+def read_tensors(source: Path | BytesIO, *, where: str) -> dict[str, Any]:
+    """What PyTorch stored in a file, if it is tensors and plain values.
+
+    Args:
+        source: The file, or its content.
+        where: Its name, for the message.
+    """
     torch = require("torch", extra="models")
     try:
-        if path.suffix == ".safetensors":
-            tensors: dict[str, Any] = require("safetensors.torch", extra="models").load_file(path)
-            return tensors
-        try:
-            found = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-        except RuntimeError:  # files of torch before 1.6 cannot be mapped
-            found = torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about old ways of storing
+            mapped = isinstance(source, Path) and zipfile.is_zipfile(source)  # since torch 1.6
+            found = torch.load(source, map_location="cpu", weights_only=True, mmap=mapped)
     except pickle.UnpicklingError as error:
         raise ModelError(
-            f"{path} must hold tensors only; it holds other objects and is not loaded: {_first_line(error)}"
+            f"{where} must hold tensors only; it is not loaded, because it holds {_culprit(error)}"
         ) from error
-    except (OSError, RuntimeError, ValueError, EOFError, KeyError) as error:
-        raise ModelError(f"{path} must be a PyTorch or safetensors checkpoint, got: {error}") from error
+    except _BROKEN as error:
+        raise ModelError(f"{where} must be a PyTorch checkpoint, got: {reason(error)}") from error
     if not isinstance(found, dict):
-        raise ModelError(f"{path} must hold a dictionary of tensors, got {type(found).__name__}")
+        raise ModelError(f"{where} must hold a dictionary of tensors, got {type(found).__name__}")
     return found
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+def reason(error: Exception) -> str:
+    """What an error of another library says, as one short line."""
+    if isinstance(error, EOFError) and not str(error):
+        return "an empty file"
+    if isinstance(error, pickle.UnpicklingError):
+        return _culprit(error)
+    said = " ".join(str(error).split()) or type(error).__name__
+    return said if len(said) <= 240 else f"{said[:239]}…"
+
+
+def _culprit(error: Exception) -> str:
+    """The object that PyTorch refused; its advice to load it all the same is left out."""
+    named = _CODE.search(str(error))
+    return f"{named[1]}, which could run code" if named else "other objects, which could run code, or is damaged"
 
 
 def check_keys(found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: object, prefix: str = "") -> None:
-    """Names and shapes must be those that the network has.
+    """Names and shapes must be those that the network has, and every number finite.
 
     Args:
         found: Name -> tensor, as stored.
@@ -67,21 +173,41 @@ def check_keys(found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: ob
         prefix: What to put before the names in the message.
 
     Raises:
-        ModelError: It lists what is missing, unexpected, or of another shape.
+        ModelError: It lists what is missing, unexpected, of another shape, or not finite.
     """
-    missing = sorted(wanted.keys() - found.keys())
-    unexpected = sorted(found.keys() - wanted.keys())
-    shapes = [
-        f"{prefix}{key} {tuple(found[key].shape)} instead of {tuple(wanted[key].shape)}"
-        for key in sorted(wanted.keys() & found.keys())
-        if tuple(found[key].shape) != tuple(wanted[key].shape)
-    ]
+    shared = sorted(wanted.keys() & found.keys())
+    _refuse(
+        where,
+        missing=[prefix + key for key in wanted.keys() - found.keys()],
+        unexpected=[prefix + key for key in found.keys() - wanted.keys()],
+        shapes=[
+            f"{prefix}{key} {tuple(found[key].shape)} instead of {tuple(wanted[key].shape)}"
+            for key in shared
+            if tuple(found[key].shape) != tuple(wanted[key].shape)
+        ],
+        endless=[prefix + key for key in shared if not _finite(found[key])],
+    )
+
+
+def _finite(values: Any) -> bool:
+    return not values.is_floating_point() or bool(values.isfinite().all())
+
+
+def _refuse(
+    where: object,
+    *,
+    missing: Iterable[str],
+    unexpected: Iterable[str],
+    shapes: Iterable[str],
+    endless: Iterable[str],
+) -> None:
     faults = [
         f"{len(names)} {what}: {', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
         for what, names in (
-            ("missing", [prefix + key for key in missing]),
-            ("unexpected", [prefix + key for key in unexpected]),
-            ("of another shape", shapes),
+            ("missing", sorted(missing)),
+            ("unexpected", sorted(unexpected)),
+            ("of another shape", sorted(shapes)),
+            ("with values that are not finite", sorted(endless)),
         )
         if names
     ]

@@ -16,6 +16,7 @@ from radgauge.errors import InputError, UsageError, require
 from radgauge.models import span_ner
 from radgauge.models.hub import checkpoint_folder, pick_device
 from radgauge.models.ratener import LABELS
+from radgauge.models.weights import load_tokenizer
 from radgauge.training.ner_files import LabelledSpan, NerSentence, spans_of
 
 SCHEMES = ("iob", "span")
@@ -182,7 +183,7 @@ class _Learner:
         transformers = require("transformers", extra="models")
         folder = checkpoint_folder(settings.model)
         self.settings, self.device = settings, device
-        self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        self.tokenizer = load_tokenizer(folder, of=settings.model)
         self.head: Any = None
         options: dict[str, Any] = {"local_files_only": True, "weights_only": True}
         if settings.scheme == "iob":
