@@ -63,7 +63,7 @@ def results(text: str, kind: str, corpus: Corpus | None = None) -> set[str]:
         ("remove_normal", "Large pneumothorax. The heart is normal.", {"Large pneumothorax."}),
         ("flip_negation", "There is no effusion.", {"There is an effusion."}),
         ("flip_negation", "No pneumothorax.", {"There is a pneumothorax."}),
-        ("flip_negation", "There is a large pneumothorax.", {"There is no large pneumothorax."}),
+        ("flip_negation", "There is a large pneumothorax.", {"There is no pneumothorax."}),
         ("flip_negation", "The heart is enlarged.", {"The heart is not enlarged."}),
         ("flip_negation", "There is no pulmonary edema.", {"There is pulmonary edema."}),
         (
@@ -92,6 +92,45 @@ def results(text: str, kind: str, corpus: Corpus | None = None) -> set[str]:
         ("drop_comparison", "the effusion is unchanged .", {"the effusion is present ."}),
         ("paraphrase", "Clear, and there is no zzz.", {"Clear, and there is no evidence of zzz."}),
         ("assert", "Possible left lower lobe pneumonia.", {"Left lower lobe pneumonia."}),
+        ("flip_negation", "Mild cardiomegaly.", {"No cardiomegaly."}),
+        ("flip_negation", "No focal areas of consolidation.", {"There are focal areas of consolidation."}),
+        (
+            "flip_negation",
+            "No effusion or pneumothorax is appreciated.",
+            {"Effusion and pneumothorax are appreciated."},
+        ),
+        ("flip_negation", "The heart is mildly enlarged.", {"The heart is not enlarged."}),
+        ("flip_negation", "T-spine osteophytes.", {"No T-spine osteophytes."}),
+        (
+            "hedge",
+            "Opacities are most consistent with pneumonia.",
+            {"Opacities may be most consistent with pneumonia."},
+        ),
+        ("hedge", "Mildly hyperexpanded lungs.", {"Possibly mildly hyperexpanded lungs."}),
+        ("assert", "This may represent pneumonia.", {"This represents pneumonia."}),
+        (
+            "assert",
+            "Opacity in the lung bases may reflect pneumonia.",
+            {"Opacity in the lung bases reflects pneumonia."},
+        ),
+        (
+            "assert",
+            "There are opacities, which may be atelectasis.",
+            {"There are opacities, which are atelectasis."},
+        ),
+        ("assert", "The presence of an aneurysm cannot be excluded.", {"An aneurysm is present."}),
+        (
+            "drop_comparison",
+            "Calcified granulomas are again identified.",
+            {"Calcified granulomas are identified."},
+        ),
+        ("drop_comparison", "Interval increased left effusion.", {"Left effusion."}),
+        ("change_severity", "There is a small calcified granuloma.", {"There is a large calcified granuloma."}),
+        (
+            "remove_pathology",
+            "1. Low lung volumes 2. Large pneumothorax 3. Lungs are clear",
+            {"1. Low lung volumes 3. Lungs are clear", "2. Large pneumothorax 3. Lungs are clear"},
+        ),
         (
             "reorder",
             "The lungs are clear. Heart size is normal.",
@@ -112,7 +151,22 @@ def test_hand_made_cases(kind: str, text: str, expected: set[str]) -> None:
         ("remove_pathology", "The lungs are clear. No effusion."),
         ("remove_insignificant", "The lungs are clear. No effusion."),
         ("change_location", "Pacemaker lead in the right ventricle."),
+        ("change_location", "The thoracic aorta is tortuous."),
+        ("change_location", "Right middle lobe pneumonia."),  # there is no left one
+        ("change_location", "Opacity on the lateral radiograph."),
+        ("change_location", "Scoliosis of the thoracic and lumbar spine."),
         ("change_severity", "There is no large effusion."),
+        ("remove_pathology", "The lungs are clear. If pneumonia is suspected, a lateral view may help."),
+        (
+            "remove_insignificant",
+            "Frontal and lateral views of the chest show an unchanged silhouette. No effusion.",
+        ),
+        ("add_comparison", "If pneumonia is suspected, a lateral view may help."),
+        ("hedge", "Overall, smaller effusion."),
+        ("flip_negation", "These findings are pneumonia."),
+        ("drop_comparison", "Increased interstitial markings."),  # how they look, not how they were
+        ("drop_comparison", "Stable effusion compared to the film of May."),  # a comparison would be left
+        ("reorder", "The lungs are clear. 1. No effusion."),
         ("unknown_word", "No effusion."),
         ("change_measurement", "Large effusion on 3/12."),
         ("assert", "Large effusion."),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from radgauge.perturb.edits import Proposal
-from radgauge.perturb.grammar import article, capital, shrink, small
+from radgauge.perturb.grammar import article, capital, is_plural, shrink, small, subject_is_plural
 from radgauge.perturb.knowledge import Rules, knowledge
 from radgauge.perturb.report import FINDINGS, Report, is_significant
 
@@ -49,14 +49,12 @@ def _stated(words: str, match: re.Match[str], template: str) -> str:
     several = ", no " not in phrase and _LIST.search(phrase) is not None
     first = re.split(r",| and ", phrase)[0]
     head = first.split()[-1].lower() if first.split() else ""
-    plural = head.endswith("s") and not head.endswith(("is", "us", "ss", "as"))
+    plural = is_plural(head)
     needs = not several and not plural and head not in knowledge().mass_nouns
     if "{A}" in template:
         rest = f"{article(rest)} {rest}" if needs else rest
         if several:
-            rest = re.sub(
-                r"\bis (?=seen|identified|present|noted|demonstrated|visualized|detected)", "are ", rest, count=1
-            )
+            rest = re.sub(r"\bis (?=\w+ ?[.,;]|\w+$)", "are ", rest, count=1)
         after = capital(rest)
     else:
         after = (
@@ -106,6 +104,8 @@ def drop_comparison(report: Report) -> Iterator[Proposal]:
         found = [each for each in report.by_sentence[index] if each.attributes.change]
         if found:
             for after in _rewritten(report.sentence(index), knowledge().drop_comparison):
+                if knowledge().still_compared.search(after):
+                    continue
                 yield from _proposal(report, index, after, category=6, significant=is_significant(found))
 
 
@@ -115,11 +115,17 @@ def _rewritten(words: str, rules: Rules) -> Iterator[str]:
         match = pattern.search(words)
         if match is None:
             continue
-        after = match.expand(template)
+        after = match.expand(_agreeing(template, words[: match.start()] or match[0]))
         rest = words[match.end() :]
         if match.start() == 0 and after and rest[:1].isupper():
             rest = small(rest)
         yield words[: match.start()] + after + rest
+
+
+def _agreeing(template: str, before: str) -> str:
+    """The template with the verb that fits the subject in `before`: {is}, and {s} for its ending."""
+    plural = subject_is_plural(before)
+    return template.replace("{is}", "are" if plural else "is").replace("{s}", "" if plural else "s")
 
 
 def _proposal(report: Report, index: int, after: str, *, category: int, significant: bool) -> Iterator[Proposal]:

@@ -9,7 +9,30 @@ _VOWEL = re.compile(r"[aeiou]|hour|8|11\b|18\b", re.IGNORECASE)
 _CONSONANT = re.compile(r"(?:uni(?!n|m)|use|usual|uter|ureter|urin|one\b|once\b|eu)", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"[A-Z]{2,5}\b")
 _SPELT_VOWEL = frozenset("AEFHILMNORSX")
-_ENUMERATION = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+$")
+_PLURALS = frozenset(
+    (
+        "these",
+        "those",
+        "they",
+        "both",
+        "sulci",
+        "bronchi",
+        "diverticula",
+        "vertebrae",
+        "foci",
+        "bullae",
+        "granulomata",
+    )
+)
+_SINGULARS = frozenset(("pancreas", "atlas", "gas"))
+_CLAUSE = re.compile(r"[.,;:]\s")
+_RELATIVE = re.compile(r"\b(?:which|that)\s*$", re.IGNORECASE)
+_OPENING = re.compile(r"^(?:and |but )?(?:there (?:is|are) |again (?:seen|noted) (?:is|are) )", re.IGNORECASE)
+_BEHIND = re.compile(
+    r" (?=(?:in|of|at|on|within|over|along|for|with|from|near|to|above|below|adjacent|projecting|overlying|seen|"
+    r"noted|involving|throughout|between|behind|which|that|also|again|is|are)\b)"
+)
+_ENUMERATION = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+$|(?<=[\w.:;] )\d{1,2}[.)][ \t]+$")
 
 
 def article(word: str) -> str:
@@ -34,11 +57,38 @@ def small(text: str) -> str:
     """The text with its first letter in lower case, unless its first word is a name or an abbreviation."""
     first = re.match(r"[^\s,.;:-]*", text)
     word = first[0] if first else ""
+    letter = len(word) == 1 and word != "A" and text[1:2] == "-"  # "T-spine"
     return (
         text
-        if len(word) > 1 and (word[1:] != word[1:].lower() or any(c.isdigit() for c in word))
+        if letter or (len(word) > 1 and (word[1:] != word[1:].lower() or any(c.isdigit() for c in word)))
         else (text[:1].lower() + text[1:])
     )
+
+
+def is_plural(noun: str) -> bool:
+    """Whether an English noun of a report is in the plural.
+
+    >>> [is_plural(word) for word in ("areas", "opacities", "atelectasis", "mass", "sulci", "pancreas", "these")]
+    [True, True, False, False, True, False, True]
+    """
+    word = noun.lower()
+    if word in _PLURALS:
+        return True
+    return word.endswith("s") and not word.endswith(("is", "us", "ss")) and word not in _SINGULARS
+
+
+def subject_is_plural(before: str) -> bool:
+    """Whether the words before a verb name several things; places behind the noun do not count.
+
+    >>> subject_is_plural("Streaky opacities in the left base "), subject_is_plural("Opacity in the lung bases ")
+    (True, False)
+    >>> subject_is_plural("There is blunting of both sulci, which "), subject_is_plural("This ")
+    (False, False)
+    """
+    clauses = [each for each in _CLAUSE.split(before) if _RELATIVE.sub("", each).strip()]
+    subject = _OPENING.sub("", _RELATIVE.sub("", clauses[-1]).strip()) if clauses else ""
+    nouns = _BEHIND.split(subject, maxsplit=1)[0].split()
+    return bool(nouns) and (is_plural(nouns[-1]) or "and" in nouns)
 
 
 def in_case_of(text: str, words: str) -> str:
@@ -113,9 +163,15 @@ def _edge(text: str, place: int) -> bool:
     return not (0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum())
 
 
-def with_number(text: str, start: int) -> int:
-    """Where a sentence begins if the number or dash of its list is counted in."""
+def with_number(text: str, start: int, *, after: int = 0) -> int:
+    """Where a sentence begins if the number or dash of its list is counted in; not before `after`.
+
+    >>> with_number("1. Low volumes 2. Cardiomegaly", 18, after=14)
+    15
+    """
     found = _ENUMERATION.search(text, max(0, start - 12), start)
+    if found is not None and found.start() < after:
+        return start
     if found is None:
         return start
     return found.start() + (text[found.start()] == "\n")

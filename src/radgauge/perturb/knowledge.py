@@ -33,13 +33,16 @@ class Knowledge:
     location_word: re.Pattern[str]
     fixed_before: re.Pattern[str]
     fixed_after: re.Pattern[str]
+    brain_places: frozenset[str]
     unknown_token: str
     unknown_word: re.Pattern[str]
     insignificant: re.Pattern[str]
+    not_insignificant: re.Pattern[str]
     mass_nouns: frozenset[str]
     findings: tuple[FalseFinding, ...]
     add_comparison: tuple[str, ...]
     drop_comparison: Rules
+    still_compared: re.Pattern[str]
     hedge: Rules
     make_certain: Rules
     deny: Rules
@@ -47,6 +50,7 @@ class Knowledge:
     paraphrase: Rules
     sized: frozenset[str]
     size_words: dict[str, str]
+    of_moderate_size: frozenset[str]
     not_synonyms: frozenset[str]
     free_words: frozenset[str]
     leaning: re.Pattern[str]
@@ -63,17 +67,20 @@ def knowledge() -> Knowledge:
         location_word=_words(raw["location"]),
         fixed_before=re.compile(rf"[ -](?:{_any(fixed['before'])})\b", re.IGNORECASE),
         fixed_after=re.compile(rf"\b(?:{_any(fixed['after'])}) $", re.IGNORECASE),
+        brain_places=frozenset(fixed["brain"]),
         unknown_token=raw["unknown"]["token"],
         unknown_word=_words(raw["unknown"]["words"]),
         insignificant=re.compile(
             "|".join(f"(?:{each})" for each in raw["insignificant"]["patterns"]), re.IGNORECASE
         ),
+        not_insignificant=re.compile(raw["insignificant"]["unless"], re.IGNORECASE),
         mass_nouns=frozenset(raw["mass_nouns"]["words"]),
         findings=tuple(
             FalseFinding(each["region"], each["concept"], tuple(each["sentences"])) for each in raw["finding"]
         ),
         add_comparison=tuple(raw["comparison"]["add"]),
         drop_comparison=_rules(raw["comparison"]["drop"]),
+        still_compared=re.compile(raw["comparison"]["left"], re.IGNORECASE),
         hedge=_rules(raw["hedge"]["rules"]),
         make_certain=_rules(raw["assert"]["rules"]),
         deny=_rules(raw["deny"]["rules"]),
@@ -81,6 +88,7 @@ def knowledge() -> Knowledge:
         paraphrase=_rules(raw["paraphrase"]["rules"]),
         sized=frozenset(raw["severity_of_size"]["findings"]),
         size_words=raw["severity_of_size"]["words"],
+        of_moderate_size=frozenset(raw["severity_of_size"]["moderate"]),
         free_words=frozenset(raw["paraphrase"]["free"]),
         not_synonyms=frozenset(raw["paraphrase"]["not_synonyms"]),
         leaning=re.compile(rf"(?:{_any(raw['reorder']['leaning'])})\b", re.IGNORECASE),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ FINDINGS = ("abnormality", "disease")
 _NO_REGION = ("any", "general")
 _LEAST_MENTIONS = 2.0
 
+_CONDITION = re.compile(r"if\b", re.IGNORECASE)
+
 Fact = tuple[str, str, str, tuple[str, ...], str, str, tuple[str, ...]]
 
 
@@ -23,7 +26,8 @@ class Report:
     Attributes:
         text: The report.
         reading: What the report reader made of it.
-        by_sentence: Findings and devices of every sentence, in text order.
+        by_sentence: Findings and devices of every sentence, in text order; none of one that only says what to do
+            if something were there ("If pneumonia is suspected, ...").
         region: Body region that most of it is about; "" if that is not clear.
     """
 
@@ -87,7 +91,9 @@ def read(text: str) -> Report:
     reading = read_report(text)
     by_sentence: list[list[Mention]] = [[] for _ in reading.sentences]
     for mention in reading.mentions:
-        if mention.kind in (*FINDINGS, "device"):
+        if mention.kind in (*FINDINGS, "device") and not _CONDITION.match(
+            text, *reading.sentences[mention.sentence][:2]
+        ):
             by_sentence[mention.sentence].append(mention)
     return Report(text, reading, tuple(map(tuple, by_sentence)), _region(reading.mentions))
 

@@ -84,7 +84,7 @@ def _removal(report: Report, index: int, *, category: int, significant: bool) ->
     start, end, section = sentences[index]
     alone = sum(each.section == section for each in sentences) == 1
     before = sentences[index - 1].end if index else 0
-    start = before if section and alone else with_number(text, start)
+    start = before if section and alone else with_number(text, start, after=before)
     if index == 0 or (start and text[start - 1] == "\n"):
         while end < len(text) and text[end].isspace():
             end += 1
@@ -112,7 +112,9 @@ def remove_insignificant(report: Report) -> Iterator[Proposal]:
         if report.stated(index):
             continue
         if sentence.section in _ASIDE or (
-            index not in spoken and knowledge().insignificant.search(report.sentence(index))
+            index not in spoken
+            and knowledge().insignificant.search(report.sentence(index))
+            and not knowledge().not_insignificant.search(report.sentence(index))
         ):
             yield from _removal(report, index, category=0, significant=False)
 
@@ -181,6 +183,10 @@ def reorder(report: Report) -> Iterator[Proposal]:
     """Two sentences of one section in exchanged places, none of which leans on the one before it."""
     text, sentences = report.text, report.reading.sentences
     leaning = [knowledge().leaning.match(report.sentence(index)) is not None for index in range(len(sentences))]
+    ends = [0, *(each.end for each in sentences)]
+    numbered = [
+        with_number(text, each.start, after=end) != each.start for each, end in zip(sentences, ends, strict=False)
+    ]
     for one in range(len(sentences)):
         for two in range(one + 1, min(one + 6, len(sentences))):
             first, second = sentences[one], sentences[two]
@@ -188,8 +194,10 @@ def reorder(report: Report) -> Iterator[Proposal]:
                 continue
             if any(leaning[each] for each in (one + 1, two + 1) if each < len(sentences)):
                 continue
-            if with_number(text, first.start) != first.start or text[second.end - 1] != "." != text[first.end - 1]:
+            if text[second.end - 1] != "." != text[first.end - 1]:
                 continue
             middle = text[first.end : second.start]
+            if any(numbered[one : two + 1]):
+                continue
             after = report.sentence(two) + middle + report.sentence(one)
             yield Proposal(first.start, second.end, after, 0, False)

@@ -13,6 +13,8 @@ from radgauge.perturb.report import Report, is_significant
 _MEASUREMENT = re.compile(r"(?<![\d.,/-])(\d{1,3}(?:\.\d{1,2})?)(?=\s?-?(?:mm|cm|x|×|by)\b)", re.IGNORECASE)
 _UNIT = re.compile(r"[\d.\s]*(?:(?:x|×|by)\s*[\d.]+\s*)*-?(?:mm|cm)\b", re.IGNORECASE)
 _AWAY = re.compile(r"\s?(?:mm|cm) (?:above|below|from|beyond|proximal|distal)\b", re.IGNORECASE)
+_ORGANS = ("space", "airspace", "lung", "pulmonary", "interstitial", "pleural", "alveolar")
+_SIZES = ("trace", "tiny", "small")
 _FACTORS = (0.4, 0.5, 2.0, 2.5, 3.0)
 
 
@@ -32,9 +34,13 @@ def change_location(report: Report) -> Iterator[Proposal]:
         for match in known.location_word.finditer(report.text, sentence.start, sentence.end):
             if known.fixed_before.match(report.text, match.end()):
                 continue
+            if match[0].lower() in known.brain_places and report.region != "head":
+                continue
             if known.fixed_after.search(report.text, sentence.start, match.start()):
                 continue
             for after in known.location[match[0].lower()]:
+                if _and_again(report.text, match.start(), match.end(), after):
+                    continue
                 yield _placed(report, *match.span(), after, category=3, significant=is_significant(found))
 
 
@@ -48,9 +54,11 @@ def change_severity(report: Report) -> Iterator[Proposal]:
         if finding.assertion == "absent" or finding.attributes.context != "current":
             continue
         word = report.text[modifier.start : modifier.end].lower()
-        sized = finding.text.lower().split()[-1] in known.sized
+        last = finding.text.lower().split()[-1]
         for after in known.severity.get(word, ()):
-            after = known.size_words.get(after, after) if sized else after
+            if after == "moderate" and word in _SIZES and last not in known.of_moderate_size:
+                continue
+            after = known.size_words.get(after, after) if last in known.sized else after
             yield _placed(
                 report, modifier.start, modifier.end, after, category=4, significant=is_significant([finding])
             )
@@ -99,7 +107,8 @@ def paraphrase(report: Report) -> Iterator[Proposal]:
             old, new = set(before.split()), set(term.split())
             says_more = (old < new or new < old) and not old ^ new <= known.free_words
             counts_as_before = (term.split()[-1] in known.mass_nouns) == mass
-            if term != before and counts_as_before and not says_more and not _repeats(report, mention.start, term):
+            respelt = term.replace(" ", "") == before.replace(" ", "")
+            if not respelt and counts_as_before and not says_more and not _repeats(report, mention.start, term):
                 yield _placed(report, mention.start, mention.end, term, category=0, significant=False)
     for pattern, template in known.paraphrase:
         for match in pattern.finditer(report.text):
@@ -107,6 +116,19 @@ def paraphrase(report: Report) -> Iterator[Proposal]:
 
 
 def _repeats(report: Report, start: int, term: str) -> bool:
-    """Whether the term would repeat the word before it: "pleural pleural fluid"."""
+    """Whether the term says again what stands before it: "pleural pleural fluid", "air space lung opacity"."""
     before = report.text[max(0, start - 30) : start].lower().split()
-    return bool(before) and before[-1] in term.split()
+    if not before:
+        return False
+    said = before[-1] in term.split()
+    return said or (before[-1] in _ORGANS and term.split()[0] in knowledge().free_words)
+
+
+def _and_again(text: str, start: int, end: int, after: str) -> bool:
+    """Whether the new place would be coupled with itself: "lumbar and lumbar spine"."""
+    around = text[max(0, start - 20) : start].lower(), text[end : end + 20].lower()
+    word = rf"(?:\w*{re.escape(after)})"
+    coupled = r"(?:,|and|or|to|,? and|/)"
+    return bool(
+        re.search(rf"\b{word}\s?{coupled}\s?$", around[0]) or re.match(rf"\s?{coupled}\s?{word}\b", around[1])
+    )
