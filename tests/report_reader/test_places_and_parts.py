@@ -131,6 +131,17 @@ def test_what_stands_in_front_of_joined_places_is_said_of_the_finding() -> None:
         ("No increased interstitial markings.", "increased_interstitial_markings", "absent", ""),
         ("Right upper lobe nodule, not seen on the prior exam.", "lung_nodule", "present", "new"),
         ("The opacity was not present previously.", "lung_opacity", "present", "new"),
+        ("Cardiomegaly is present but unchanged.", "cardiomegaly", "present", "stable"),
+        ("There is an effusion, but the edema is improved.", "pleural_effusion", "present", ""),
+        ("There is scarring in the right apex which is unchanged.", "pulmonary_scarring", "present", "stable"),
+        ("Rib fractures are better seen on the prior CT.", "rib_fracture", "present", ""),
+        (
+            "Interstitial thickening, more prominent in the bases.",
+            "increased_interstitial_markings",
+            "present",
+            "",
+        ),
+        ("The edema is more prominent than before.", "edema", "present", "increased"),
         ("The previously described nodule is not seen.", "nodule", "absent", ""),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radgauge.report_reader.drafts import Draft
+from radgauge.report_reader.retag import COMPARING
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
 
 _WITHIN = frozenset({"anatomy", "determiner", "mask", "number", "unit", "preposition"})
@@ -13,6 +14,8 @@ _NOUNS_OF_CHANGE = (
     *("clearing", "worsening", "reduction", "removal", "deterioration", "redemonstration"),
 )
 """What follows these with "of" or "in" has changed; "remains in" speaks of its subject."""
+_GOING_ON = frozenset({"but", "which", "though", "although", "yet"})
+"""What is said right behind these is still said of the subject: "is present but unchanged", "which is stable"."""
 _UNIT_MM = {"mm": 1.0, "cm": 10.0}
 
 
@@ -39,9 +42,9 @@ def describe(
         elif item.role == "change" and words[index].endswith(_NOUNS_OF_CHANGE) and _before_of(words, index):
             target = _next_finding(items, index + 1, heads)
             if target < 0:
-                target = _subject_head(items, index, starts, heads)
+                target = _subject_head(items, words, index, starts, heads)
         else:
-            target = _subject_head(items, index, starts, heads)
+            target = _subject_head(items, words, index, starts, heads)
         if target < 0:
             continue
         owner[index] = target
@@ -61,9 +64,11 @@ def is_degree_of_change(items: Sequence[Item], words: Sequence[str], index: int)
 
     "Mild increase in edema" does, "mild increased edema" and "mild stable edema" do not.
     """
-    if index + 1 >= len(items) or items[index + 1].role != "change":
+    if index + 1 >= len(items):
         return False
     change = words[index + 1]
+    if items[index + 1].role != "change":
+        return change.startswith(COMPARING)  # "slightly worse on the right"
     return words[index].endswith("ly") or change.endswith((" of", " in", *_NOUNS_OF_CHANGE))
 
 
@@ -133,7 +138,9 @@ def _next_finding(items: Sequence[Item], index: int, heads: dict[int, int]) -> i
     return anatomy
 
 
-def _subject_head(items: Sequence[Item], index: int, starts: Sequence[bool], heads: dict[int, int]) -> int:
+def _subject_head(
+    items: Sequence[Item], words: Sequence[str], index: int, starts: Sequence[bool], heads: dict[int, int]
+) -> int:
     """The mention to the left that a word behind a verb describes: the nearest finding, else the anatomy."""
     anatomy = -1
     position = index
@@ -146,7 +153,13 @@ def _subject_head(items: Sequence[Item], index: int, starts: Sequence[bool], hea
             return heads[position]
         if role == "anatomy" and anatomy < 0:
             anatomy = heads[position]
-        elif role == "semicolon" or (role == "cue" and any(c.asserts == "stop" for c in items[position].cues)):
+        elif role == "semicolon" or (
+            stops(items[position])
+            and not (
+                words[position] in _GOING_ON
+                and all(each.role in MODIFIERS or each.role == "verb" for each in items[position + 1 : index])
+            )
+        ):
             break
     return anatomy
 

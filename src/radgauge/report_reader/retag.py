@@ -12,6 +12,8 @@ _NAMED = FINDINGS | {"anatomy", "preposition"}
 _BETWEEN_NOT_AND_CHANGE = frozenset(
     {"yet", "significantly", "appreciably", "substantially", "definitely", "any", "much"}
 )
+COMPARING = ("more ", "less ", "worse", "larger", "smaller")
+"""Comparatives that speak of places where a place follows, else of times."""
 _ALSO_QUALITIES = frozenset({"symmetric", "homogeneous", "midline"})
 
 
@@ -75,6 +77,21 @@ def deny_changes(items: list[Item], words: Sequence[str]) -> None:
             items[index] = item._replace(value="stable")
             for between in range(denial, index):
                 items[between] = items[between]._replace(role="other", cues=())
+
+
+def compare_places(items: list[Item], words: Sequence[str]) -> None:
+    """A comparison of places is no change: "more prominent in the bases", "worse on the right"."""
+    for index, item in enumerate(items):
+        if item.role != "change" or not words[index].startswith(COMPARING):
+            continue
+        position = index + 1
+        while position < len(items) and items[position].role in ("preposition", "determiner"):
+            position += 1
+        if position - index < 2 or position == len(items):
+            continue
+        role = items[position].role
+        if role == "side" or (role in ("anatomy", "position") and words[index].startswith(("more ", "less "))):
+            items[index] = item._replace(role="quantity")
 
 
 def not_seen_before(items: list[Item], words: Sequence[str]) -> None:

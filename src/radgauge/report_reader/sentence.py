@@ -13,7 +13,14 @@ from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
-from radgauge.report_reader.retag import adjectives_in_front, clear_of, deny_changes, join_levels, not_seen_before
+from radgauge.report_reader.retag import (
+    adjectives_in_front,
+    clear_of,
+    compare_places,
+    deny_changes,
+    join_levels,
+    not_seen_before,
+)
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 from radgauge.report_reader.wholes import sides_of_wholes
 from radgauge.text.tokens import Tokens, tokenize
@@ -49,6 +56,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         clear_of(items, words)
     joined = not roles.isdisjoint(("comma", "conjunction", "semicolon"))
     starts = clause_starts(items, words) if joined else [False] * len(items)
+    if "change" in roles:
+        compare_places(items, words)
     if "cue" in roles:
         not_seen_before(items, words)
         deny_changes(items, words)
