@@ -1,19 +1,19 @@
 """BERTScore, RadGraph and CheXbert against bert-score, radgraph and f1chexbert: same weights, same pairs, one run.
 
-    python benchmarks/published.py --data ../shared/data [--pairs 500] [--only bertscore]
+    python benchmarks/published.py --data ../shared/data [--pairs 500] [--systems 1] [--only bertscore]
 
 Checkpoints are seeded and of the published sizes (DistilRoBERTa, BERT base): time does not depend on what the
 weights have learned, except that RadGraph's depends on how many entities there are, so its scorers are set to
 find about as many as in real reports. Peers run in an environment of their own ($RADGAUGE_PEERS, or built from
 the package registry), one at a time, with as many threads as ours, and report their own seconds without
 loading. Ratios above 1 mean that ours is faster; processor time is the fairer one on a busy machine.
-Values of both are compared as well.
+Values of both are compared as well. With several systems of the same studies the peers are called once a system,
+as their users do, and ours once for all.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
 import json
 import sys
@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT / "parity"))
 
 import seeded  # noqa: E402
 from environment import run_peer  # noqa: E402
+from system_pairs import Pairs, real_pairs  # noqa: E402
 
 import radgauge as rg  # noqa: E402
 from radgauge.metrics.bertscore import BertScore  # noqa: E402
@@ -37,32 +38,27 @@ from radgauge.metrics.chexbert import Chexbert  # noqa: E402
 from radgauge.metrics.radgraph import RadGraph  # noqa: E402
 from radgauge.models import dygie  # noqa: E402
 
-Pairs = list[tuple[str, str]]
-
-
-def real_pairs(data: Path, count: int) -> Pairs:
-    """Candidates of the most varied system and their references."""
-    with (data / "iu_xray_systems" / "test590_systems.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    systems = [name for name in rows[0] if name not in ("id", "reference")]
-    system = max(systems, key=lambda name: len({row[name] for row in rows}))
-    return [(row[system], row["reference"]) for row in rows if row[system].strip() and row["reference"].strip()][
-        :count
-    ]
-
-
 Times = tuple[float, float]
 """Seconds on the clock and of the processor."""
 
 
-def times(found: dict[str, Any]) -> Times:
-    """What a peer measured of itself."""
-    return found["seconds"], found["processor"]
+def times(found: list[dict[str, Any]]) -> Times:
+    """What a peer measured of itself, over all its calls."""
+    return sum(each["seconds"] for each in found), sum(each["processor"] for each in found)
 
 
-def ours(metric: rg.Metric, pairs: Pairs) -> tuple[rg.Scores, Times]:
-    """Scores and times with weights loaded and nothing read before."""
-    cases = [rg.Case(str(i), a, (b,)) for i, (a, b) in enumerate(pairs)]
+def texts_of(systems: list[Pairs]) -> tuple[str, ...]:
+    """All texts, with repetitions."""
+    return tuple(text for pairs in systems for pair in pairs for text in pair)
+
+
+def ours(metric: rg.Metric, systems: list[Pairs]) -> tuple[rg.Scores, Times]:
+    """Scores and times of one call for all systems, with weights loaded and nothing read before."""
+    cases = [
+        rg.Case(str(i), a, (b,), system=str(n))
+        for n, pairs in enumerate(systems)
+        for i, (a, b) in enumerate(pairs)
+    ]
     rg.score(cases[:2], [metric])
     started, spent = time.perf_counter(), time.process_time()
     scores = next(iter(rg.score(cases, [metric]).values()))
@@ -77,46 +73,47 @@ def peer(name: str, folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def bertscore(folder: Path, pairs: Pairs) -> tuple[Times, Times, float]:
+def bertscore(folder: Path, systems: list[Pairs]) -> tuple[Times, Times, float]:
     """Times of theirs and ours, and the largest difference of a value."""
-    texts = tuple(text for pair in pairs for text in pair)
-    size = dataclasses.replace(seeded.DISTIL, texts=texts, merges=1500)
+    size = dataclasses.replace(seeded.DISTIL, texts=texts_of(systems), merges=1500)
     seeded.encoder(folder / "encoder", size=size, positions=512)
     (folder / "baseline.tsv").write_text("LAYER,P,R,F\n" + "".join(f"{i},0.5,0.5,0.5\n" for i in range(7)))
     runs = {"run": {"encoder": "encoder", "layer": 5, "idf": False, "rescale": False}}
-    theirs = peer("bertscore", folder, {"pairs": pairs, "runs": runs})["run"]
+    theirs = [peer("bertscore", folder, {"pairs": pairs, "runs": runs})["run"] for pairs in systems]
     metric = BertScore(models=str(folder), encoder="encoder", layer=5, rescale=False, empty="zero")
-    scores, seconds = ours(metric, pairs)
-    return times(theirs), seconds, float(np.abs(scores.headline - np.array(theirs["values"][2])).max())
+    scores, seconds = ours(metric, systems)
+    values = np.concatenate([each["values"][2] for each in theirs])
+    return times(theirs), seconds, float(np.abs(scores.headline - values).max())
 
 
-def chexbert(folder: Path, pairs: Pairs) -> tuple[Times, Times, float]:
-    """The same for labels: the difference is in the micro F1 over 14."""
-    texts = tuple(text for pair in pairs for text in pair)
-    seeded.chexbert(folder, size=dataclasses.replace(seeded.BASE, texts=texts))
-    theirs = peer("chexbert", folder, {"pairs": pairs, "labels": False})
+def chexbert(folder: Path, systems: list[Pairs]) -> tuple[Times, Times, float]:
+    """The same for labels: the difference is in a system's micro F1 over 14."""
+    seeded.chexbert(folder, size=dataclasses.replace(seeded.BASE, texts=texts_of(systems)))
+    theirs = [peer("chexbert", folder, {"pairs": pairs, "labels": False}) for pairs in systems]
     metric = Chexbert(models=str(folder), empty="read")
-    scores, seconds = ours(metric, pairs)
-    value = metric.corpus_score(scores.rows)
-    return times(theirs), seconds, abs(value - theirs["report_14"]["micro avg"]["f1-score"])
+    scores, seconds = ours(metric, systems)
+    values = [metric.corpus_score(rows) for rows in np.split(scores.rows, len(systems))]
+    apart = [abs(v - t["report_14"]["micro avg"]["f1-score"]) for v, t in zip(values, theirs, strict=True)]
+    return times(theirs), seconds, max(apart)
 
 
-def radgraph(folder: Path, pairs: Pairs) -> tuple[Times, Times, float]:
+def radgraph(folder: Path, systems: list[Pairs]) -> tuple[Times, Times, float]:
     """The same for graphs: the difference is in the rewards per pair."""
-    texts = tuple(text for pair in pairs for text in pair)
+    texts = texts_of(systems)
     size = dataclasses.replace(seeded.BASE, texts=texts)
     shifts = calibrated(folder / "trial", size, texts[:: max(len(texts) // 100, 1)])
     with_pruner(seeded.radgraph(folder, size=size, shifts=shifts))
-    theirs = peer("radgraph", folder, {"network": "radgraph", "pairs": pairs, "graphs": False})
+    job = {"network": "radgraph", "graphs": False}
+    theirs = [peer("radgraph", folder, {**job, "pairs": pairs}) for pairs in systems]
     metric = RadGraph(models=str(folder), variant="simple")
-    scores, seconds = ours(metric, pairs)
+    scores, seconds = ours(metric, systems)
     names = ("simple", "partial", "complete")
     mine = np.array([scores.column(f"radgraph_{name}") for name in names])
     items = metric.items(texts, reading=rg.Readings())
     words = sum(len(dygie.words_of(text, network="radgraph")) for text in texts)
     print(f"  distinct entities per word: {sum(len(each.entities) for each in items) / words:.2f}")
-    apart = np.abs(mine - np.array(theirs["rewards"])).max(axis=0)
-    print(f"  pairs whose rewards differ by more than 1e-9: {(apart > 1e-9).sum()} of {len(pairs)}")
+    apart = np.abs(mine - np.concatenate([each["rewards"] for each in theirs], axis=1)).max(axis=0)
+    print(f"  pairs whose rewards differ by more than 1e-9: {(apart > 1e-9).sum()} of {len(apart)}")
     return times(theirs), seconds, float(apart.max())
 
 
@@ -158,17 +155,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--pairs", type=int, default=500)
+    parser.add_argument("--systems", type=int, default=1, help="Share the pairs among this many systems.")
     parser.add_argument("--only", choices=["bertscore", "chexbert", "radgraph"])
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    pairs = real_pairs(options.data, options.pairs)
-    distinct = len({text for pair in pairs for text in pair})
-    print(f"{len(pairs)} pairs, {distinct} distinct texts, {options.threads} threads")
+    systems = real_pairs(options.data, options.pairs, options.systems)
+    texts = texts_of(systems)
+    print(
+        f"{len(texts) // 2} pairs of {len(systems)} systems, {len(set(texts))} distinct texts of {len(texts)}, "
+        f"{options.threads} threads"
+    )
     runs = {"bertscore": bertscore, "chexbert": chexbert, "radgraph": radgraph}
     for name in [options.only] if options.only else runs:
         with tempfile.TemporaryDirectory() as temporary:
-            theirs, mine, difference = runs[name](Path(temporary), pairs)
+            theirs, mine, difference = runs[name](Path(temporary), systems)
         print(f"{name}: largest difference {difference:.1e}")
         for what, peer_time, own_time in zip(("clock", "processor"), theirs, mine, strict=True):
             line = (

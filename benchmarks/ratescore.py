@@ -9,13 +9,14 @@ loading is not counted, the peer's debug log is off. `--data` is the folder that
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from system_pairs import real_pairs
 
 PARITY = Path(__file__).parents[1] / "parity" / "ratescore"
 PEER = """
@@ -32,17 +33,6 @@ scores = [float(score) for score in scorer.compute_score(candidates, references)
 spent = {"seconds": time.perf_counter() - start, "busy": time.process_time() - busy}
 json.dump({**spent, "scores": scores}, open(sys.argv[2], "w"))
 """
-
-
-def real_pairs(data: Path, count: int) -> list[tuple[str, str]]:
-    """(candidate, reference) of systems on IU X-ray, the systems in turn."""
-    with (data / "iu_xray_systems" / "test590_systems.csv").open(newline="", encoding="utf-8") as file:
-        records = list(csv.DictReader(file))
-    systems = [name for name in records[0] if name != "id" and not name.startswith("reference")]
-    return [
-        (record[systems[number % len(systems)]], record["reference"])
-        for number, record in enumerate(records[:count])
-    ]
 
 
 def embedded(pairs: list[tuple[str, str]]) -> None:
@@ -100,8 +90,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--python", type=Path, help="Python of an environment with RaTEScore 0.6.0")
     parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--systems", type=int, default=1, help="Share the pairs among this many systems.")
     chosen = parser.parse_args()
-    pairs = real_pairs(chosen.data, chosen.pairs)
+    systems = real_pairs(chosen.data, chosen.pairs, chosen.systems)
+    pairs = [pair for each in systems for pair in each]
+    print(f"{len(pairs)} pairs of {len(systems)} systems, {len({t for p in pairs for t in p})} distinct texts")
     embedded(pairs)
     if chosen.python is not None:
         published(pairs, chosen.python)
