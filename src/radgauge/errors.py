@@ -26,6 +26,10 @@ class ModelError(RadgaugeError):
     """A checkpoint is missing, incomplete, of another shape, or must not be fetched."""
 
 
+class MissingModel(ModelError):
+    """A checkpoint is not where it was looked for, and must not be fetched."""
+
+
 class MissingExtra(RadgaugeError, ImportError):
     """An optional package is needed and not installed."""
 

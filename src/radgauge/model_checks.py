@@ -1,4 +1,5 @@
-"""Prove on the user's machine what cannot be proved without the weights: recompute printed examples.
+"""Prove on the user's machine what cannot be proved without the weights: the files are the published ones, and
+they give what the authors print.
 
 `models/data/checks.json` holds short public examples with the values that authors and peers print for them.
 With the real checkpoints present, every example is computed anew and compared.
@@ -15,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from radgauge.cases import Case
-from radgauge.errors import ModelError, UsageError
+from radgauge.errors import MissingModel, ModelError, UsageError
 from radgauge.metric import sums
-from radgauge.models.catalogue import checkpoint, find
+from radgauge.models.catalogue import CHECKPOINTS, Checkpoint, checkpoint, content_hash, find
 from radgauge.reading import Readings
 from radgauge.registry import load
 from radgauge.scores import score
@@ -27,15 +28,16 @@ _FILE = Path(__file__).parent / "models" / "data" / "checks.json"
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one printed example came out.
+    """How one check came out.
 
     Attributes:
-        name: The example.
+        name: The example, or the checkpoint whose files were hashed.
         models: Checkpoints it needs.
-        source: Who printed the values.
-        status: "same", "off", or "missing" (a checkpoint is not there).
+        source: Who printed the values, or whose hash it is.
+        status: "same", "off", "missing" (a checkpoint is not there), "unreadable" (it cannot be loaded), or
+            "not checked" (an unpacked archive has no hash of its own).
         difference: Largest difference from the printed values; None if nothing was computed.
-        note: What is missing, or which value is off.
+        note: What is missing or wrong, or which value is off.
     """
 
     name: str
@@ -47,20 +49,48 @@ class CheckResult:
 
 
 def verify_models(names: Sequence[str] = (), *, models: str = "published") -> list[CheckResult]:
-    """Recompute the printed examples whose checkpoints are on this machine.
+    """Hash the checkpoints that are on this machine, and recompute the printed examples.
 
     Args:
-        names: Only examples that need one of these checkpoints; all if empty.
+        names: Only these checkpoints and the examples that need one of them; all if empty.
         models: "published", or a folder with the checkpoints.
     """
-    for name in names:
-        checkpoint(name)
+    if models != "published" and not Path(models).expanduser().is_dir():
+        raise UsageError(f"models must be 'published' or a folder that exists, got {models!r}")
+    listed = [checkpoint(name) for name in names] or list(CHECKPOINTS)
+    hashed = [each for each in listed if each.hashes]
     checks: list[dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))["checks"]
     chosen = [check for check in checks if not names or set(names) & set(check["models"])]
-    if not chosen:
-        raise UsageError(f"no printed example is known for {', '.join(names)}")
+    if not chosen and not hashed:
+        raise UsageError(f"neither a hash nor a printed example is known for {', '.join(names)}")
     reading = Readings()
-    return [_verify(check, models, reading) for check in chosen]
+    return [
+        *(_compare_hashes(each, models) for each in hashed),
+        *(_verify(each, models, reading) for each in chosen),
+    ]
+
+
+def _compare_hashes(wanted: Checkpoint, models: str) -> CheckResult:
+    """Whether the files are those that the hub has at the revision of the catalogue."""
+    about = (f"{wanted.name}: file", (wanted.name,), f"{wanted.repo}@{wanted.revision[:7]}")
+    if models == "published":
+        place = find(wanted)
+    else:
+        leaf = wanted.file or wanted.repo.rpartition("/")[2]
+        inside = [Path(models).expanduser() / name for name in (leaf, wanted.name)]
+        place = next((path for path in inside if path.exists()), None)
+    if place is None:
+        return CheckResult(*about, "missing")
+    if wanted.file and place.is_dir():
+        return CheckResult(*about, "not checked", note=f"{place} was unpacked; the hash is that of the archive")
+    for name, known in wanted.hashes.items():
+        path = place / name if place.is_dir() else place
+        if not path.is_file():
+            return CheckResult(*about, "not checked", note=f"{place} has no {name}, whose hash is the one known")
+        found = content_hash(path, like=known)
+        if found != known:
+            return CheckResult(*about, "off", note=f"{path} has the hash {found[:12]}, published is {known[:12]}")
+    return CheckResult(*about, "same")
 
 
 def _verify(check: dict[str, Any], models: str, reading: Readings) -> CheckResult:
@@ -73,7 +103,8 @@ def _verify(check: dict[str, Any], models: str, reading: Readings) -> CheckResul
         compare = _labels if "labels" in check else _values
         difference, note = compare(check, models, reading)
     except ModelError as error:
-        return CheckResult(*about, "missing", note=str(error))
+        status = "missing" if isinstance(error, MissingModel) else "unreadable"
+        return CheckResult(*about, status, note=str(error))
     same = difference <= check.get("tolerance", 0.0)
     return CheckResult(*about, "same" if same else "off", difference, "" if same else note)
 
@@ -88,9 +119,9 @@ def _values(check: dict[str, Any], models: str, reading: Readings) -> tuple[floa
     worst, note = 0.0, ""
     for name, expected in check["expected"].items():
         mine = values[:, scores.columns.index(name)]
-        apart = np.abs(mine - np.array(expected))
-        at = int(np.nan_to_num(apart, nan=np.inf).argmax())
-        if not apart[at] <= worst:
+        apart = np.nan_to_num(np.abs(mine - np.array(expected)), nan=np.inf)  # what is not judged is not the same
+        at = int(apart.argmax())
+        if apart[at] > worst:
             worst = float(apart[at])
             note = f"{name} of example {at + 1}: {mine[at]:.6g}, printed {expected[at]:.6g}"
     return worst, note

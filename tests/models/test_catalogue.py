@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import errno
 import hashlib
+import logging
+import re
+import shutil
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -41,6 +46,9 @@ def test_every_entry_is_complete_and_belongs_to_a_metric() -> None:
         assert each.purpose
         assert each.licence
         assert "/" in each.repo
+        assert each.pinned or each.revision == "main"
+        assert all(re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", known) for known in each.hashes.values())
+        assert not each.file or set(each.hashes) <= {each.file}
         assert bool(each.file) is not bool(each.patterns)
         for metric in each.metrics:
             assert metric in metric_names()
@@ -115,6 +123,7 @@ class Hub(BaseHTTPRequestHandler):
 
     stated = hashlib.sha256(CONTENT).hexdigest()
     cut = 0
+    listed = '{"siblings": [{"rfilename": "config.json"}, {"rfilename": "x.bin"}]}'
     asked: list[str | None] = []  # noqa: RUF012 (reset by the fixture)
 
     def do_HEAD(self) -> None:
@@ -125,7 +134,7 @@ class Hub(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.startswith("/api/"):
-            self.answer(b'{"siblings": [{"rfilename": "config.json"}, {"rfilename": "x.bin"}]}', 200)
+            self.answer(self.listed.encode(), 200)
         elif self.path != "/storage":
             self.send_response(302)
             self.send_header("Location", "/storage")
@@ -135,7 +144,10 @@ class Hub(BaseHTTPRequestHandler):
             type(self).asked.append(wanted)
             start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
             if start >= len(CONTENT):
-                self.send_error(416)
+                self.send_response(416)
+                self.send_header("Content-Range", f"bytes */{len(CONTENT)}")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
                 return
             self.answer(CONTENT[start:], 206 if wanted else 200)
 
@@ -164,9 +176,12 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Hub]]:
     thread.join()
 
 
+ANY = dataclasses.replace(checkpoint("chexbert"), hashes={})
+
+
 def test_fetch_a_file(hub: type[Hub]) -> None:
     seen = []
-    path = fetch(checkpoint("chexbert"), progress=lambda name, done, total: seen.append((name, done, total)))
+    path = fetch(ANY, progress=lambda name, done, total: seen.append((name, done, total)))
     assert path == models_dir() / "chexbert.pth"
     assert path.read_bytes() == CONTENT
     assert seen[-1] == ("chexbert.pth", len(CONTENT), len(CONTENT))
@@ -175,33 +190,114 @@ def test_fetch_a_file(hub: type[Hub]) -> None:
 
 def test_a_stopped_download_goes_on(hub: type[Hub]) -> None:
     hub.cut = 1000
-    with pytest.raises(ModelError, match=r"stopped at|cannot be fetched"):
-        fetch(checkpoint("chexbert"))
+    with pytest.raises(
+        ModelError, match=r"ended at 1000 of 1280000 bytes; 1000 bytes are kept, run it again to go on"
+    ):
+        fetch(ANY)
+    assert find(ANY) is None
     hub.cut = 0
-    assert fetch(checkpoint("chexbert")).read_bytes() == CONTENT
+    assert fetch(ANY).read_bytes() == CONTENT
     assert hub.asked == [None, "bytes=1000-"]
 
 
 def test_a_complete_part_is_only_checked(hub: type[Hub]) -> None:
     models_dir().mkdir(parents=True)
     (models_dir() / "chexbert.pth.part").write_bytes(CONTENT)
-    assert fetch(checkpoint("chexbert")).read_bytes() == CONTENT
+    assert fetch(ANY).read_bytes() == CONTENT
+    assert hub.asked == [f"bytes={len(CONTENT)}-"]
+
+
+def test_the_part_of_a_longer_file_is_not_used(hub: type[Hub]) -> None:
+    models_dir().mkdir(parents=True)
+    (models_dir() / "chexbert.pth.part").write_bytes(CONTENT + b"more")
+    assert fetch(ANY).read_bytes() == CONTENT
 
 
 def test_a_damaged_file_is_refused(hub: type[Hub]) -> None:
     hub.stated = "0" * 64
     with pytest.raises(ModelError, match=r"arrived damaged .* and was removed; fetch it again"):
-        fetch(checkpoint("chexbert"))
+        fetch(ANY)
     assert not list(models_dir().iterdir())
+
+
+def test_what_is_known_here_counts_where_the_hub_states_nothing(
+    hub: type[Hub], caplog: pytest.LogCaptureFixture
+) -> None:
+    hub.stated = "some-tag"
+    with pytest.raises(ModelError, match="it must be 6550703c92d6"):
+        fetch(checkpoint("chexbert"))
+    with caplog.at_level(logging.WARNING):
+        fetch(ANY)
+    assert "neither the hub nor radgauge knows its hash, so it was not checked" in caplog.text
+
+
+def test_another_file_than_the_known_one_is_told(hub: type[Hub], caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert fetch(checkpoint("chexbert")).read_bytes() == CONTENT
+    assert "is as the hub has it, but not the file that radgauge knows" in caplog.text
+
+
+def test_git_hashes_of_small_files(hub: type[Hub]) -> None:
+    hub.stated = hashlib.sha1(f"blob {len(CONTENT)}\0".encode() + CONTENT).hexdigest()
+    assert fetch(ANY).read_bytes() == CONTENT
+    hub.stated = "0" * 40
+    with pytest.raises(ModelError, match="arrived damaged"):
+        fetch(ANY)
+
+
+def test_a_full_disk_is_noticed_before_and_while_writing(hub: type[Hub], monkeypatch: pytest.MonkeyPatch) -> None:
+    room = shutil.disk_usage("/")._replace(free=1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda path: room)
+        with pytest.raises(
+            ModelError, match=r"chexbert\.pth of .* cannot be fetched: the disk of .*models is full$"
+        ):
+            fetch(ANY)
+
+    def full(name: str, done: int, total: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(ModelError, match=r"is full; \d+ bytes are kept, run it again to go on"):
+        fetch(ANY, progress=full)
+    assert fetch(ANY).read_bytes() == CONTENT
 
 
 def test_fetch_a_folder_takes_only_what_is_needed(hub: type[Hub]) -> None:
     folder = fetch(checkpoint("modernbert"))
     assert [path.name for path in folder.iterdir()] == ["config.json"]
+    assert [path.name for path in models_dir().iterdir()] == ["ModernBERT-base"]
+
+
+def test_a_folder_is_found_when_it_is_whole(hub: type[Hub]) -> None:
+    """A config.json without the vocabulary behind it would be taken for the tokenizer."""
+    wanted = checkpoint("modernbert")
+    hub.listed = '{"siblings": [{"rfilename": "config.json"}, {"rfilename": "sub/vocab.txt"}]}'
+
+    def stop(name: str, done: int, total: int) -> None:
+        if name == "sub/vocab.txt":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(wanted, progress=stop)
+    assert find(wanted) is None
+    asked = len(hub.asked)
+    folder = fetch(wanted)
+    assert find(wanted) == folder
+    assert (folder / "sub" / "vocab.txt").read_bytes() == CONTENT
+    assert len(hub.asked) == asked + 1  # what was whole is not fetched again
+
+
+def test_names_that_climb_out_of_the_folder(hub: type[Hub]) -> None:
+    hub.listed = '{"siblings": [{"rfilename": "../config.json"}]}'
+    with pytest.raises(ModelError, match=r"names a file outside its folder: '\.\./config\.json'"):
+        fetch(checkpoint("modernbert"))
+    hub.listed = "not JSON"
+    with pytest.raises(ModelError, match=r"list of files of answerdotai/ModernBERT-base@[0-9a-f]+ cannot be read"):
+        fetch(checkpoint("modernbert"))
 
 
 def test_published_fetches_when_allowed(hub: type[Hub]) -> None:
-    assert locate_file("chexbert", models="published").read_bytes() == CONTENT
+    assert locate_file("radgraph", models="published").read_bytes() == CONTENT
 
 
 def test_no_hub(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,15 +23,17 @@ def list_cli(
     places: Annotated[bool, typer.Option("--places", help="Show every place that was looked in.")] = False,
     as_json: o.AsJson = False,
 ) -> None:
-    """Every checkpoint radgauge can use: purpose, id, size, licence, and where it is on this machine."""
+    """Every checkpoint radgauge can use: purpose, id, size, licence, where it is looked for, if it is here."""
     from radgauge.cli.render import console, plain_table
-    from radgauge.models.catalogue import CHECKPOINTS, find, places_of
+    from radgauge.models.catalogue import CHECKPOINTS, find, hub_cache, models_dir, places_of
 
     found = {each.name: find(each) for each in CHECKPOINTS}
     if as_json:
         lines = [
             {
                 **{key: getattr(each, key) for key in ("name", "purpose", "repo", "revision", "file", "licence")},
+                "pinned": each.pinned,
+                "hashes": dict(each.hashes),
                 "metrics": list(each.metrics),
                 "megabytes": each.megabytes or None,
                 "path": found[each.name],
@@ -47,7 +49,7 @@ def list_cli(
         table.add_row(
             each.name,
             each.purpose,
-            each.id if len(each.revision) < 40 else each.id.replace(each.revision, each.revision[:7]),
+            each.id.replace(each.revision, each.revision[:7]) if each.pinned else f"{each.id} (not pinned)",
             str(each.megabytes or "?"),
             each.licence,
             str(where) if where else "no",
@@ -57,6 +59,12 @@ def list_cli(
     if places:
         for each in CHECKPOINTS:
             out.print(f"{each.name}:", *(f"  {place}" for place in places_of(each)), sep="\n", soft_wrap=True)
+    else:
+        out.print(
+            f"Looked for in {models_dir()} ($RADGAUGE_MODELS), in the hub's cache {hub_cache()} and in the caches "
+            "of the authors' packages; --places lists every place.",
+            soft_wrap=True,
+        )
 
 
 @models_app.command("fetch")
@@ -75,7 +83,7 @@ def fetch_cli(
         if here is not None:
             typer.echo(f"{each.name}: {here}")
             continue
-        typer.echo(f"{each.name}: {fetch(each, progress=None if quiet else bars())}")
+        typer.echo(f"{each.name}: {fetch(each, progress=None if quiet else bars('fetching'))}")
 
 
 @models_app.command("verify")
@@ -86,7 +94,11 @@ def verify_cli(
     ),
     as_json: o.AsJson = False,
 ) -> None:
-    """Recompute the values that authors and peers print for public examples: same, or how far off."""
+    """Compare files with their published hashes, and recompute the values that authors and peers print for public
+    examples: same, or how far off.
+
+    Exit code 1 if anything is off or cannot be loaded; what is not on this machine is listed as missing.
+    """
     from radgauge.cli.render import console, plain_table
     from radgauge.model_checks import verify_models
 
@@ -94,7 +106,7 @@ def verify_cli(
     if as_json:
         typer.echo(o.to_json(results))
     else:
-        table = plain_table("example", "result", "largest difference", "source", right=(2,), fold=(0, 3))
+        table = plain_table("check", "result", "largest difference", "source", right=(2,), fold=(0, 3))
         for each in results:
             shown = "–" if each.difference is None else f"{each.difference:.2g}"
             table.add_row(each.name, each.status, shown, each.source)
@@ -103,5 +115,5 @@ def verify_cli(
         for each in results:
             if each.note:
                 out.print(f"{each.name}: {each.note}", soft_wrap=True)
-    if any(each.status == "off" for each in results):
+    if any(each.status in ("off", "unreadable") for each in results):
         raise typer.Exit(1)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 PATIENCE = 0.5  # seconds before a bar appears
 
 
-def bars() -> Progress | None:
-    """A progress callback, or None where stderr is not a terminal."""
+def bars(doing: str = "reading") -> Progress | None:
+    """A progress callback that says what is being done, or None where stderr is not a terminal."""
     if not sys.stderr.isatty():
         return None
     started: dict[str, float] = {}
@@ -32,7 +32,7 @@ def bars() -> Progress | None:
         filled = round(width * done / total)
         left = spent / done * (total - done)
         bar = "━" * filled + "╌" * (width - filled)
-        sys.stderr.write(f"\r\x1b[Kreading {what}  {bar}  {done:,}/{total:,}  {left:.0f} s left")
+        sys.stderr.write(f"\r\x1b[K{doing} {what}  {bar}  {done:,}/{total:,}  {left:.0f} s left")
         sys.stderr.flush()
 
     return show

@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from radgauge.cache import default_cache_dir
-from radgauge.errors import ModelError, UsageError
+from radgauge.errors import MissingModel, ModelError, UsageError
 
 TOKENIZER_FILES = ("*.json", "*.txt", "*.model")
 
@@ -30,13 +30,14 @@ class Checkpoint:
         name: What the user calls it.
         purpose: What radgauge does with it.
         repo: Hub id.
-        revision: Commit, where one is known to work; "main" otherwise. What was fetched is in the signature.
+        revision: Commit, where one is known; "main" otherwise. What was read is in the signature by its content.
         file: The one file that is needed; "" for a folder of files.
         patterns: Which files of a folder are needed.
         megabytes: Size of the download; 0 where it is not known.
-        licence: As the hub page states it.
+        licence: As the hub page and the authors state it.
         metrics: The metrics that use it.
         also: Other places, relative to the user's cache folder, where the authors' packages keep it.
+        hashes: File -> SHA-256 (64 digits) or git blob hash (40 digits), where it is known.
     """
 
     name: str
@@ -49,11 +50,17 @@ class Checkpoint:
     patterns: tuple[str, ...] = ()
     megabytes: int = 0
     also: tuple[str, ...] = ()
+    hashes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
         """Hub id, revision and file."""
         return f"{self.repo}@{self.revision}" + (f"/{self.file}" if self.file else "")
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the revision names a commit, and so the same content for ever."""
+        return len(self.revision) == 40
 
 
 def _read_catalogue() -> tuple[Checkpoint, ...]:
@@ -86,14 +93,15 @@ def models_dir() -> Path:
 def places_of(wanted: Checkpoint) -> list[Path]:
     """Where a checkpoint is looked for, whether it is there or not; stars stand for any version."""
     leaf = wanted.file or wanted.repo.rpartition("/")[2]
-    snapshots = _hub_cache() / f"models--{wanted.repo.replace('/', '--')}" / "snapshots" / "*"
+    snapshots = hub_cache() / f"models--{wanted.repo.replace('/', '--')}" / "snapshots"
     own = [models_dir() / leaf]
     if wanted.file:
         own.append(models_dir() / wanted.name)  # an archive that was unpacked
     elif wanted.name != leaf:
         own.append(models_dir() / wanted.name)
-    hub = snapshots / wanted.file if wanted.file else snapshots
-    return [*own, hub, *(_user_cache() / place for place in wanted.also)]
+    versions = [snapshots / version for version in ((wanted.revision, "*") if wanted.pinned else ("*",))]
+    hub = [version / wanted.file if wanted.file else version for version in versions]
+    return [*own, *hub, *(_user_cache() / place for place in wanted.also)]
 
 
 def find(wanted: Checkpoint) -> Path | None:
@@ -129,7 +137,7 @@ def locate_file(name: str, *, models: str) -> Path:
             return inside
     if not given.is_dir():
         raise ModelError(f"models must be 'embedded', 'published' or a folder or file that exists, got {models!r}")
-    raise ModelError(f"the folder {given} must hold {wanted.file}, which is not there")
+    raise MissingModel(f"the folder {given} must hold {wanted.file}, which is not there")
 
 
 def locate_tokenizer(model: str, *, models: str) -> Path:
@@ -146,7 +154,7 @@ def locate_tokenizer(model: str, *, models: str) -> Path:
         inside = Path(models).expanduser() / leaf
         if (inside / "config.json").is_file():
             return inside
-        raise ModelError(f"the folder {models} must hold the vocabulary and config.json of {model} as {leaf}/")
+        raise MissingModel(f"the folder {models} must hold the vocabulary and config.json of {model} as {leaf}/")
     known = [each for each in CHECKPOINTS if each.repo == model]
     # Encoders named by other archives need their vocabulary only, too.
     wanted = known[0] if known else Checkpoint(leaf, "vocabulary", model, "", (), patterns=TOKENIZER_FILES)
@@ -159,6 +167,15 @@ def file_hash(path: str) -> str:
     place = Path(path)
     with (place if place.is_file() else place / "weights.th").open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()[:12]
+
+
+def content_hash(path: Path, *, like: str) -> str:
+    """The hash of a file in the form of another hash: SHA-256, or the git blob hash, which has 40 digits."""
+    with path.open("rb") as file:
+        if len(like) == 40:
+            content = file.read()
+            return hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _fetched(wanted: Checkpoint) -> Path:
@@ -188,7 +205,8 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
 
 
-def _hub_cache() -> Path:
+def hub_cache() -> Path:
+    """Where huggingface_hub keeps what it fetched."""
     if chosen := os.environ.get("HF_HUB_CACHE"):
         return Path(chosen)
     return Path(os.environ.get("HF_HOME", _user_cache() / "huggingface")) / "hub"

@@ -11,7 +11,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from radgauge.errors import ModelError, require
+from radgauge.errors import MissingModel, ModelError, require
 
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _ONLY_WITHOUT_SAFETENSORS = ("*.bin",)
@@ -59,7 +59,7 @@ def checkpoint_folder(model: str) -> Path:
         return Path(_fetch(hub, name, revision, local_only=True))
     except hub.errors.LocalEntryNotFoundError:
         if offline():
-            raise ModelError(
+            raise MissingModel(
                 f"model {model!r} is not on this machine and RADGAUGE_OFFLINE forbids fetching it; "
                 "unset it, or give a local folder"
             ) from None

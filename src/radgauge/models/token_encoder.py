@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from radgauge.errors import ModelError, require
+from radgauge.errors import MissingModel, ModelError, require
 from radgauge.models.batching import markers
 from radgauge.models.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.sequences import SequenceEncoder
@@ -87,7 +87,7 @@ def token_vector_reader(encoder: str, *, layer: int, models: str, long: str) -> 
         name = encoder.partition("@")[0].rpartition("/")[2]
         inside = Path(models).expanduser() / name
         if not inside.is_dir():
-            raise ModelError(f"the folder {models} must hold the encoder as {name}/, which is not there")
+            raise MissingModel(f"the folder {models} must hold the encoder as {name}/, which is not there")
         return TokenEncoder(str(inside), chosen, long)
     return TokenEncoder(encoder if "/" in encoder or Path(encoder).is_dir() else _owner(encoder), chosen, long)
 
