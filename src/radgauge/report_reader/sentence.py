@@ -144,7 +144,14 @@ def _mention(
     if draft.words:
         grades = [index for index in draft.words if items[index].role == "severity"]
         if kind in FINDINGS:
-            grades = [index for index in grades if not is_degree_of_change(items, words, index)]
+            grades = [
+                index
+                for index in grades
+                if not is_degree_of_change(items, words, index)
+                and (
+                    not index or words[index - 1] not in ("previously", "from")
+                )  # "previously moderate, now small"
+            ]
         if draft.sides_differ:  # "moderate right and small left effusions": the worse of the two
             grades.sort(key=lambda index: -_GRADES.index(items[index].value))
         severity = items[grades[0]].value if grades else ""
