@@ -109,10 +109,13 @@ def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
     """A metric from its name and settings.
 
     Args:
-        spec: A name, or a name with settings: "bleu:variant=cxr,lowercase=no".
+        spec: A name, or a name with settings: "bleu:variant=cxr,lowercase=no"; or the path of a .json file that
+            `radgauge fit radcliq` wrote.
         models: Model profile, passed on to metrics that rest on models.
         settings: More settings, as Python values; they win over those in `spec`.
     """
+    if spec.endswith(".json") and "=" not in spec:
+        return load("radcliq", models=models, version=spec, **settings)
     name, _, text = spec.partition(":")
     cls = metric_class(name)
     fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]

@@ -109,6 +109,11 @@ def test_own_composite(tmp_path: Path) -> None:
         ("{}", "must have an 'intercept' and 'terms'.*wrong or missing: 'terms'"),
         ('{"intercept": 0, "terms": []}', "at least one term"),
         ('{"intercept": 0, "terms": [{"part": "bleu", "mean": 0, "scale": 0, "coefficient": 1}]}', "above 0"),
+        ('{"intercept": 0, "terms": [{"part": "bleu", "mean": 0, "scale": 1, "coefficient": NaN}]}', "finite"),
+        (
+            '{"intercept": Infinity, "terms": [{"part": "bleu", "mean": 0, "scale": 1, "coefficient": 1}]}',
+            "finite",
+        ),
     ],
 )
 def test_bad_composites(tmp_path: Path, content: str, message: str) -> None:
@@ -120,6 +125,6 @@ def test_bad_composites(tmp_path: Path, content: str, message: str) -> None:
 
 def test_unknown_version() -> None:
     with pytest.raises(
-        UsageError, match="version must be one of preprint, v0, v1, radeval or a JSON file, got 'v2'"
+        UsageError, match="version must be one of preprint, v0, v1, radeval or a JSON file that exists, got 'v2'"
     ):
         RadCliQ(version="v2")

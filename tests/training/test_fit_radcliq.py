@@ -20,7 +20,8 @@ from radgauge.metrics.radcliq import RadCliQ, composite
 from radgauge.metrics.radgraph import RadGraph
 from radgauge.metrics.rouge import Rouge
 from radgauge.reading import Readings
-from radgauge.scores import Results, Scores
+from radgauge.registry import load
+from radgauge.scores import Results, Scores, score
 from radgauge.training.fit_radcliq import fit_radcliq, write_radcliq
 
 METRICS = (RadGraph(), Rouge(), Bleu(variant="cxr"))
@@ -172,7 +173,7 @@ def test_columns_that_say_the_same_share_the_coefficient() -> None:
         ({"ridge": -1}, UsageError, "ridge must be 0 or more, got -1"),
         ({"folds": 1}, UsageError, "folds must be from 2 to the number of studies, 100; got 1"),
         ({"target": "rating"}, UsageError, "a RadCliQ predicts errors: target must be total, significant or"),
-        ({"columns": ["x"]}, UsageError, "no column 'x' in these scores; headlines are: radgraph_yu_embedded"),
+        ({"columns": ["x"]}, UsageError, "no column 'x' in these scores; there are: bleu2_cxr"),
         ({"resamples": 0}, UsageError, "resamples must be at least 1"),
     ],
 )
@@ -199,12 +200,43 @@ def test_messages_about_data() -> None:
         fit_radcliq(Results({"m": strangers}), judgments)
     keys = results["rouge"].keys
     two = Scores("m", "m", keys, table[:, :2], table[:, :2], ("m_a", "m_b"), True)
-    with pytest.raises(UsageError, match="'m_b' is not the headline of m, which is 'm_a'"):
-        fit_radcliq(Results({"m": two}), judgments, columns=["m_b"])
     with pytest.raises(InputError, match="the metric behind 'm' is not installed"):
         fit_radcliq(Results({"m": two}), judgments, resamples=5)
     with pytest.raises(UsageError, match=r"a composite is written as \.json"):
         write_radcliq(Path("x.txt"), fit_radcliq(results, judgments, resamples=5))
+
+
+def test_outputs_that_are_no_headline(tmp_path: Path) -> None:
+    """Any column can be a term, and the composite takes that column again."""
+    texts = [
+        "Small left effusion.",
+        "Large right effusion. Edema.",
+        "No effusion.",
+        "Mild edema. No pneumothorax.",
+    ]
+    cases = [Case(f"s{n}", texts[n % 4], (texts[n * 7 % 5 % 4],)) for n in range(20)]
+    results = score(cases, ["radgraph", "bleu:variant=cxr"])
+    wanted = ["radgraph_simple_embedded", "bleu2_cxr"]
+    table = np.column_stack([results["radgraph"].column(wanted[0]), results["bleu"].column(wanted[1])])
+    errors = 3 - 2 * table[:, 0] - table[:, 1]
+    keys = results["radgraph"].keys
+    counts = [(key, "r", 1, True, float(value)) for key, value in zip(keys, errors, strict=True)]
+    judgments = Judgments("study", tuple(cases), error_scores(counts, keys=keys, signature="study"))
+    path = tmp_path / "mine.json"
+    write_radcliq(path, fit_radcliq(results, judgments, columns=wanted, resamples=5))
+    metric = load(str(path))
+    assert metric == RadCliQ(version=str(path))
+    assert score(cases, [metric])["radcliq"].headline == pytest.approx(errors)
+    explained = metric.explain(cases[0], reading=Readings())
+    assert explained is not None
+    assert explained.notes[1].text.startswith("radgraph_simple_embedded")
+
+
+def test_a_file_that_was_fitted_anew_is_read_anew(tmp_path: Path) -> None:
+    path, table = tmp_path / "mine.json", synthetic()[0]
+    for slope in (1.0, 2.0):
+        write_radcliq(path, fit_radcliq(*judged(table, 10 - slope * table[:, 0]), resamples=5))
+        assert composite(str(path)).terms[0].coefficient == pytest.approx(-slope * table[:, 0].std())
 
 
 def test_the_command_line(shared_data: Path, tmp_path: Path) -> None:

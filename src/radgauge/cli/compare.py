@@ -163,7 +163,7 @@ def compare_cli(
             f"{len(lines)} {tests}, p values corrected by {correction}; "
             "* marks p < 0.05 after correction; "
             + (
-                "change is in percent of the random baseline, positive = better"
+                "better by: in percent of the random baseline's value, negative = worse, whatever the direction"
                 if random_baseline
                 else "better/equal/worse counts studies"
             ),
@@ -172,6 +172,13 @@ def compare_cli(
         undefined = [line.column for line in lines if line.improvement and math.isnan(line.improvement.value)]
         for column in dict.fromkeys(undefined):
             err.print(f"note: {column}: no percentage of a baseline that is 0 or below", soft_wrap=True)
+        for column in dict.fromkeys(line.column for line in lines if line.improvement):
+            if column.startswith(("radcliq_v1", "radcliq_radeval")):
+                err.print(
+                    f"note: {column} is in standardised units with an arbitrary zero: its percentages say little; "
+                    "radcliq:version=v0 and preprint count errors",
+                    soft_wrap=True,
+                )
         for note in o.profile_note(results):
             err.print(f"note: {note}", soft_wrap=True)
 

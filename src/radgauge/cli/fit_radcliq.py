@@ -57,17 +57,18 @@ def fit_radcliq_cli(
 
       radgauge fit radcliq --judgments rexval-dataset/ -m radgraph -m bleu:variant=cxr -o mine.json
 
-      radgauge score reports.csv -m radcliq:version=mine.json
+      radgauge score reports.csv -m mine.json
     """
     from radgauge.cli.render import console
     from radgauge.errors import UsageError
     from radgauge.judges import read_judgments
     from radgauge.scores import score
     from radgauge.scores_file import read_scores
-    from radgauge.training.fit_radcliq import fit_radcliq, write_radcliq
+    from radgauge.training.fit_radcliq import check_radcliq_path, fit_radcliq, write_radcliq
 
     if scores is not None and metric:
         raise UsageError("--scores are scores already; choose among them with --columns instead of --metric")
+    check_radcliq_path(output)
     judged = read_judgments(judgments, format=format)
     if scores is not None:
         results, _ = read_scores(scores)
@@ -95,7 +96,7 @@ def fit_radcliq_cli(
         err = console(stderr=True)
         left = f"; {found.left_out} judged reports lack a score or a count" if found.left_out else ""
         err.print(f"note: {found.cases} reports of {found.studies} studies{left}", soft_wrap=True)
-        err.print(f"note: written to {output}; use it with -m radcliq:version={output}", soft_wrap=True)
+        err.print(f"note: written to {output}; use it with -m {output}", soft_wrap=True)
         for note in o.profile_note(results):
             err.print(f"note: {note}", soft_wrap=True)
 

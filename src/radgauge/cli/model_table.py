@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_models(out: Console, lines: Sequence[ModelLine]) -> None:
-    """A table per output: every system's value, and its change against the baseline."""
+    """A table per output: every system's value, and by how much it is better than the baseline."""
     from radgauge.cli.compare import p_value
     from radgauge.cli.render import arrow, interval, number, plain_table
 
@@ -22,7 +22,7 @@ def print_models(out: Console, lines: Sequence[ModelLine]) -> None:
         chosen = [line for line in lines if line.summary.column == column]
         first = chosen[0].summary
         level = f"{100 * first.level:.3g} % interval"
-        headers = (f"{column} {arrow(first.higher_is_better)}", "value", level, "change", level, "p", "n")
+        headers = (f"{column} {arrow(first.higher_is_better)}", "value", level, "better by", level, "p", "n")
         table = plain_table(*headers, right=(1, 3, 5, 6))
         for line in sorted(chosen, key=lambda line: line.comparison is not None):  # the baseline first
             against, change, p = line.comparison, "", ""

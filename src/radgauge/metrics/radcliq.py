@@ -32,9 +32,9 @@ _FILE = Path(__file__).parent / "data" / "radcliq.json"
 
 @dataclass(frozen=True)
 class Term:
-    """One score of a composite: the metric whose headline it is, and how it enters.
+    """One score of a composite: the metric that gives it, and how it enters.
 
-    `column` is the headline that a fitted composite was learned from; "" for published ones.
+    `column` is the output that a fitted composite was learned from; "" is the headline, as in published ones.
     """
 
     part: str
@@ -63,7 +63,6 @@ class Composite:
         return total
 
 
-@functools.lru_cache(maxsize=16)
 def composite(version: str) -> Composite:
     """The model of a published version, or of a JSON file with "terms" and "intercept".
 
@@ -72,19 +71,27 @@ def composite(version: str) -> Composite:
         InputError: The file is not a composite.
     """
     if version in PUBLISHED:
-        text = _FILE.read_text(encoding="utf-8")
-        found = json.loads(text)[version]
-    else:
-        path = Path(version).expanduser()
-        if not path.is_file():
-            raise UsageError(
-                f"radcliq: version must be one of {', '.join(PUBLISHED)} or a JSON file, got {version!r}"
-            )
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path} must be JSON, got: {error}") from error
-    return _composite(found, version)
+        return _parse_composite(version, _published_text())
+    path = Path(version).expanduser()
+    if not path.is_file():
+        raise UsageError(
+            f"radcliq: version must be one of {', '.join(PUBLISHED)} or a JSON file that exists, got {version!r}"
+        )
+    try:
+        return _parse_composite(version, path.read_text(encoding="utf-8"))  # it may have been fitted anew
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} must be JSON, got: {error}") from error
+
+
+@functools.cache
+def _published_text() -> str:
+    return _FILE.read_text(encoding="utf-8")
+
+
+@functools.lru_cache(maxsize=16)
+def _parse_composite(version: str, text: str) -> Composite:
+    found = json.loads(text)
+    return _composite(found[version] if version in PUBLISHED else found, version)
 
 
 def _composite(found: Any, version: str) -> Composite:
@@ -102,8 +109,9 @@ def _composite(found: Any, version: str) -> Composite:
             f"{version} must have an 'intercept' and 'terms', each with part, mean, scale and coefficient; "
             f"wrong or missing: {error}"
         ) from error
-    if not terms or not all(math.isfinite(t.mean) and math.isfinite(t.scale) and t.scale > 0 for t in terms):
-        raise InputError(f"{version} must have at least one term, and every scale must be above 0")
+    numbers = [intercept, *(value for t in terms for value in (t.mean, t.scale, t.coefficient))]
+    if not terms or not all(map(math.isfinite, numbers)) or not all(t.scale > 0 for t in terms):
+        raise InputError(f"{version} must have at least one term, finite numbers, and every scale above 0")
     digest = hashlib.sha256(json.dumps([found["terms"], intercept], sort_keys=True).encode()).hexdigest()[:12]
     return Composite(terms, intercept, digest)
 
@@ -185,11 +193,12 @@ class RadCliQ(Metric):
         return rows
 
     def part_scores(self, candidates: Sequence[str], references: Sequence[str], *, reading: Readings) -> Rows:
-        """The headline of every part for each pair, in the order of the terms."""
+        """The score of every part for each pair, in the order of the terms."""
         pairs = [Case(str(i), a, (b,)) for i, (a, b) in enumerate(zip(candidates, references, strict=True))]
         scores = np.full((len(pairs), len(self._parts())), np.nan)
-        for column, part in enumerate(self._parts()):
-            scores[:, column] = part.case_scores(part.measure(pairs, reading=reading))[:, 0]
+        for number, (term, part) in enumerate(zip(composite(self.version).terms, self._parts(), strict=True)):
+            values = part.case_scores(part.measure(pairs, reading=reading))
+            scores[:, number] = values[:, _output(term, part)]
         return scores
 
     def case_scores(self, rows: Rows) -> Rows:
@@ -203,8 +212,8 @@ class RadCliQ(Metric):
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """The reason of the first part that could not judge the case."""
-        for part in self._parts():
-            if np.isnan(part.case_scores(part.measure([case], reading=reading))[0, 0]):
+        for term, part in zip(composite(self.version).terms, self._parts(), strict=True):
+            if np.isnan(part.case_scores(part.measure([case], reading=reading))[0, _output(term, part)]):
                 return f"{part.name}: {part.why_not(case, reading=reading)}"
         return super().why_not(case, reading=reading)
 
@@ -219,25 +228,30 @@ class RadCliQ(Metric):
             notes.append(
                 Note(
                     "info",
-                    f"{part.columns[0]} {score:.3f} adds {share:+.3f}",
+                    f"{part.columns[_output(term, part)]} {score:.3f} adds {share:+.3f}",
                     data={"score": float(score), "share": float(share)},
                 )
             )
         return Explanation(self.name, dict(zip(self.columns, map(float, values), strict=True)), tuple(notes))
 
     def _parts(self) -> tuple[Metric, ...]:
-        return _load_parts(self.version, self.models, self.empty)
+        return _load_parts(self.version, composite(self.version).hash, self.models, self.empty)
+
+
+def _output(term: Term, part: Metric) -> int:
+    """Which output of its metric a term takes."""
+    return part.columns.index(term.column) if term.column else 0
 
 
 @functools.lru_cache(maxsize=32)
-def _load_parts(version: str, models: str, empty: str) -> tuple[Metric, ...]:
+def _load_parts(version: str, digest: str, models: str, empty: str) -> tuple[Metric, ...]:
     rules = {"radgraph": "zero", "bertscore": "zero", "chexbert_similarity": "read", "bleu": "zero"}
     found = []
     for term in composite(version).terms:
         name = term.part.partition(":")[0]
         settings = {"empty": rules[name] if empty == "published" else "nan"} if name in rules else {}
         part = load(term.part, models=models, **settings)
-        if term.column not in ("", part.columns[0]):
+        if term.column and term.column not in part.columns:
             raise UsageError(
                 f"radcliq: {version} was fitted to {term.column!r} and models={models} gives {part.columns[0]!r}; "
                 "use the models it was fitted with"

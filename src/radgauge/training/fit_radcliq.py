@@ -137,7 +137,7 @@ def fit_radcliq(
     Args:
         results: Scores of the judged reports, joined with the judgments by (id, system).
         judgments: What `read_judgments` returned, with error counts.
-        columns: Headline outputs to combine; None = the headline of every metric.
+        columns: Outputs to combine; None = the headline of every metric.
         target: total, significant, or an error category (also with _significant).
         ridge: Penalty on the squared coefficients of standardised scores, 0 = plain least squares.
         folds: Parts that the studies are split into for cross-validation; None = leave one study out.
@@ -208,6 +208,12 @@ def fit_radcliq(
     )
 
 
+def check_radcliq_path(path: Path) -> None:
+    """Whether a composite can be written there: asked before the work, not after it."""
+    if path.suffix != ".json":
+        raise UsageError(f"a composite is written as .json, got {path.name!r}")
+
+
 def write_radcliq(path: Path, fit: RadcliqFit) -> None:
     """Write a composite as readable JSON; `radcliq:version=FILE` is then a metric.
 
@@ -215,27 +221,21 @@ def write_radcliq(path: Path, fit: RadcliqFit) -> None:
         path: A .json file; its name without ending becomes part of the metric's column.
         fit: What `fit_radcliq` found.
     """
-    if path.suffix != ".json":
-        raise UsageError(f"a composite is written as .json, got {path.name!r}")
+    check_radcliq_path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_plain(fit.as_dict()), ensure_ascii=False, indent=1, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
 
 
 def _choose(results: Results, columns: Sequence[str] | None) -> dict[str, Scores]:
-    """Column -> the scores whose headline it is."""
-    headlines = {scores.columns[0]: scores for scores in results.values()}
+    """Column -> the scores that have it."""
+    headlines = [scores.columns[0] for scores in results.values()]
+    known = {column: scores for scores in reversed(list(results.values())) for column in scores.columns}
+    known |= {scores.columns[0]: scores for scores in results.values()}
     for column in columns or ():
-        if column in headlines:
-            continue
-        for scores in results.values():
-            if column in scores.columns:
-                raise UsageError(
-                    f"{column!r} is not the headline of {scores.judge}, which is {scores.columns[0]!r}; "
-                    "score with the setting that makes it the headline, since a composite names metrics"
-                )
-        raise UsageError(f"there is no column {column!r} in these scores; headlines are: {', '.join(headlines)}")
-    chosen = {column: headlines[column] for column in (columns or headlines)}
+        if column not in known:
+            raise UsageError(f"there is no column {column!r} in these scores; there are: {', '.join(known)}")
+    chosen = {column: known[column] for column in (columns or headlines)}
     if not chosen:
         raise InputError("there are no scores to fit")
     return chosen
