@@ -14,6 +14,7 @@ from radgauge.errors import InputError, UsageError
 from radgauge.judges import Judgments
 from radgauge.judges.judgments import rating_scores
 from radgauge.metrics._rate_weights import read_affinity
+from radgauge.metrics.ratescore import RateScore
 from radgauge.training.fit_ratescore import RateFit, fit_ratescore
 from radgauge.training.fit_ratescore_page import fit_page, heat_map
 
@@ -69,6 +70,37 @@ def test_a_stopped_search_goes_on(tmp_path: Path) -> None:
     assert fit(storage=storage, trials=8, seed=1).trials == 8  # another question is another study
 
 
+def test_an_interrupted_search_keeps_what_was_tried(tmp_path: Path) -> None:
+    storage = tmp_path / "study.sqlite"
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(storage=storage, trials=9, progress=interrupt)
+    seen = []
+    assert fit(storage=storage, trials=9, progress=lambda what, done, total: seen.append(total)).trials == 9
+    assert seen == [5] * 5
+
+
+def test_the_file_of_weights_gives_what_was_learned(tmp_path: Path) -> None:
+    found = fit(trials=30)
+    weights = tmp_path / "mine.json"
+    weights.write_text(found.affinity.to_json())
+    used = RateScore(weights=str(weights)).affinity
+    assert used.penalty == found.affinity.penalty
+    assert np.array_equal(used.weights, found.affinity.weights)
+    assert RateScore(weights=str(weights), preset="2024").affinity.penalty == 0.3612
+
+
+def test_what_is_no_search(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("not a data base at all")
+    with pytest.raises(UsageError, match=r"notes.txt: must be the SQLite file of a search, or a new name"):
+        fit(storage=notes)
+
+
 def test_bad_settings() -> None:
     with pytest.raises(UsageError, match="objective must be one of pearson, kendall_b, got 'spearman'"):
         fit(objective="spearman")
@@ -92,7 +124,7 @@ def test_page_and_heat_map() -> None:
 
 
 def test_command_line(tmp_path: Path, shared_data: Path) -> None:
-    weights, page = tmp_path / "w.json", tmp_path / "p.html"
+    weights, page = tmp_path / "new folder" / "w.json", tmp_path / "p.html"
     source = str(shared_data / "radpref_dev" / "radpref_dev.json")
     command = ["fit", "ratescore", "-j", source, "--trials", "3", "-o", str(weights), "--page", str(page)]
     done = CliRunner().invoke(app, [*command, "--resamples", "20"])

@@ -64,6 +64,9 @@ def fit_ratescore_cli(
     chosen = load(metric, models=models)
     if not isinstance(chosen, RateScore):
         raise UsageError(f"--metric must be ratescore with settings, got {metric!r}")
+    for file in (output, page):
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)  # before the search, not behind it
     found = fit_ratescore(
         read_judgments(judgments, format=format),
         metric=chosen,

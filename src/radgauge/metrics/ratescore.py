@@ -52,8 +52,9 @@ class RateScore(Metric):
         encoder: Who turns names into vectors: "embedded" or a transformer checkpoint; "" = as `models` says.
         weights: "long" (reports), "short" (sentences), or a JSON file in the authors' form.
         preset: "2025": release 0.6.0; "2024": the numbers of before May 2025 (the paper, early leaderboards), when
-            p was 0.3612 throughout; "" = "2025", but "2024" where a part is embedded: with the p of 0.87 that the
-            release now has for "long", these parts hardly notice a lost negation (see the card).
+            p was 0.3612 throughout; "" = "2025", but "2024" for "long" and "short" where a part is embedded: with
+            the p of 0.87 that the release now has for "long", these parts hardly notice a lost negation (see the
+            card). The p of a file is its own, unless "2024" is asked for.
         p: Another penalty than the preset's.
         penalty: "code": only where a finding meets its denial; "paper": wherever the types differ.
         no_entities: "nan": a report without entities is not judged; "published": 0.5, as in the released code.
@@ -249,7 +250,8 @@ class RateScore(Metric):
 
     @property
     def _preset(self) -> str:
-        return self.preset or ("2024" if self._embedded else "2025")
+        released = self.weights in ("long", "short")  # a file brings its own p
+        return self.preset or ("2024" if self._embedded and released else "2025")
 
     def _part(self, chosen: str, published: str) -> str:
         """The model that a setting means."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from radgauge.errors import InputError, UsageError, require
 from radgauge.judges import Judgments
 from radgauge.metrics._rate_pairing import TypeSums
-from radgauge.metrics._rate_weights import TYPES, Affinity, affinity
+from radgauge.metrics._rate_weights import TYPES, Affinity
 from radgauge.metrics.ratescore import RateScore
 from radgauge.reading import Readings
 from radgauge.stats.coefficients import Kind, association
@@ -138,15 +138,17 @@ def fit_ratescore(
     key = hashlib.sha256(
         json.dumps([metric.signature(), name, objective, seed, test_share, studies, wanted.tolist()]).encode()
     ).hexdigest()[:16]
+    released = {each: replace(metric, weights=each).affinity for each in ("long", "short")}
     learned, done = _search(
         lambda chosen: value(chosen, inside, wanted[~test]),
         trials=trials,
         seed=seed,
+        starts=released.values(),
         storage=storage,
         name=f"ratescore-{key}",
         progress=progress,
     )
-    matrices = {"long": affinity("long"), "short": affinity("short"), "learned": learned}
+    matrices = {**released, "learned": learned}
     outside = _take(sums, test)
     scored = {each: outside.f1(m.weights, m.factors(metric.penalty)) for each, m in matrices.items()}
     replicates = pair_replicates(
@@ -219,48 +221,55 @@ def _search(
     *,
     trials: int,
     seed: int,
+    starts: Iterable[Affinity],
     storage: Path | None,
     name: str,
     progress: Progress | None,
 ) -> tuple[Affinity, int]:
+    """The best of so many trials, and how many there are with those kept in `storage`.
+
+    The search runs in memory and every finished trial is written to the file at once: optuna's own writing of each
+    number takes longer than the trial, and an interruption in the midst of it ends in an error of optuna.
+    """
     optuna = require("optuna", extra="fit")
     spoke = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        kept = None if storage is None else f"sqlite:///{storage}"
+        kept = None if storage is None else _kept(optuna, storage, name)
+        before = [] if kept is None else [trial for trial in kept.trials if trial.state.is_finished()]
         # A resumed search draws on with another stream: the old one would repeat what was tried.
-        opened = optuna.create_study(study_name=name, storage=kept, direction="maximize", load_if_exists=True)
-        done = len([trial for trial in opened.trials if trial.state.is_finished()])
-        opened.sampler = optuna.samplers.TPESampler(seed=seed + done, n_startup_trials=50)
-        if not done:
-            for start in ("long", "short"):
-                opened.enqueue_trial(_parameters(affinity(start)))
-
-        def attempt(trial: Any) -> float:
-            weights = [
-                [trial.suggest_float(_key(row, column), 0.0, 1.0) for column in TYPES]  # row = anchor
-                for row in TYPES
-            ]
-            chosen = Affinity("learned", np.array(weights), trial.suggest_float("neg_weight", 0.0, 1.0))
-            found = value(chosen)
-            return found if np.isfinite(found) else -1.0
-
-        for number in range(done, trials):
-            opened.optimize(attempt, n_trials=1)
+        sampler = optuna.samplers.TPESampler(seed=seed + len(before), n_startup_trials=50)
+        search = optuna.create_study(direction="maximize", sampler=sampler)
+        search.add_trials(before)
+        for start in list(starts)[len(before) :]:
+            search.enqueue_trial(json.loads(start.to_json()))
+        for number in range(len(before), trials):
+            trial = search.ask()
+            weights = np.array(
+                [[trial.suggest_float(_key(row, column), 0.0, 1.0) for column in TYPES] for row in TYPES]
+            )
+            found = value(Affinity("learned", weights, trial.suggest_float("neg_weight", 0.0, 1.0)))
+            finished = search.tell(trial, found if np.isfinite(found) else -1.0)
+            if kept is not None:
+                kept.add_trial(finished)
             if progress is not None:
-                progress("search", number + 1 - done, trials - done)
-        best = opened.best_params
-        finished = len(opened.trials)
+                progress("search", number + 1 - len(before), trials - len(before))
+        best = search.best_params
     finally:
         optuna.logging.set_verbosity(spoke)
     weights = np.array([[best[_key(row, column)] for column in TYPES] for row in TYPES])
-    return Affinity("learned", weights, best["neg_weight"]), finished
+    return Affinity("learned", weights, best["neg_weight"]), max(trials, len(before))
+
+
+def _kept(optuna: Any, storage: Path, name: str) -> Any:
+    """The search that an SQLite file keeps, a new one if it has none of this name."""
+    storage.parent.mkdir(parents=True, exist_ok=True)
+    if storage.exists() and storage.read_bytes()[:16] not in (b"", b"SQLite format 3\0"):
+        raise UsageError(f"{storage}: must be the SQLite file of a search, or a new name")
+    return optuna.create_study(
+        study_name=name, storage=f"sqlite:///{storage}", direction="maximize", load_if_exists=True
+    )
 
 
 def _key(row: str, column: str) -> str:
     return f"{row.lower()}_{column.lower()}"
-
-
-def _parameters(chosen: Affinity) -> dict[str, float]:
-    found: dict[str, float] = json.loads(chosen.to_json())
-    return found

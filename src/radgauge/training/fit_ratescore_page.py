@@ -55,7 +55,10 @@ td,th{{padding:.2em 1em .2em 0;text-align:left}}pre{{background:#f4f4f4;padding:
 {100 * found.level:g} % intervals resample studies.</p>
 <table><tr><th>weights</th><th>searched on</th><th>kept apart</th><th>gain of the learned ones</th></tr>
 {rows}</table>
+<p>The value of the kept-apart studies is the honest one; a gain whose interval holds 0 may be chance.</p>
 {heat_map(found.affinity, title="learned weights")}
+<p>Rows: type of the entity that is matched. Columns: type of the closest entity of the other report.
+The darker, the more such a pair counts. p multiplies the similarity of a finding that meets its denial.</p>
 <h2>Weights file</h2><pre>{escape(found.affinity.to_json())}</pre>
 <p>{escape(found.signature)}</p></html>
 """
