@@ -171,6 +171,7 @@ def estimator_cli(
     """
     from dataclasses import replace
 
+    from radgauge.cli.progress import bars
     from radgauge.errors import UsageError
     from radgauge.training.estimator import train_estimator
     from radgauge.training.estimator_settings import EstimatorSettings
@@ -206,6 +207,7 @@ def estimator_cli(
         settings=settings,
         about={"training": training.name, "validation_file": validation.name},
         tell=None if quiet else lambda line: typer.echo(line, err=True),
+        progress=None if quiet else bars(),
     )
     if as_json:
         typer.echo(o.to_json({"folder": str(output), "best": trained.best, "epochs": list(trained.epochs)}))

@@ -159,15 +159,15 @@ class Estimator(nn.Module):  # type: ignore[misc]
 
     def parameter_groups(self, *, encoder_rate: float, rate: float, decay: float) -> list[dict[str, Any]]:
         """Learning rates: the encoder's top layer has `encoder_rate`, each lower one `decay` of the next."""
-        model = self.encoder.model
-        stack = list(model.encoder.layer)
+        stack = _layers(self.encoder.model)
         groups = [
             {"params": list(layer.parameters()), "lr": encoder_rate * decay**depth}
             for depth, layer in enumerate(reversed(stack))
         ]
-        groups.append(
-            {"params": list(model.embeddings.parameters()), "lr": encoder_rate * decay ** (len(stack) + 1)}
-        )
+        layered = {id(parameter) for layer in stack for parameter in layer.parameters()}
+        # word vectors, and what else some encoders have outside their layers
+        others = [each for each in self.encoder.parameters() if id(each) not in layered]
+        groups.append({"params": others, "lr": encoder_rate * decay ** (len(stack) + 1)})
         groups.append({"params": list(self.estimator.parameters()), "lr": rate})
         if self.layerwise_attention is not None:
             groups.append({"params": list(self.layerwise_attention.parameters()), "lr": rate})
@@ -177,5 +177,16 @@ class Estimator(nn.Module):  # type: ignore[misc]
         """Freeze or thaw the encoder; its embeddings only thaw if asked."""
         for parameter in self.encoder.parameters():
             parameter.requires_grad = trainable
-        for parameter in self.encoder.model.embeddings.parameters():
+        model = self.encoder.model
+        for parameter in getattr(model, "embeddings", model.get_input_embeddings()).parameters():
             parameter.requires_grad = trainable and embeddings
+
+
+def _layers(model: Any) -> list[nn.Module]:
+    """The encoder's layers from the bottom up, wherever this architecture keeps them.
+
+    One layer that is used several times (ALBERT) is one.
+    """
+    stacks = [each for each in model.modules() if isinstance(each, nn.ModuleList)]
+    own = [each for each in stacks if len(each) == model.config.num_hidden_layers]
+    return list((own or stacks or [nn.ModuleList([])])[0])

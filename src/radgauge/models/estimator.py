@@ -82,8 +82,9 @@ class Loaded:
 
 
 def longest_text(config: Any) -> int:
-    """COMET truncates four below the number of positions (BERT 508, XLM-R 510)."""
-    return int(config.max_position_embeddings) - 4
+    """COMET truncates four below the number of positions (BERT 508, XLM-R 510); 508 if they are not limited."""
+    positions = getattr(config, "max_position_embeddings", None)
+    return int(positions) - 4 if positions and positions > 4 else 508
 
 
 def read_hparams(folder: Path | str) -> dict[str, Any]:
@@ -137,16 +138,37 @@ def build(hparams: Mapping[str, Any], *, encoder: Path | str, pretrained: bool, 
     folder = checkpoint_folder(str(encoder))
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
-        if pretrained:
-            model = load_transformer(folder, of=str(encoder), add_pooling_layer=False)
-        else:
-            model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
+        model = (
+            load_transformer(folder, of=str(encoder)) if pretrained else transformers.AutoModel.from_config(config)
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{encoder} must hold a transformers encoder, got: {error}") from error
+    if hasattr(model, "pooler"):
+        model.pooler = None  # COMET pools by itself
     tokenizer = load_tokenizer(folder, of=str(encoder))
+    if tokenizer.pad_token_id is None:
+        raise ModelError(f"{encoder} must be an encoder; its tokenizer knows no padding, as that of a generator")
     on = pick_device(device)
     network = Estimator(model.float(), hparams, padding=int(tokenizer.pad_token_id)).to(on)
-    return Loaded(network, tokenizer, hparams, _head(network, hparams), on)
+    loaded = Loaded(network, tokenizer, hparams, _head(network, hparams), on)
+    if pretrained:
+        _try_out(loaded, str(encoder))
+    return loaded
+
+
+def _try_out(loaded: Loaded, encoder: str) -> None:
+    """Encode one text, so that an architecture that does not fit fails at once and not after an hour's reading."""
+    torch = require("torch", extra="models")
+    training = loaded.network.training
+    try:
+        with torch.inference_mode():
+            loaded.network.eval().embed(*loaded.tokens(["No effusion."]))
+    except (AttributeError, TypeError, ValueError, RuntimeError, IndexError) as error:
+        raise ModelError(
+            f"{encoder} must be an encoder that gives a vector per token from every layer; "
+            f"{type(loaded.network.encoder.model).__name__} does not: {error}"
+        ) from error
+    loaded.network.train(training)
 
 
 def _head(network: Estimator, hparams: Mapping[str, Any]) -> Head:

@@ -9,6 +9,7 @@ with the same weights.
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -19,15 +20,19 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from radgauge.errors import InputError, RadgaugeError, UsageError, require
+from radgauge.errors import InputError, ModelError, RadgaugeError, UsageError, require
 from radgauge.models.estimator import write_whole
+from radgauge.models.weights import read_weights
+from radgauge.reading import Progress
 from radgauge.training.estimator_settings import EstimatorSettings
 from radgauge.training.learners import Learner, make_learner
 from radgauge.training.pair_files import PairTable
 from radgauge.training.pair_scores import TARGETS
 
 LOG_COLUMNS = ("epoch", "steps", "train_loss", "val_kendall", "val_spearman", "val_pearson", "seconds")
-VERSION = 1
+VERSION = 2
+SAVE_SECONDS = 300  # a state is saved at least this often: steps of a large encoder are slow
+FREE = ("epochs", "patience", "device", "save_every")
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,11 @@ def train_estimator(
     settings: EstimatorSettings | None = None,
     about: Mapping[str, Any] | None = None,
     tell: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train, or go on with the training that `folder` holds.
+
+    The same settings are asked for, but for more epochs or patience, with which a finished training goes on too.
 
     Args:
         train: Pairs to learn from.
@@ -91,6 +99,7 @@ def train_estimator(
         settings: How.
         about: More facts for `radgauge.json` (where the pairs come from).
         tell: Called with one line per epoch.
+        progress: Told after every step.
     """
     torch = require("torch", extra="models")
     chosen = settings or EstimatorSettings.for_embedded()
@@ -103,12 +112,17 @@ def train_estimator(
     with torch.random.fork_rng(devices=devices):
         torch.manual_seed(chosen.seed)
         learner = make_learner(chosen, train=train, validation=validation)
-        trainer = _Trainer(learner, train, validation, place, chosen, dict(about or {}), tell or _silent)
+        saying = (tell or _silent, progress or _silent_progress)
+        trainer = _Trainer(learner, train, validation, place, chosen, dict(about or {}), *saying)
         return trainer.run()
 
 
 def _silent(line: str) -> None:
     """Say nothing."""
+
+
+def _silent_progress(what: str, done: int, total: int) -> None:
+    """Show nothing."""
 
 
 class _Trainer:
@@ -123,17 +137,17 @@ class _Trainer:
         settings: EstimatorSettings,
         about: dict[str, Any],
         tell: Callable[[str], None],
+        progress: Progress,
     ) -> None:
         self.torch = require("torch", extra="models")
         self.learner, self.train, self.validation = learner, train, validation
         self.folder, self.settings, self.about, self.tell = folder, settings, about, tell
+        self.progress, self.saved = progress, time.monotonic()
         self.run_state = _Run()
         self.optimizer = self.torch.optim.AdamW(learner.parameter_groups(), weight_decay=settings.weight_decay)
         self.mixed = learner.device.startswith("cuda")
         self.scaler = self.torch.amp.GradScaler(learner.device, enabled=self.mixed)
-        self.fingerprint = json.dumps(
-            [VERSION, asdict(settings), len(train), len(validation), float(train.target.sum(dtype=np.float64))]
-        )
+        self.fingerprint = _fingerprint(settings, train, validation)
 
     @property
     def state_file(self) -> Path:
@@ -166,17 +180,19 @@ class _Trainer:
             state.loss += self._step(chosen, last=state.step + 1 == batches) * len(chosen)
             state.step += 1
             state.seconds = time.monotonic() - started
-            if state.step % settings.save_every == 0 and state.step < batches:
+            if state.step < batches and (state.step % settings.save_every == 0 or self._save_due()):
                 self._save()
+            self.progress(f"epoch {state.epoch + 1}", state.step, batches)
         self._end_epoch()
+
+    def _save_due(self) -> bool:
+        return time.monotonic() - self.saved > SAVE_SECONDS
 
     def _step(self, chosen: Any, *, last: bool) -> float:
         torch, state = self.torch, self.run_state
         target = torch.from_numpy(self.train.target[chosen]).to(self.learner.device)
         with torch.autocast(self.learner.device.partition(":")[0], enabled=self.mixed):
-            predicted = self.learner.predict(
-                self.train.candidate[chosen], self.train.reference[chosen], training=True
-            )
+            predicted = self.learner.predict(self.train.candidate[chosen], self.train.reference[chosen])
             loss = torch.nn.functional.mse_loss(predicted.float(), target)
         self.scaler.scale(loss / self.settings.accumulate).backward()
         if last or (state.step + 1) % self.settings.accumulate == 0:
@@ -221,15 +237,8 @@ class _Trainer:
     def predictions(self) -> Any:
         """Scores of the validation pairs."""
         self.learner.module.eval()
-        found = []
         with self.torch.inference_mode():
-            for start in range(0, len(self.validation), 1024):
-                part = slice(start, start + 1024)
-                scores = self.learner.predict(
-                    self.validation.candidate[part], self.validation.reference[part], training=False
-                )
-                found.append(scores.float().cpu().numpy())
-        return np.concatenate(found).astype(np.float64)
+            return self.learner.validate(self.validation.candidate, self.validation.reference)
 
     def _facts(self, figures: Epoch, predictions: Any) -> dict[str, Any]:
         low, high = np.quantile(predictions, [0.005, 0.995])
@@ -270,11 +279,12 @@ class _Trainer:
             "random_gpu": torch.cuda.get_rng_state_all() if self.mixed else [],
         }
         write_whole(self.state_file, lambda path: torch.save(content, path))
+        self.saved = time.monotonic()
 
     def _resume(self) -> None:
         torch = self.torch
-        content = torch.load(self.state_file, map_location=self.learner.device, weights_only=True)
-        if content["fingerprint"] != self.fingerprint:
+        content = self._stored()
+        if content.get("fingerprint") != self.fingerprint:
             raise UsageError(
                 f"{self.folder} holds a training with other settings or other pairs; "
                 "choose another folder, or delete it to start again"
@@ -286,12 +296,29 @@ class _Trainer:
         self.scaler.load_state_dict(content["scaler"])
         parameters = dict(self.learner.module.named_parameters())
         for name, gradient in content["gradients"].items():
-            parameters[name].grad = gradient
+            parameters[name].grad = gradient.to(self.learner.device)
         torch.set_rng_state(content["random"].cpu())
         if self.mixed:
             torch.cuda.set_rng_state_all([each.cpu() for each in content["random_gpu"]])
-        if self.run_state.epochs:
-            self.tell(f"going on after epoch {self.run_state.epoch}, step {self.run_state.step}")
+        state = self.run_state
+        self.tell(f"going on after epoch {state.epoch}" + (f" and {state.step} steps" if state.step else ""))
+
+    def _stored(self) -> dict[str, Any]:
+        try:
+            return read_weights(self.state_file)
+        except ModelError as error:
+            raise ModelError(f"the training cannot go on; delete its state to start again: {error}") from None
+
+
+def _fingerprint(settings: EstimatorSettings, *tables: PairTable) -> str:
+    """What a stored state must have been trained with; how long to train and how often to save may change."""
+    fixed = {name: value for name, value in asdict(settings).items() if name not in FREE}
+    digest = hashlib.sha256(json.dumps([VERSION, fixed]).encode())
+    for table in tables:
+        digest.update("\0".join(table.texts).encode())
+        for column in (table.reference, table.candidate, table.target):
+            digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()
 
 
 def _defined(coefficient: Callable[..., Any], x: Any, y: Any) -> float:

@@ -21,16 +21,21 @@ from radgauge.training.pair_files import PairTable
 
 Index = NDArray[np.intp]
 EMBEDDED_FILE = "comet_embedded.npz"
+TEXTS_AT_ONCE = 32  # in validation; every layer of each is held
+PAIRS_AT_ONCE = 1024
 
 
 class Learner(Protocol):
-    """A module that scores pairs, given as positions in the texts of a PairTable."""
+    """A module that scores pairs, given as positions in the texts of the training or the validation table."""
 
     module: Any
     device: str
 
-    def predict(self, candidate: Index, reference: Index, *, training: bool) -> Any:
-        """One score per pair, as a tensor; `training` says which table the positions belong to."""
+    def predict(self, candidate: Index, reference: Index) -> Any:
+        """One score per training pair, as a tensor with gradients."""
+
+    def validate(self, candidate: Index, reference: Index) -> NDArray[np.float64]:
+        """One score per validation pair."""
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Parameters with their learning rates."""
@@ -69,9 +74,12 @@ class SketchLearner:
         )
         torch.nn.init.constant_(self.module.ff[-1].bias, start)  # the mean target: epochs are few
 
-    def predict(self, candidate: Index, reference: Index, *, training: bool) -> Any:
-        vectors = self._vectors[0 if training else 1]
+    def predict(self, candidate: Index, reference: Index) -> Any:
+        vectors = self._vectors[0]
         return self.module(vectors[candidate], vectors[reference])
+
+    def validate(self, candidate: Index, reference: Index) -> NDArray[np.float64]:
+        return _scores(self.module, self._vectors[1], candidate, reference)
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         return [{"params": list(self.module.parameters()), "lr": self.settings.learning_rate}]
@@ -116,12 +124,22 @@ class TransformerLearner:
         )
         self.module, self.device = built.network, built.device
 
-    def predict(self, candidate: Index, reference: Index, *, training: bool) -> Any:
-        texts = self._texts[0 if training else 1]
+    def predict(self, candidate: Index, reference: Index) -> Any:
+        texts = self._texts[0]
         vectors = (
             self.module.embed(*self.loaded.tokens([texts[at] for at in side])) for side in (candidate, reference)
         )
         return self.module.estimator(*vectors)
+
+    def validate(self, candidate: Index, reference: Index) -> NDArray[np.float64]:
+        """Every text is encoded once, however many pairs it stands in; like lengths share a batch."""
+        torch, texts = require("torch", extra="models"), self._texts[1]
+        vectors = torch.empty(len(texts), self.module.encoder.model.config.hidden_size, device=self.device)
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]), reverse=True)
+        for start in range(0, len(order), TEXTS_AT_ONCE):
+            part = order[start : start + TEXTS_AT_ONCE]
+            vectors[part] = self.module.embed(*self.loaded.tokens([texts[at] for at in part])).float()
+        return _scores(self.module.estimator, vectors, candidate, reference)
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         settings = self.settings
@@ -137,3 +155,12 @@ class TransformerLearner:
 
     def save(self, folder: Path, *, about: Mapping[str, Any]) -> None:
         save_estimator(folder, self.loaded, about=about)
+
+
+def _scores(head: Any, vectors: Any, candidate: Index, reference: Index) -> NDArray[np.float64]:
+    found = [
+        head(vectors[candidate[part]], vectors[reference[part]]).float().cpu().numpy()
+        for start in range(0, len(candidate), PAIRS_AT_ONCE)
+        for part in (slice(start, start + PAIRS_AT_ONCE),)
+    ]
+    return np.concatenate(found).astype(np.float64)
