@@ -34,7 +34,24 @@ def test_the_number_of_clusters_is_chosen_and_the_choice_repeats(clusters: Clust
 
 
 def test_one_cluster_is_possible() -> None:
-    assert cluster_terms(GROUPS, k=1).sizes == [12]
+    one = cluster_terms(GROUPS, k=1)
+    assert one.sizes == [12]
+    assert "silhouette: not defined" not in curves_svg(one)  # other numbers of clusters are drawn beside it
+    alike = cluster_terms([("normal",)] * 4)
+    assert alike.sizes == [4]
+    assert "silhouette: not defined" in curves_svg(alike)
+
+
+def test_curves_are_drawn_for_a_number_that_was_given() -> None:
+    found = cluster_terms([*GROUPS, ("cardiomegaly",), ("aorta",)], k=3)
+    assert [trial.k for trial in found.trials] == [2, 3, 4, 5]
+    assert found.k == 3
+
+
+def test_a_report_per_cluster_has_no_silhouette_and_is_not_chosen() -> None:
+    terms = [("normal",), ("cardiomegaly",), ("aorta/tortuous",)]
+    assert np.isnan(cluster_terms(terms, k=3).trials[-1].silhouette)
+    assert cluster_terms(terms).k == 2
 
 
 def test_too_many_clusters_are_refused() -> None:

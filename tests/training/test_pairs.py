@@ -110,7 +110,7 @@ def test_shares_of_abnormal_and_of_common_terms(reports, clusters) -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"corpus": "worst"}, "corpus must be one of top, best, got 'worst'"),
+        ({"corpus": "worst"}, "the kind of corpus must be one of top, best, got 'worst'"),
         ({"split": "study"}, "split must be one of report, pairs, got 'study'"),
         ({"share": 0.0}, "share must be above 0 and at most 1, got 0.0"),
         ({"background": -1.0}, "background must be 0 or more, got -1.0"),

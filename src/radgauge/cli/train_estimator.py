@@ -37,6 +37,10 @@ def pairs_cli(
         int | None, typer.Option("--clusters", min=1, help="Number of clusters; chosen if left out (paper: 6).")
     ] = None,
     section: Annotated[str, typer.Option("--section", help="findings, impression, both or whole.")] = "findings",
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Name a table's columns yourself: id=A,report=B,terms=C.")
+    ] = None,
+    encoding: o.Encoding = None,
     duplicates: Annotated[bool, typer.Option("--duplicates", help="Keep reports with equal texts.")] = False,
     background: Annotated[
         float,
@@ -61,6 +65,7 @@ def pairs_cli(
     """
     from radgauge import __version__
     from radgauge.report_reader import ReportReader
+    from radgauge.tables.columns import parse_columns
     from radgauge.training.clusters import cluster_terms
     from radgauge.training.pair_files import check_target, write_pairs
     from radgauge.training.pairs import build_pairs
@@ -68,7 +73,13 @@ def pairs_cli(
 
     if comet is not None:
         check_target(comet)
-    chosen = read_term_reports(corpus, section=section, duplicates=duplicates)
+    chosen = read_term_reports(
+        corpus,
+        section=section,
+        duplicates=duplicates,
+        columns=parse_columns(columns) if columns else None,
+        encoding=encoding,
+    )
     grouped = cluster_terms([report.terms for report in chosen.reports], k=clusters, seed=seed)
     reading = o.open_readings(no_cache=no_cache, quiet=quiet)
     pairs = build_pairs(

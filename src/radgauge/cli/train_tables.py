@@ -111,15 +111,15 @@ def sample_study_cli(
       radgauge train sample-study outputs.csv --terms indiana_reports.csv --system m2tr --output study.csv
     """
     from radgauge.case_files import read_cases
-    from radgauge.corpora.recognise import read_studies
     from radgauge.tables.columns import parse_columns
     from radgauge.training.study_sample import sample_study, write_sample
+    from radgauge.training.term_reports import read_term_studies
 
     names = [part.strip() for part in candidate_columns.split(",")] if candidate_columns else None
     cases = read_cases(reports, candidate_columns=names, columns=parse_columns(columns) if columns else None).cases
     sample = sample_study(
         cases,
-        read_studies(terms),
+        read_term_studies(terms),
         system=system,
         per_stratum=per_stratum,
         abnormal=abnormal,

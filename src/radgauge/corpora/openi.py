@@ -12,6 +12,8 @@ from radgauge.tables import read_table
 from radgauge.tables.cells import cell, study_id
 
 SECTIONS = ("comparison", "indication", "findings", "impression")
+INDIANA = ("uid", "MeSH", "findings", "impression")
+"""Columns that tell indiana_reports.csv."""
 
 
 def read_openi(folder: Path | str) -> list[Study]:
@@ -64,7 +66,7 @@ def read_indiana(path: Path | str, *, projections: Path | str | None = None) -> 
         projections: indiana_projections.csv, for the images; None = the file of that name beside it, if any.
     """
     table = read_table(path)
-    if not {"uid", "MeSH", "findings", "impression"} <= set(table.columns):
+    if not set(INDIANA) <= set(table.columns):
         raise InputError(f"{table.source.name} is not indiana_reports.csv; got columns {', '.join(table.columns)}")
     beside = Path(path).with_name("indiana_projections.csv")
     images, views = _projections(Path(projections) if projections else beside if beside.is_file() else None)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from radgauge.corpora.mimic import REPORT_FILE, read_mimic_reports, read_mimic_sectioned
-from radgauge.corpora.openi import read_indiana, read_openi
+from radgauge.corpora.openi import INDIANA, read_indiana, read_openi
 from radgauge.corpora.padchest import NEEDED, read_padchest
 from radgauge.corpora.r2gen import read_r2gen
 from radgauge.corpora.rexrank import read_rexrank
@@ -27,7 +28,7 @@ def read_studies(path: Path | str) -> list[Study]:
         return read_openi(file) if _folder_kind(file) == "openi" else read_mimic_reports(file)
     first = next(iter_records(file), None)
     columns = set(first.values) if first else set()
-    if {"uid", "MeSH"} <= columns:
+    if set(INDIANA) <= columns:
         return read_indiana(file)
     if {"study", "last_paragraph"} <= columns:
         return read_mimic_sectioned(file)
@@ -43,6 +44,11 @@ def read_studies(path: Path | str) -> list[Study]:
     )
 
 
+def is_corpus_table(columns: Collection[str]) -> bool:
+    """Whether these are the columns of indiana_reports.csv, mimic_cxr_sectioned.csv or the PadChest table."""
+    return any(set(known) <= set(columns) for known in (INDIANA, ("study", "last_paragraph"), NEEDED))
+
+
 def corpus_table(path: Path) -> Table | None:
     """A corpus that is no plain table of studies (a folder, a row per image, prefixed ids) as one, or None."""
     if path.is_dir():
@@ -53,7 +59,7 @@ def corpus_table(path: Path) -> Table | None:
         source = inspect_file(path)
         first = next(iter_records(path, source=source), None) if source.format == "csv" else None
         found = set(first.values) if first else set()
-        if not (set(NEEDED) <= found or {"study", "last_paragraph"} <= found):
+        if set(INDIANA) <= found or not is_corpus_table(found):
             return None
     records = tuple(Record(number, study.as_record()) for number, study in enumerate(read_studies(path), start=1))
     columns = tuple(dict.fromkeys(name for record in records for name in record.values))

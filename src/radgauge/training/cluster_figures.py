@@ -13,6 +13,7 @@ import numpy as np
 from radgauge.training.clusters import Clusters, Floats
 
 WIDTH, HEIGHT, MARGIN = 640, 400, 56
+LINE = 16  # of the legend, which stands above the plot
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#999933", "#882255", "#555555")
 CURVES = (("silhouette", "#c0392b"), ("inertia", "#2e6da4"), ("calinski_harabasz", "#2e8b57"))
 MOST_POINTS = 4000
@@ -27,11 +28,14 @@ def curves_svg(clusters: Clusters) -> str:
         parts.append(_text(place, HEIGHT - MARGIN + 18, str(k), bold=k == clusters.k))
     for row, (name, colour) in enumerate(CURVES):
         values = np.array([getattr(trial, name) for trial in clusters.trials])
-        y = _scaled(values, HEIGHT - MARGIN - 8, MARGIN + 8)
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+        known = np.isfinite(values)  # one cluster has no silhouette
+        places = list(zip(x[known], _scaled(values[known], HEIGHT - MARGIN - 8, MARGIN + 8), strict=True))
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>' for a, b in zip(x, y, strict=True)]
-        span = f"{name.replace('_', '-')}: {np.nanmin(values):.4g} to {np.nanmax(values):.4g}"
+        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>' for a, b in places]
+        span = f"{name.replace('_', '-')}: " + (
+            f"{values[known].min():.4g} to {values[known].max():.4g}" if places else "not defined"
+        )
         parts.append(_text(MARGIN + 4, 16 + 14 * row, span, anchor="start", fill=colour))
     chosen = x[ks.index(clusters.k)]
     parts.append(
@@ -43,20 +47,25 @@ def curves_svg(clusters: Clusters) -> str:
 
 def plane_svg(clusters: Clusters) -> str:
     """Reports on the first two principal components of their terms, coloured by cluster."""
+    legend = LINE * clusters.k
     x = _scaled(clusters.plane[:, 0], MARGIN, WIDTH - MARGIN)
-    y = _scaled(clusters.plane[:, 1], HEIGHT - MARGIN, MARGIN)
+    y = _scaled(clusters.plane[:, 1], HEIGHT - MARGIN, MARGIN) + legend
     step = max(1, -(-len(x) // MOST_POINTS))
-    parts = [_frame()]
+    parts = [_frame(legend)]
     for a, b, label in zip(x[::step], y[::step], clusters.labels[::step], strict=True):
         parts.append(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5" fill="{_colour(label)}" fill-opacity="0.5"/>')
     for label, prominent in enumerate(clusters.prominent):
         name = prominent[0][0] if prominent else ""
-        name = name if len(name) <= 60 else name[:57] + "..."
-        text = f"{label}: {name} ({clusters.sizes[label]})"
-        parts.append(_text(WIDTH - MARGIN, 20 + 15 * label, text, anchor="end", fill=_colour(label)))
+        name = name if len(name) <= 70 else name[:67] + "..."
+        height = 30 + LINE * label
+        parts.append(f'<rect x="{MARGIN}" y="{height - 9}" width="10" height="10" fill="{_colour(label)}"/>')
+        parts.append(
+            _text(MARGIN + 18, height, f"{label}: {name} ({clusters.sizes[label]} reports)", anchor="start")
+        )
     first, second = (f"{100 * share:.1f} %" for share in clusters.explained)
-    parts.append(_text(WIDTH / 2, HEIGHT - 12, f"principal components 1 ({first}) and 2 ({second})"))
-    return _svg("Clusters of reports", parts)
+    words = f"principal components 1 ({first} of the variance) and 2 ({second})"
+    parts.append(_text(WIDTH / 2, HEIGHT + legend - 24, words))
+    return _svg("Clusters of reports", parts, height=HEIGHT + legend)
 
 
 def _colour(label: int) -> str:
@@ -64,15 +73,14 @@ def _colour(label: int) -> str:
 
 
 def _scaled(values: Floats, low: float, high: float) -> Floats:
-    known = np.nan_to_num(values, nan=0.0)
-    span = float(known.max() - known.min())
-    share = (known - known.min()) / span if span else np.full(len(known), 0.5)
+    span = float(np.ptp(values)) if len(values) else 0.0
+    share = (values - values.min()) / span if span else np.full(len(values), 0.5)
     return low + share * (high - low)
 
 
-def _frame() -> str:
+def _frame(below: float = 0) -> str:
     return (
-        f'<rect x="{MARGIN}" y="{MARGIN}" width="{WIDTH - 2 * MARGIN}" height="{HEIGHT - 2 * MARGIN}" '
+        f'<rect x="{MARGIN}" y="{MARGIN + below}" width="{WIDTH - 2 * MARGIN}" height="{HEIGHT - 2 * MARGIN}" '
         'fill="none" stroke="#ccc"/>'
     )
 
@@ -84,9 +92,9 @@ def _text(
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{fill}"{weight}>{escape(words)}</text>'
 
 
-def _svg(title: str, parts: Sequence[str]) -> str:
+def _svg(title: str, parts: Sequence[str], *, height: int = HEIGHT) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         f'font-family="sans-serif" font-size="12"><title>{escape(title)}</title>'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>' + "".join(parts) + "</svg>\n"
+        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>' + "".join(parts) + "</svg>\n"
     )

@@ -58,7 +58,7 @@ class Clusters:
 
     Attributes:
         labels: Cluster of each report; clusters are numbered by falling size.
-        trials: The values behind the choice of K; one only if K was given.
+        trials: The values behind the choice of K, and of K itself if it was given.
         plane: Each report on the first two principal components.
         explained: Share of the variance that each of the two carries.
         prominent: For each cluster its most frequent concatenations of terms, with their counts.
@@ -94,18 +94,20 @@ def cluster_terms(
     """
     documents = [" ".join(each) for each in terms]
     distinct = len(set(documents))
-    low, high = (k, k) if k is not None else k_range
-    if not 1 <= low <= high:
-        raise UsageError(f"the number of clusters must be 1 or more and the range must rise, got {low} to {high}")
-    if k is None and low <= distinct:
-        high = min(high, distinct)  # a small corpus has fewer clusters to try
-    if distinct < high:
+    low, high = k_range
+    if not 1 <= low <= high or (k is not None and k < 1):
+        raise UsageError(
+            f"the number of clusters must be 1 or more and the range must rise, got {k or f'{low} to {high}'}"
+        )
+    if k is not None and distinct < k:
         raise InputError(
-            f"{high} clusters need at least {high} different sets of terms, got {distinct} in {len(documents)} "
+            f"{k} clusters need at least {k} different sets of terms, got {distinct} in {len(documents)} "
             "reports; ask for fewer clusters"
         )
+    # a small corpus has fewer clusters to try; the criteria are not defined for a report per cluster
+    tried = set(range(low, min(high, distinct, len(documents) - 1) + 1)) | ({k} if k is not None else set())
     vectors = _vectors(documents)
-    fits = {each: _fit(vectors, each, seed) for each in range(low, high + 1)}
+    fits = {each: _fit(vectors, each, seed) for each in sorted(tried or {1})}
     trials = tuple(_trial(vectors, fit, seed) for fit in fits.values())
     chosen = k if k is not None else choose_k(trials)
     labels = _by_size(np.asarray(fits[chosen].labels_, dtype=np.intp))
@@ -158,8 +160,8 @@ def _fit(vectors: Any, k: int, seed: int) -> Any:
 
 def _trial(vectors: Any, fit: Any, seed: int) -> Trial:
     metrics = require("sklearn.metrics", extra="fit")
-    if fit.n_clusters < 2:
-        return Trial(1, float("nan"), float(fit.inertia_), float("nan"))
+    if not 1 < fit.n_clusters < vectors.shape[0]:
+        return Trial(int(fit.n_clusters), float("nan"), float(fit.inertia_), float("nan"))
     size = min(SILHOUETTE_SAMPLE, vectors.shape[0])
     return Trial(
         k=int(fit.n_clusters),

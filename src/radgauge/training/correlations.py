@@ -76,7 +76,7 @@ def correlate_checkpoints(
         if len(cases) < 3:
             raise UsageError(f"a correlation needs at least three cases, {name!r} has {len(cases)}")
     shared = reading if reading is not None else Readings()
-    learned = {Path(each).name or each: load("comet", models=each) for each in checkpoints}
+    learned = {label: load("comet", models=each) for label, each in _labels(checkpoints).items()}
     able, absent = _able(metrics, models, shared)
     rows = []
     for name, cases in groups.items():
@@ -88,6 +88,22 @@ def correlate_checkpoints(
     signatures = {metric.columns[0]: metric.signature() for metric in able}
     signatures |= {label: metric.signature() for label, metric in learned.items()}
     return CorrelationTable(tuple(metric.columns[0] for metric in able), tuple(rows), absent, signatures)
+
+
+def _labels(checkpoints: Sequence[str]) -> dict[str, str]:
+    """A name for each checkpoint: the end of its path, with as many folders as tell it from the others.
+
+    >>> _labels(["embedded", "top/comet_embedded.npz", "best/comet_embedded.npz"])
+    {'embedded': 'embedded', 'top/comet_embedded.npz': 'top/comet_embedded.npz', 'best/comet_embedded.npz': \
+'best/comet_embedded.npz'}
+    """
+    distinct = list(dict.fromkeys(checkpoints))
+    parts = [Path(each).parts or (each,) for each in distinct]
+    for length in range(1, max(map(len, parts), default=1) + 1):
+        labels = ["/".join(each[-length:]) for each in parts]
+        if len(set(labels)) == len(labels):
+            break
+    return dict(zip(labels, distinct, strict=True))
 
 
 def _able(metrics: Sequence[str], models: str, reading: Readings) -> tuple[list[Metric], dict[str, str]]:

@@ -143,7 +143,7 @@ def build_pairs(
 
 def _check(*, corpus: str, share: float, split: str, background: float) -> None:
     if corpus not in CORPORA:
-        raise UsageError(f"corpus must be one of {', '.join(CORPORA)}, got {corpus!r}")
+        raise UsageError(f"the kind of corpus must be one of {', '.join(CORPORA)}, got {corpus!r}")
     if split not in SPLIT_RULES:
         raise UsageError(f"split must be one of {', '.join(SPLIT_RULES)}, got {split!r}")
     if not 0 < share <= 1:
