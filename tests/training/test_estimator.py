@@ -259,10 +259,10 @@ def test_encoders_that_cannot_be_used_are_named(tables, encoder: Path, tmp_path:
     weights = load_file(copy / "model.safetensors")
     lost = "encoder.layer.1.output.dense.bias"
     save_file({name: value for name, value in weights.items() if name != lost}, copy / "model.safetensors")
-    with pytest.raises(ModelError, match=f"copy' must hold .* 1 weights are not in its files, first: {lost}"):
+    with pytest.raises(ModelError, match=rf"copy.*{lost}"):
         train_estimator(*tables, folder=tmp_path / "out", settings=tiny(copy))
     (copy / "model.safetensors").write_bytes((encoder / "model.safetensors").read_bytes()[:1000])
-    with pytest.raises(ModelError, match="copy' must hold a transformers encoder with its tokenizer, got: "):
+    with pytest.raises(ModelError, match="copy' must hold a transformers model, got: "):
         train_estimator(*tables, folder=tmp_path / "out", settings=tiny(copy))
 
 
