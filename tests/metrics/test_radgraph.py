@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import radgauge as rg
+from radgauge.cli import app
+from radgauge.cli.read_graphs import write_table_graphs
 from radgauge.errors import InputError, ModelError, UsageError
 from radgauge.metrics.radgraph import RadGraph, f1_of_items
 from radgauge.models.graphs import graph_items, read_graphs, write_graphs
@@ -128,6 +131,29 @@ def test_published_json_round_trip_and_scoring(tmp_path: Path) -> None:
     assert scores.values[0] == pytest.approx([0.2, 0.4, 0.4, 0.8])
     with pytest.raises(ModelError, match="holds no graph of the report that begins 'Clear lungs'"):
         rg.score([{"id": "1", "candidate": "Clear lungs", "reference": "small effusion"}], [RadGraph(str(dump))])
+
+
+def test_graphs_of_a_table_are_written_and_scored_again(tmp_path: Path) -> None:
+    table, dump = tmp_path / "reports.csv", tmp_path / "graphs.json"
+    table.write_text("id,reference,candidate\n1,Small left effusion.,Left effusion.\n2,No edema.,\n")
+    done = CliRunner().invoke(app, ["read", str(table), "--graphs", str(dump)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.endswith("graphs.json: 3 graphs\n")  # an empty report has none
+    assert sorted(read_graphs(dump)) == ["1/reference", "1/system", "2/reference"]
+    cases = [{"id": "1", "candidate": "Left effusion.", "reference": "Small left effusion."}]
+    stored = rg.score(cases, ["radgraph"], models=str(dump))["radgraph"]
+    assert stored.columns[0] == "radgraph_yu_embedded"  # a file does not make them published
+    assert stored.values.tolist() == rg.score(cases, ["radgraph"])["radgraph"].values.tolist()
+
+
+def test_a_table_of_single_reports_keeps_their_ids(tmp_path: Path) -> None:
+    table, dump = tmp_path / "reports.csv", tmp_path / "graphs.json"
+    table.write_text("id,report\n7,Small left effusion.\n")
+    arguments = ["read", str(table), "--graphs", str(dump), "--columns", "candidate=report"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert list(read_graphs(dump)) == ["7"]
+    with pytest.raises(UsageError, match=r"graphs are written as \.json"):
+        write_table_graphs(table, tmp_path / "x.txt", models="embedded", columns=None, section=None)
 
 
 @pytest.mark.parametrize(

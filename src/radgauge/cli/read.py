@@ -41,6 +41,21 @@ def read_cli(
     lexicon: Annotated[
         Path | None, typer.Option("--lexicon", help="Concepts of your own (TOML), merged over the built-in ones.")
     ] = None,
+    graphs: Annotated[
+        Path | None,
+        typer.Option(
+            "--graphs", help="Read a table of reports instead; write their RadGraph graphs to this .json."
+        ),
+    ] = None,
+    models: Annotated[
+        str,
+        typer.Option(
+            "--models",
+            help="For --graphs: 'embedded', 'published', a folder; with a network: 'published:radgraph-xl'.",
+        ),
+    ] = "embedded",
+    columns: o.Columns = None,
+    section: o.Section = None,
     as_json: o.AsJson = False,
 ) -> None:
     """Show what the embedded reader sees: findings, anatomy, what is denied and what is left open.
@@ -50,10 +65,17 @@ def read_cli(
       radgauge read report.txt
 
       radgauge read --compare reference.txt candidate.txt
+
+      radgauge read reports.csv --graphs graphs.json --models published
     """
     from radgauge.errors import UsageError
     from radgauge.report_reader import load_lexicon, read_report
 
+    if graphs is not None:
+        from radgauge.cli.read_graphs import write_table_graphs
+
+        typer.echo(write_table_graphs(report, graphs, models=models, columns=columns, section=section))
+        return
     if view not in VIEWS:
         raise UsageError(f"--view must be one of {', '.join(VIEWS)}; got {view!r}")
     if compare is not None:
@@ -96,12 +118,13 @@ def _report(path: Path | None, text: str | None) -> str:
 
 def as_data(reading: ReportReading, *, view: str, lexicon: Lexicon | None = None) -> Any:
     """A view of a reading as plain lists and dictionaries."""
+    from radgauge.models.graphs import EMBEDDED_SOURCE, published_form
     from radgauge.report_reader import chexpert_labels, radgraph_graph, rate_entities
 
     if view == "rate":
         return [entity._asdict() for entity in rate_entities(reading, lexicon=lexicon)]
     if view == "radgraph":
-        return {"report": {**radgraph_graph(reading, lexicon=lexicon), "data_split": "inference"}}
+        return {"report": published_form(radgraph_graph(reading, lexicon=lexicon), source=EMBEDDED_SOURCE)}
     if view == "chexpert":
         return chexpert_labels(reading, lexicon=lexicon)
     return {

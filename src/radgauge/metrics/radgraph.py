@@ -16,7 +16,7 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.metric import Explanation, Metric, Note, Rows, ratio, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, check_choices, label_columns, settle
-from radgauge.models.graphs import CASE_RULES, Graph, GraphItems, StoredGraphs, graph_items
+from radgauge.models.graphs import CASE_RULES, Graph, GraphItems, StoredGraphs, graph_items, stored_by_us
 from radgauge.reading import Reader, Readings
 from radgauge.report_reader import ReportReader, radgraph_graph
 from radgauge.text.tokenizers import locate
@@ -65,7 +65,9 @@ class RadGraph(Metric):
     def columns(self) -> tuple[str, ...]:
         """All definitions, the chosen one first."""
         others = (name for name in VARIANTS if name != self.variant)
-        return label_columns(tuple(f"radgraph_{name}" for name in (self.variant, *others)), self.models)
+        ours = self.models.endswith(".json") and stored_by_us(self.models)
+        names = tuple(f"radgraph_{name}" for name in (self.variant, *others))
+        return label_columns(names, EMBEDDED if ours else self.models)
 
     @property
     def judges_empty(self) -> bool:
@@ -97,7 +99,7 @@ class RadGraph(Metric):
         # An empty report has no graph; the published networks would be asked about the word "None" instead.
         readable = [text for text in fresh if text.strip()]
         known.update(dict.fromkeys(fresh, graph_items({"entities": {}})))
-        for text, graph in zip(readable, self._graphs(readable, reading), strict=True):
+        for text, graph in zip(readable, self.graphs(readable, reading=reading), strict=True):
             known[text] = graph_items(graph, case=self.case)
             if "unread" in graph:
                 self._unread(reading)[text] = graph["unread"]
@@ -114,7 +116,7 @@ class RadGraph(Metric):
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """Entities and relations that both graphs have and those that one of them lacks."""
         rows = self.measure([case], reading=reading)
-        graphs = self._graphs([case.candidate, case.references[0]], reading)
+        graphs = self.graphs([case.candidate, case.references[0]], reading=reading)
         mine, theirs = (
             _described(graph, text)
             for graph, text in zip(graphs, (case.candidate, case.references[0]), strict=True)
@@ -142,7 +144,8 @@ class RadGraph(Metric):
 
         return graph_reader(self.network, models=self.models)
 
-    def _graphs(self, texts: Sequence[str], reading: Readings) -> list[Graph]:
+    def graphs(self, texts: Sequence[str], *, reading: Readings) -> list[Graph]:
+        """The graph of each text in the published form; with `unread` where a network cannot read it."""
         reader = self._reader()
         if self.models != EMBEDDED:
             return reading.of(reader, texts)

@@ -18,6 +18,8 @@ from radgauge.errors import InputError, ModelError
 from radgauge.report_reader.radgraph import TOKEN
 
 Graph = Mapping[str, Any]
+EMBEDDED_SOURCE = "radgauge, embedded reader"
+"""What the field `data_source` begins with in dumps of our own reader's graphs."""
 CASE_RULES = ("release", "2026-07")
 
 
@@ -83,9 +85,14 @@ def read_graphs(path: Path | str) -> dict[str, Graph]:
     return found
 
 
+def published_form(graph: Graph, *, source: str | None) -> Graph:
+    """A graph with `data_source` and `data_split`, as inference dumps have them."""
+    return {**graph, "data_source": source, "data_split": "inference"}
+
+
 def write_graphs(path: Path | str, graphs: Mapping[str, Graph], *, source: str | None = None) -> None:
-    """Write graphs in the published form, with `data_source` and `data_split` as inference dumps have them."""
-    full = {key: {**graph, "data_source": source, "data_split": "inference"} for key, graph in graphs.items()}
+    """Write graphs in the published form, by document key."""
+    full = {key: published_form(graph, source=source) for key, graph in graphs.items()}
     Path(path).write_text(json.dumps(full, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
@@ -118,6 +125,13 @@ class StoredGraphs:
                 )
             found.append(graph)
         return found
+
+
+def stored_by_us(path: str) -> bool:
+    """Whether a dump holds graphs of the embedded reader, which are not to be compared with published ones."""
+    return any(
+        str(graph.get("data_source") or "").startswith(EMBEDDED_SOURCE) for graph in _by_tokens(path).values()
+    )
 
 
 def _tokens(text: str) -> tuple[str, ...]:

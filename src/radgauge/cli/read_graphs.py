@@ -1,0 +1,57 @@
+"""`radgauge read --graphs`: the report graphs of a whole table, in the JSON form that RadGraph is published in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from radgauge.cli import options as o
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from radgauge.cases import Case
+
+
+def write_table_graphs(
+    table: Path | None, output: Path, *, models: str, columns: str | None, section: str | None
+) -> str:
+    """Write a graph per report, and return a sentence about it.
+
+    Args:
+        table: Reports as `radgauge score` reads them.
+        output: A .json file; `radgraph` reads it back as `models`.
+        models: Profile of the graphs, and optionally the network: "published", "published:radgraph-xl".
+        columns: Role=column, for tables whose names do not speak for themselves.
+        section: Section choice.
+    """
+    from radgauge.errors import UsageError
+    from radgauge.metrics.radgraph import NETWORKS, RadGraph
+    from radgauge.models.graphs import EMBEDDED_SOURCE, write_graphs
+
+    if output.suffix != ".json":
+        raise UsageError(f"graphs are written as .json, got {output.name!r}")
+    cases = o.read_case_file([table] if table else None, columns=columns, section=section).cases
+    profile, _, network = models.rpartition(":")
+    if network not in NETWORKS:  # a profile or folder alone
+        profile, network = models, NETWORKS[0]
+    metric = RadGraph(models=profile, network=network)
+    reading = o.open_readings(no_cache=False, quiet=False)
+    texts = {key: text for key, text in _texts(cases).items() if text.strip()}
+    graphs = dict(zip(texts, metric.graphs(list(texts.values()), reading=reading), strict=True))
+    read = {key: graph for key, graph in graphs.items() if "unread" not in graph}
+    reader = metric.parts()["reader"]
+    write_graphs(output, read, source=f"{EMBEDDED_SOURCE}: {reader}" if profile == "embedded" else reader)
+    left = f"; {len(graphs) - len(read)} reports are too long for the network" if len(read) < len(graphs) else ""
+    return f"wrote {output}: {len(read)} graphs{left}"
+
+
+def _texts(cases: Sequence[Case]) -> dict[str, str]:
+    """Every report under a key of its own: its id alone if the table holds one report per id."""
+    single = len({case.system for case in cases}) == 1 and not any(case.references for case in cases)
+    found: dict[str, str] = {}
+    for case in cases:
+        for number, reference in enumerate(case.references, start=1):
+            found.setdefault(f"{case.id}/reference" + (f" {number}" if number > 1 else ""), reference)
+        found[case.id if single else f"{case.id}/{case.system}"] = case.candidate
+    return found
