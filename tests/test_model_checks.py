@@ -38,7 +38,7 @@ def test_names_choose_examples() -> None:
     ]
     with pytest.raises(UsageError, match="neither a hash nor a printed example is known for modernbert"):
         checks.verify_models(["modernbert"])
-    with pytest.raises(UsageError, match="there is no checkpoint 'x'"):
+    with pytest.raises(UsageError, match="there is no checkpoint or metric 'x'"):
         checks.verify_models(["x"])
 
 
@@ -164,6 +164,8 @@ def test_list() -> None:
 def test_fetch_says_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "chexbert.pth").write_bytes(b"x")
+    (tmp_path / "models" / "bert-base-uncased").mkdir()
+    (tmp_path / "models" / "bert-base-uncased" / "config.json").write_text("{}")
     done = CliRunner().invoke(app, ["models", "fetch", "chexbert"])
     assert done.exit_code == 0
-    assert "chexbert.pth" in done.stdout
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == ["chexbert", "bert-base-uncased"]

@@ -18,7 +18,7 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.errors import MissingModel, ModelError, UsageError
 from radgauge.metric import sums
-from radgauge.models.catalogue import CHECKPOINTS, Checkpoint, checkpoint, content_hash, find
+from radgauge.models.catalogue import CHECKPOINTS, Checkpoint, checkpoint, checkpoints_for, content_hash, find
 from radgauge.reading import Readings
 from radgauge.registry import load
 from radgauge.scores import score
@@ -52,15 +52,15 @@ def verify_models(names: Sequence[str] = (), *, models: str = "published") -> li
     """Hash the checkpoints that are on this machine, and recompute the printed examples.
 
     Args:
-        names: Only these checkpoints and the examples that need one of them; all if empty.
+        names: Only these checkpoints (or those of these metrics), and the examples that need one of them.
         models: "published", or a folder with the checkpoints.
     """
     if models != "published" and not Path(models).expanduser().is_dir():
         raise UsageError(f"models must be 'published' or a folder that exists, got {models!r}")
-    listed = [checkpoint(name) for name in names] or list(CHECKPOINTS)
-    hashed = [each for each in listed if each.hashes]
+    listed = {each.name: each for name in names for each in checkpoints_for(name)}
+    hashed = [each for each in (listed.values() if names else CHECKPOINTS) if each.hashes]
     checks: list[dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))["checks"]
-    chosen = [check for check in checks if not names or set(names) & set(check["models"])]
+    chosen = [check for check in checks if not names or listed.keys() & set(check["models"])]
     if not chosen and not hashed:
         raise UsageError(f"neither a hash nor a printed example is known for {', '.join(names)}")
     reading = Readings()

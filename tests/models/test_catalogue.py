@@ -20,6 +20,7 @@ from radgauge.metric import Metric
 from radgauge.models.catalogue import (
     CHECKPOINTS,
     checkpoint,
+    checkpoints_for,
     find,
     locate_file,
     locate_tokenizer,
@@ -104,8 +105,22 @@ def test_vocabularies_beside_the_weights(tmp_path: Path) -> None:
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(UsageError, match="there is no checkpoint 'chexbart'; radgauge knows: radgraph"):
+    with pytest.raises(
+        UsageError, match="there is no checkpoint or metric 'chexbart' with weights; radgauge knows: radgraph"
+    ):
         checkpoint("chexbart")
+
+
+def test_what_belongs_together() -> None:
+    assert [each.name for each in checkpoints_for("radgraph-xl")] == ["radgraph-xl", "cxr-bert"]
+    assert {each.name for each in checkpoints_for("radcliq")} == {
+        *("radgraph", "pubmedbert", "chexbert", "bert-base-uncased", "distilroberta-base")
+    }
+    for each in CHECKPOINTS:
+        for other in each.companions:
+            assert set(each.metrics) <= set(checkpoint(other).metrics)
+    with pytest.raises(UsageError, match="there is no checkpoint or metric 'bleu' with weights"):
+        checkpoints_for("bleu")
 
 
 def test_offline_forbids_fetching() -> None:

@@ -69,16 +69,24 @@ def list_cli(
 
 @models_app.command("fetch")
 def fetch_cli(
-    names: Annotated[list[str], typer.Argument(help="Names from `radgauge models list`, or 'all'.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Names from `radgauge models list`, metrics (all that they need), or 'all'."),
+    ],
     quiet: o.Quiet = False,
 ) -> None:
-    """Download checkpoints. Goes on where an earlier download stopped; RADGAUGE_OFFLINE=1 forbids it."""
+    """Download checkpoints with what belongs to them. Goes on where an earlier download stopped.
+
+    RADGAUGE_OFFLINE=1 forbids it.
+
+    Example: radgauge models fetch radcliq
+    """
     from radgauge.cli.progress import bars
-    from radgauge.models.catalogue import CHECKPOINTS, checkpoint, find
+    from radgauge.models.catalogue import CHECKPOINTS, checkpoints_for, find
     from radgauge.models.fetch import fetch
 
-    wanted = list(CHECKPOINTS) if names == ["all"] else [checkpoint(name) for name in names]
-    for each in wanted:
+    wanted = CHECKPOINTS if names == ["all"] else [each for name in names for each in checkpoints_for(name)]
+    for each in {each.name: each for each in wanted}.values():
         here = find(each)
         if here is not None:
             typer.echo(f"{each.name}: {here}")

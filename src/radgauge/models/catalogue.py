@@ -37,6 +37,7 @@ class Checkpoint:
         licence: As the hub page and the authors state it.
         metrics: The metrics that use it.
         also: Other places, relative to the user's cache folder, where the authors' packages keep it.
+        companions: Other checkpoints without which it is of no use, such as its vocabulary.
         hashes: File -> SHA-256 (64 digits) or git blob hash (40 digits), where it is known.
     """
 
@@ -50,6 +51,7 @@ class Checkpoint:
     patterns: tuple[str, ...] = ()
     megabytes: int = 0
     also: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()
     hashes: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -66,7 +68,7 @@ class Checkpoint:
 def _read_catalogue() -> tuple[Checkpoint, ...]:
     with (Path(__file__).parent / "data" / "checkpoints.toml").open("rb") as file:
         entries: list[dict[str, Any]] = tomllib.load(file)["checkpoint"]
-    plural = ("metrics", "patterns", "also")
+    plural = ("metrics", "patterns", "also", "companions")
     for entry in entries:
         entry.update({key: tuple(entry[key]) for key in plural if key in entry})
     return tuple(Checkpoint(**entry) for entry in entries)
@@ -81,7 +83,21 @@ def checkpoint(name: str) -> Checkpoint:
         if name in (each.name, each.repo) and (name == each.name or not each.file):
             return each
     known = ", ".join(each.name for each in CHECKPOINTS)
-    raise UsageError(f"there is no checkpoint {name!r}; radgauge knows: {known}")
+    raise UsageError(f"there is no checkpoint or metric {name!r} with weights; radgauge knows: {known}")
+
+
+def checkpoints_for(name: str) -> tuple[Checkpoint, ...]:
+    """What a person who asks for a checkpoint or a metric needs: the checkpoint with its companions, or all of the
+    metric's.
+
+    >>> [each.name for each in checkpoints_for("chexbert")], [each.name for each in checkpoints_for("ratescore")]
+    (['chexbert', 'bert-base-uncased'], ['rate-ner', 'biolord'])
+    """
+    of_metric = tuple(each for each in CHECKPOINTS if name in each.metrics)
+    if of_metric and name not in {each.name for each in CHECKPOINTS}:
+        return of_metric
+    wanted = checkpoint(name)
+    return (wanted, *(checkpoint(other) for other in wanted.companions))
 
 
 def models_dir() -> Path:
