@@ -132,6 +132,8 @@ def test_it_learns_resumes_and_is_used(start: Path, tmp_path: Path, scheme: str)
     assert all(torch.equal(straight[name], resumed[name]) for name in straight)
     with pytest.raises(UsageError, match="holds a run with another seed"):
         train_ner(SENTENCES, tmp_path / "parts", settings=dataclasses.replace(settings(4), seed=4))
+    with pytest.raises(UsageError, match="holds a run on other sentences; choose another output folder"):
+        train_ner(SENTENCES[1:], tmp_path / "parts", settings=settings(4))
 
     from radgauge.registry import load
     from radgauge.scores import score
@@ -140,6 +142,31 @@ def test_it_learns_resumes_and_is_used(start: Path, tmp_path: Path, scheme: str)
     case = {"id": "1", "candidate": "No pleural effusion.", "reference": "No pleural effusion."}
     assert score([case], metric)["ratescore"].headline[0] == pytest.approx(1.0, abs=1e-5)
     assert predict_ner(str(tmp_path / "whole"), [("Signs", "of", "pneumonia", ".")]) == [[(2, 2, "DISEASE")]]
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("scheme", ["iob", "span"])
+def test_a_start_without_its_weights_is_refused(
+    start: Path, tmp_path: Path, scheme: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import shutil
+
+    from safetensors.torch import load_file, save_file
+
+    broken = shutil.copytree(start, tmp_path / "broken")
+    tensors = load_file(broken / "model.safetensors")
+    kept = {name: tensor for name, tensor in tensors.items() if "layer.0" not in name}
+    save_file(kept, broken / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"broken.*layer\.0"):
+        train_ner(SENTENCES, tmp_path / "out", settings=NerSettings(str(broken), scheme=scheme, head_width=8))
+    assert not (tmp_path / "out").exists()
+    # a head is new, so a start without one will do; and nobody but us speaks
+    body = {name: tensor for name, tensor in tensors.items() if not name.startswith("classifier.")}
+    save_file(body, broken / "model.safetensors", metadata={"format": "pt"})
+    settings = NerSettings(str(broken), scheme=scheme, epochs=1, head_width=8)
+    train_ner(SENTENCES, tmp_path / "out", settings=settings)
+    assert (tmp_path / "out" / "model.safetensors").exists()
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.models

@@ -62,7 +62,9 @@ def load_tokenizer(folder: Path | str, *, of: str, **options: Any) -> Any:
     return found
 
 
-def load_transformer(folder: Path, *, of: str, kind: str = "AutoModel", **options: Any) -> Any:
+def load_transformer(
+    folder: Path, *, of: str, kind: str = "AutoModel", new: tuple[str, ...] = (), **options: Any
+) -> Any:
     """A network of transformers with the weights of a folder, all of them.
 
     transformers draws missing weights at random and says so in its log only. Here only a missing pooler is let
@@ -72,6 +74,7 @@ def load_transformer(folder: Path, *, of: str, kind: str = "AutoModel", **option
         folder: config.json and weights.
         of: The model, for the message.
         kind: Class of transformers.
+        new: Beginnings of names that need no weights there: what is about to be trained.
         options: For transformers.
 
     Raises:
@@ -92,8 +95,12 @@ def load_transformer(folder: Path, *, of: str, kind: str = "AutoModel", **option
             )
     except (*_BROKEN, pickle.UnpicklingError, damaged) as error:
         raise ModelError(f"{of!r} must hold a transformers model, got: {reason(error)}") from error
-    missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]
-    shapes = [f"{key} {tuple(a)} instead of {tuple(b)}" for key, a, b in report["mismatched_keys"]]
+    missing = [key for key in report["missing_keys"] if not key.startswith(("pooler.", *new))]
+    shapes = [
+        f"{key} {tuple(a)} instead of {tuple(b)}"
+        for key, a, b in report["mismatched_keys"]
+        if not key.startswith(new)
+    ]
     endless = [key for key, value in network.state_dict().items() if not _finite(value)]
     _refuse(
         of,
@@ -102,7 +109,7 @@ def load_transformer(folder: Path, *, of: str, kind: str = "AutoModel", **option
         shapes=shapes,
         endless=endless,
     )
-    if len(missing) < len(report["missing_keys"]):
+    if any(key.startswith("pooler.") for key in report["missing_keys"]):
         network.pooler = None
     return network
 

@@ -6,6 +6,7 @@ that was stopped and started again ends with the same weights as one that was no
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +17,7 @@ from radgauge.errors import InputError, UsageError, require
 from radgauge.models import span_ner
 from radgauge.models.hub import checkpoint_folder, pick_device
 from radgauge.models.ratener import LABELS
-from radgauge.models.weights import load_tokenizer
+from radgauge.models.weights import load_tokenizer, load_transformer, quietly
 from radgauge.training.ner_files import LabelledSpan, NerSentence, spans_of
 
 SCHEMES = ("iob", "span")
@@ -92,13 +93,15 @@ def train_ner(
     """
     torch = require("torch", extra="models")
     folder = Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
     where = pick_device(device)
+    content = json.dumps([(each.words, each.spans) for each in (*train, *dev)])
+    told = {**asdict(settings), "data": hashlib.sha256(content.encode()).hexdigest()[:16]}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         learner = _Learner(settings, where)
         optimizer = torch.optim.AdamW(learner.parameters(), lr=settings.learning_rate or RATES[settings.scheme])
-        done, best = _resume(folder, settings, learner, optimizer)
+        folder.mkdir(parents=True, exist_ok=True)  # not before there is something to train
+        done, best = _resume(folder, told, learner, optimizer)
         per_epoch = -(-len(train) // settings.batch_size)
         steps = per_epoch * settings.epochs
         schedule = _decay(optimizer, steps, per_epoch * done)
@@ -120,7 +123,7 @@ def train_ner(
             if best is None or f1 > best or not dev:
                 best = f1
                 learner.save(folder)
-            _leave_state(folder, settings, learner, optimizer, epoch + 1, best)
+            _leave_state(folder, told, learner, optimizer, epoch + 1, best)
     return evaluate(predict_ner(str(folder), [each.words for each in dev], device=device), dev) if dev else []
 
 
@@ -180,23 +183,22 @@ class _Learner:
     """A transformer with the head of its scheme."""
 
     def __init__(self, settings: NerSettings, device: str) -> None:
-        transformers = require("transformers", extra="models")
         folder = checkpoint_folder(settings.model)
         self.settings, self.device = settings, device
         self.tokenizer = load_tokenizer(folder, of=settings.model)
         self.head: Any = None
-        options: dict[str, Any] = {"local_files_only": True, "weights_only": True}
         if settings.scheme == "iob":
             names = dict(enumerate(LABELS))
-            self.network = transformers.AutoModelForTokenClassification.from_pretrained(
+            self.network = load_transformer(
                 folder,
+                of=settings.model,
+                kind="AutoModelForTokenClassification",
+                new=("classifier.",),
                 id2label=names,
                 label2id={name: number for number, name in names.items()},
-                ignore_mismatched_sizes=True,
-                **options,
             )
         else:
-            self.network = transformers.AutoModel.from_pretrained(folder, **options)
+            self.network = load_transformer(folder, of=settings.model)
             self.head = span_ner.build_head(self.network.config.hidden_size, width=settings.head_width).to(device)
         self.network.to(device)
 
@@ -259,8 +261,9 @@ class _Learner:
 
     def save(self, folder: Path) -> None:
         """The checkpoint, readable by RaTEScore's setting `ner`."""
-        self.network.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+        with quietly():
+            self.network.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
         if self.head is not None:
             save = require("safetensors.torch", extra="models").save_file
             save(self.head.state_dict(), folder / "span_head.safetensors")
@@ -316,11 +319,11 @@ def _decay(optimizer: Any, steps: int, done: int) -> Any:
 
 
 def _leave_state(
-    folder: Path, settings: NerSettings, learner: _Learner, optimizer: Any, epoch: int, best: float
+    folder: Path, told: dict[str, Any], learner: _Learner, optimizer: Any, epoch: int, best: float
 ) -> None:
     torch = require("torch", extra="models")
     state = {
-        "settings": json.dumps(asdict(settings)),
+        "settings": json.dumps(told),
         "network": learner.network.state_dict(),
         "head": learner.head.state_dict() if learner.head is not None else {},
         "optimizer": optimizer.state_dict(),
@@ -332,17 +335,19 @@ def _leave_state(
     fresh.replace(folder / STATE)  # a kill leaves the old state or the new one
 
 
-def _resume(folder: Path, settings: NerSettings, learner: _Learner, optimizer: Any) -> tuple[int, float | None]:
+def _resume(folder: Path, told: dict[str, Any], learner: _Learner, optimizer: Any) -> tuple[int, float | None]:
     torch = require("torch", extra="models")
     path = folder / STATE
     if not path.exists():
         return 0, None
     state = torch.load(path, map_location=learner.device, weights_only=True)
-    then, now = json.loads(state["settings"]), asdict(settings)
-    changed = [key for key in now if key != "epochs" and then.get(key) != now[key]]
-    if changed:
+    then = json.loads(state["settings"])
+    changed = [key for key in told if key != "epochs" and then.get(key) != told[key]]
+    if changed == ["data"]:
+        raise UsageError(f"{folder} holds a run on other sentences; choose another output folder")
+    for key in changed[:1]:
         raise UsageError(
-            f"{folder} holds a run with another {changed[0]} ({then.get(changed[0])!r}, now {now[changed[0]]!r}); "
+            f"{folder} holds a run with another {key} ({then.get(key)!r}, now {told[key]!r}); "
             "choose another output folder"
         )
     learner.network.load_state_dict(state["network"])
