@@ -6,7 +6,10 @@ Modules here import nothing heavy at the top: `radgauge --help` must answer at o
 
 from __future__ import annotations
 
+import codecs
+import errno
 import importlib
+import io
 import sys
 
 import typer
@@ -17,6 +20,7 @@ VERBS = (
 )
 
 INTERRUPTED = 130
+PLAIN_SIGNS = {"↑": "^", "↓": "v", "–": "-", "─": "-", "━": "=", "╌": ".", "∞": "inf", "’": "'", "…": "..."}
 
 app = typer.Typer(
     name="radgauge",
@@ -53,6 +57,7 @@ def main() -> None:
     """Entry point of the `radgauge` command."""
     from radgauge.errors import RadgaugeError, UsageError
 
+    _write_what_can_be_written()
     try:
         app()
     except UsageError as error:
@@ -64,13 +69,33 @@ def main() -> None:
     except FileNotFoundError as error:
         _say(f"no such file: {error.filename}")
         sys.exit(1)
+    except OSError as error:
+        if error.filename is None and error.errno != errno.ENOSPC:
+            raise
+        _say(": ".join(filter(None, (error.strerror, str(error.filename or "")))))
+        sys.exit(1)
+    except KeyboardInterrupt:  # before a verb has begun
+        sys.exit(INTERRUPTED)
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:  # typer turns Ctrl-C into this exit code
             _say("stopped; what was read so far is kept, the same command goes on from there")
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # what typer leaves behind a closed pipe
+            sys.exit(0)  # `radgauge ... | head` has seen enough
         raise
-    except BrokenPipeError:  # `radgauge ... | head`
-        sys.stderr.close()
-        sys.exit(0)
+
+
+def _write_what_can_be_written() -> None:
+    """Let arrows and lines become plain signs where the terminal, the file or the pipe takes no Unicode."""
+    codecs.register_error("radgauge-plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="radgauge-plain")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(PLAIN_SIGNS.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
 
 
 def _say(message: object) -> None:

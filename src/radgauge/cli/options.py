@@ -176,10 +176,12 @@ def _systems(files: list[Path] | None) -> dict[str, Path] | None:
 
 
 def to_json(value: object) -> str:
-    """JSON for machines: dataclasses as objects, NaN as null."""
+    """JSON for machines: dataclasses as objects, NaN as null; escapes where stdout takes no Unicode."""
     import json
+    import sys
 
-    return json.dumps(_jsonable(value), ensure_ascii=False, indent=1, allow_nan=False)
+    escaped = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    return json.dumps(_jsonable(value), ensure_ascii=escaped, indent=1, allow_nan=False)
 
 
 def _jsonable(value: object) -> object:

@@ -22,15 +22,21 @@ REASONS_SHOWN = 4
 
 def console(*, stderr: bool = False) -> Console:
     """A console that leaves text alone: no markup or emoji found in reports, no colours in pipes."""
+    import errno
     import os
     import sys
 
     from rich.console import Console
 
+    class Closable(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to the command line, which does not call a reader who has seen enough a failure."""
+            raise BrokenPipeError(errno.EPIPE, "closed")
+
     stream = sys.stderr if stderr else sys.stdout
     # A pipe or a file has no width: nothing is gained by folding there.
     width = None if stream.isatty() or os.environ.get("COLUMNS") else 200
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False, width=width)
+    return Closable(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False, width=width)
 
 
 def print_fitting(out: Console, *tables: Table) -> None:

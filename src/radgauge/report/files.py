@@ -22,6 +22,9 @@ def write_page(path: Path, page: str) -> int:
     """Write a page, whole or not at all; returns its size in bytes."""
     text = page.encode("utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():  # /dev/stdout, a pipe: written to, never replaced by a file
+        path.write_bytes(text)
+        return len(text)
     part = path.with_name(f".{path.name}.part")
     part.write_bytes(text)
     part.replace(path)
