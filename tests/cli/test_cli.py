@@ -18,9 +18,15 @@ def radgauge(*arguments: object, folder: Path, **environment: str) -> subprocess
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "radgauge", *map(str, arguments)],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(SOURCE), "COLUMNS": "160", **environment},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(SOURCE),
+            "PYTHONIOENCODING": "utf-8",
+            "COLUMNS": "160",
+            **environment,
+        },
         check=False,
     )
 
@@ -52,6 +58,39 @@ def test_score_as_json(reports: Path, tmp_path: Path) -> None:
     line = next(x for x in answer["summary"] if x["system"] == "bad" and x["column"] == "rouge_l")
     assert (line["value"], line["judged"], line["not_judged"]) == (0.0, 1, 1)
     assert answer["input"]["sources"][0]["sha256"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_output_that_takes_no_unicode_has_plain_signs(reports: Path, tmp_path: Path, encoding: str) -> None:
+    done = radgauge("score", reports, "-m", "rouge", folder=tmp_path, PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    assert "rouge_l | ^ |" in done.stdout
+    (tmp_path / "odd.csv").write_text("id,reference,candidate,system\n1,Clear.,Clear.,größer→\n", encoding="utf-8")
+    done = radgauge("score", "odd.csv", "-m", "rouge", "--json", folder=tmp_path, PYTHONIOENCODING=encoding)
+    assert json.loads(done.stdout)["summary"][0]["system"] == "größer→"
+
+
+@pytest.mark.parametrize("verb", [("ls",), ("score", "reports.csv", "-m", "rouge", "--json"), ("models", "list")])
+def test_a_reader_who_has_seen_enough_is_no_failure(reports: Path, tmp_path: Path, verb: tuple[str, ...]) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = subprocess.run(
+        [sys.executable, "-m", "radgauge", *verb],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        check=False,
+    )
+    os.close(theirs)
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_place_that_cannot_be_written_is_named(reports: Path, tmp_path: Path) -> None:
+    done = radgauge("score", reports, "-m", "rouge", "-o", "reports.csv/scores.jsonl", folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1] == "radgauge: File exists: reports.csv"
 
 
 def test_score_writes_a_file_that_compare_reads(reports: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import dataclasses
 import gzip
 import io
 import json
+import os
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -22,6 +23,7 @@ from radgauge.errors import InputError, UsageError
 from radgauge.judges import Judgments
 from radgauge.report import Report, build_report, render_page, write_plots, write_report, write_tables
 from radgauge.report.browser_data import script_safe
+from radgauge.report.files import write_page
 from radgauge.report.page import NAV
 from radgauge.report.standing import most_disputed, percentiles
 from radgauge.report.tables import to_csv, to_latex, to_markdown
@@ -261,3 +263,16 @@ def test_600_studies_of_four_systems_stay_under_3_mb() -> None:
     report = build_report(score(many, reading=reading), cases=many, reading=reading, resamples=100)
     assert report.browser.studies_shown == 600
     assert len(render_page(report).encode()) < 3_000_000
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_page_is_written_into_a_pipe_and_does_not_replace_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert write_page(pipe, "<p>grün</p>") == 12
+        assert os.read(reader, 100).decode() == "<p>grün</p>"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()

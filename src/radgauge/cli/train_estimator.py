@@ -132,9 +132,7 @@ def _show_pairs(summary: dict[str, Any]) -> None:
     )
     for name in ("train", "val", "test", "kept", "all"):
         overlap = summary["term_overlap"][name]
-        known = summary["pairs"].get(
-            name, sum(summary["pairs"].values()) if name == "kept" else summary["pairs_scored"]
-        )
+        known = summary["pairs"].get(name, summary["kept" if name == "kept" else "pairs_scored"])
         table.add_row(
             name,
             f"{known:,}",
@@ -143,6 +141,8 @@ def _show_pairs(summary: dict[str, Any]) -> None:
             _percent(summary["seen_in_training"].get(name)),
         )
     out.print(table)
+    if added := sum(summary["pairs"].values()) - summary["kept"]:
+        out.print(f"{added:,} of the training pairs are background: random pairs and copies")
 
 
 def _percent(share: float | None) -> str:

@@ -118,6 +118,7 @@ def describe_pairs(
         "k_trials": [asdict(trial) for trial in clusters.trials],
         "pairs_scored": corpus.scored,
         "pairs": {name: len(pairs.reference) for name, pairs in corpus.splits.items()},
+        "kept": corpus.kept,
         "abnormal": corpus.abnormal,
         "term_overlap": {name: overlap._asdict() for name, overlap in corpus.overlap.items()},
         "seen_in_training": corpus.seen,

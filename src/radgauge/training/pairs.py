@@ -58,8 +58,9 @@ class PairCorpus:
     Attributes:
         splits: Split -> pairs.
         scored: How many pairs were scored to find them.
+        kept: How many were found; the splits hold more if there is background.
         report_split: Split of each report if reports were dealt, else None.
-        abnormal: Split -> share of pairs whose reference is abnormal (table 6).
+        abnormal: Split -> share of pairs whose reference is abnormal (table 6), without background.
         overlap: Split, "kept" or "all" -> overlap of terms; "all" is every pair that was scored.
         seen: Split -> share of its pairs with at least one report that a training pair has too.
         lonely: Reports without a partner in their cluster and split.
@@ -67,6 +68,7 @@ class PairCorpus:
 
     splits: dict[str, Pairs]
     scored: int
+    kept: int
     report_split: NDArray[np.int8] | None
     abnormal: dict[str, float]
     overlap: dict[str, Overlap]
@@ -124,17 +126,18 @@ def build_pairs(
     kept = {name: _overlap(words, pairs) for name, pairs in splits.items()}
     kept["kept"] = _overlap(words, _joined(list(splits.values())))
     kept["all"] = Overlap(*(counts / max(counts.sum(), 1)).tolist())
+    normal = np.array([report.normal for report in reports])
+    abnormal = {name: float((~normal[pairs.reference]).mean()) for name, pairs in splits.items() if len(pairs[0])}
+    found_in_all = sum(len(pairs.reference) for pairs in splits.values())
     if background:
         among = np.flatnonzero(usable if dealt is None else usable & (dealt == 0))
         splits["train"] = _joined([splits["train"], *_background(scorer, among, splits["train"], background, rng)])
-    normal = np.array([report.normal for report in reports])
     return PairCorpus(
         splits=splits,
         scored=scored,
+        kept=found_in_all,
         report_split=dealt,
-        abnormal={
-            name: float((~normal[pairs.reference]).mean()) for name, pairs in splits.items() if len(pairs[0])
-        },
+        abnormal=abnormal,
         overlap=kept,
         seen=_seen(splits),
         lonely=lonely,
