@@ -43,13 +43,35 @@ def test_sentences_with_counts(tmp_path: Path) -> None:
         ("id,rate\nz,1\n", "'z' has no text in the JSON files"),
         ("id,rate\nb,1\nb,1\n", "'b' has more ratings than candidates"),
         ("id,rate\na,high\n", "column 'rate' must be a number, got 'high'"),
-        ("id,other\na,1\n", "none of the columns errors, error, total_errors is there; it has id, other"),
+        (
+            "id,other\na,1\n",
+            r"none of the columns rating, .*, errors, .* is there; it has id, other; name yours in",
+        ),
     ],
 )
 def test_ratings_that_cannot_be_used(tmp_path: Path, rates: str, message: str) -> None:
     sentence_task(tmp_path, rates)
     with pytest.raises(InputError, match=message):
         read_rate_eval(tmp_path, task="sentence")
+
+
+def test_texts_in_objects_and_the_train_part(tmp_path: Path) -> None:
+    task = sentence_task(tmp_path, "id,rate\na,1\n")
+    (task / "gt_report_train.json").write_text(json.dumps([{"id": "7", "report": "Effusion."}]))
+    (task / "similar_report_train.json").write_text(json.dumps({"7": {"candidate": ["Fluid.", "Edema."]}}))
+    (task / "rate_train.csv").write_text("id,rate\n7,1\n7,0.5\n")
+    found = read_judgments(tmp_path, format="rate_eval_sentence_train")
+    assert [(case.id, case.candidate, case.references) for case in found.cases] == [
+        ("7", "Fluid.", ("Effusion.",)),
+        ("7", "Edema.", ("Effusion.",)),
+    ]
+    assert found.mean_ratings().headline.tolist() == [1.0, 0.5]
+    (task / "gt_report_train.json").write_text(json.dumps([{"id": "7", "words": "Effusion."}]))
+    with pytest.raises(InputError, match=r"'7' has none of the fields reference, .*; name yours in a file"):
+        read_judgments(task, format="rate_eval_sentence_train")
+    (task / "gt_report_train.json").write_text("5")
+    with pytest.raises(InputError, match="must be a JSON object or list, got int"):
+        read_judgments(task, format="rate_eval_sentence_train")
 
 
 def test_a_file_is_missing(tmp_path: Path) -> None:
@@ -72,7 +94,7 @@ def test_a_file_is_missing(tmp_path: Path) -> None:
 def test_paragraphs_from_one_table(tmp_path: Path) -> None:
     path = tmp_path / "rates.csv"
     path.write_text("study,gt,generated,stars\n1,Effusion.,Fluid.,4.5\n2,Edema.,No edema.,0\n")
-    with pytest.raises(InputError, match="none of the columns errors"):
+    with pytest.raises(InputError, match="none of the columns rating"):
         read_rate_eval(path)
     found = read_rate_eval(path, fields=RateEvalFields(id=("study",), rating=("stars",)))
     assert found.mean_ratings().headline.tolist() == [4.5, 0.0]

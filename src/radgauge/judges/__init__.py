@@ -22,6 +22,8 @@ FORMATS: dict[str, Callable[[Path], Judgments]] = {
     "radevalx": read_radevalx,
     "rate_eval": read_rate_eval,
     "rate_eval_sentence": partial(read_rate_eval, task="sentence"),
+    "rate_eval_train": partial(read_rate_eval, split="train"),
+    "rate_eval_sentence_train": partial(read_rate_eval, task="sentence", split="train"),
     "table": read_long_table,
 }
 
@@ -31,8 +33,8 @@ def read_judgments(path: Path | str, *, format: str | None = None) -> Judgments:
 
     Args:
         path: A folder for ReXVal and RadEvalX, a JSON file for RadPref, a table otherwise.
-        format: rexval, radpref, radevalx, rate_eval (paragraphs), rate_eval_sentence or table;
-            None = what the path looks like.
+        format: rexval, radpref, radevalx, rate_eval (paragraphs), rate_eval_sentence, the train parts of these
+            two with _train behind, or table; None = what the path looks like.
     """
     place = Path(path)
     if not place.exists():

@@ -32,6 +32,7 @@ TASKS = {
     "synthetic": "Task3_synthetic_rate",
 }
 FIELDS = "fields.json"
+_HOW_TO_NAME = f'name yours in a file {FIELDS} beside the data, such as {{"rating": "stars", "id": "study"}}'
 
 
 @dataclass(frozen=True)
@@ -215,13 +216,15 @@ def _column(table: Table, names: tuple[str, ...]) -> str:
             return name
     raise InputError(
         f"{table.source.name}: none of the columns {', '.join(filter(None, names))} is there; it has "
-        f"{', '.join(table.columns)}; name yours with RateEvalFields"
+        f"{', '.join(table.columns)}; {_HOW_TO_NAME}"
     )
 
 
 def _rating(table: Table, record: Record, names: RateEvalFields) -> float:
     if any(name in table.columns for name in names.rating):
         return _number(table, record, _column(table, names.rating))
+    if not any(name in table.columns for name in names.errors):
+        _column(table, (*names.rating, *names.errors))  # says that neither is there
     errors = _number(table, record, _column(table, names.errors))
     possible = _number(table, record, _column(table, names.possible))
     if possible <= 0:
@@ -263,7 +266,8 @@ def _joined(folder: Path, split: str, names: RateEvalFields) -> list[Row]:
     for file in files:
         if not file.is_file():
             raise InputError(f"{folder} must hold {file.name}; it is not there (or name one table with all)")
-    references, candidates = (_texts(file) for file in files[:2])
+    references = _texts(files[0], names.id, names.reference)
+    candidates = _texts(files[1], names.id, names.candidate + names.reference)
     table = read_table(files[2])
     study = next((name for name in names.id if name in table.columns), None)
     rows: list[Row] = []
@@ -280,19 +284,26 @@ def _joined(folder: Path, split: str, names: RateEvalFields) -> list[Row]:
     return rows
 
 
-def _texts(path: Path) -> dict[str, list[str]]:
-    """id -> texts, from a JSON object or list whose items are texts or lists of texts."""
+def _texts(path: Path, ids: tuple[str, ...], fields: tuple[str, ...]) -> dict[str, list[str]]:
+    """id -> texts, from a JSON object or list whose items are texts, lists of texts, or objects with a text."""
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not a JSON file ({error})") from None
-    items: Mapping[str, Any] = (
-        content if isinstance(content, Mapping) else {str(at): item for at, item in enumerate(content)}
-    )
-    found = {}
-    for key, item in items.items():
+    if not isinstance(content, Mapping | list):
+        raise InputError(f"{path}: must be a JSON object or list, got {type(content).__name__}")
+    items = content.items() if isinstance(content, Mapping) else enumerate(content)
+    found: dict[str, list[str]] = {}
+    for key, item in items:
+        name = str(key)
+        if isinstance(item, Mapping):
+            name = str(next((item[each] for each in ids if each in item), key))
+            item = next((item[each] for each in fields if each in item), None)
+            if item is None:
+                wanted = ", ".join(fields)
+                raise InputError(f"{path}: {name!r} has none of the fields {wanted}; {_HOW_TO_NAME}")
         texts = item if isinstance(item, list) else [item]
         if not texts or not all(isinstance(text, str) for text in texts):
-            raise InputError(f"{path}: {key!r} must be a text or a list of texts")
-        found[str(key)] = list(texts)
+            raise InputError(f"{path}: {name!r} must be a text or a list of texts")
+        found.setdefault(name, []).extend(texts)
     return found
