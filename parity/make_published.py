@@ -51,9 +51,9 @@ def plain(graph: dict[str, object]) -> dict[str, object]:
 
 
 def radgraph(folder: Path) -> None:
-    """Both ways of splitting words; a long report that is folded."""
+    """Both ways of splitting words, with and without markers around segments; a long report that is folded."""
     fixture = {}
-    for network in ("radgraph", "radgraph-xl"):
+    for network in ("radgraph", "radgraph-xl", "modern-radgraph-xl"):
         place = folder / network
         seeded.radgraph(place, network=network, max_length=64)
         job = {"network": network, "pairs": seeded.PAIRS, "long": seeded.LONG}

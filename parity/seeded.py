@@ -191,6 +191,59 @@ def _roberta_folder(folder: Path, *, size: Size, positions: int) -> None:
     (folder / "config.json").write_text(json.dumps(config))
 
 
+def modernbert_folder(folder: Path, *, size: Size = SMALL) -> Path:
+    """Tokenizer and config.json of a ModernBERT: byte-level BPE in tokenizer.json, near and far attention."""
+    _roberta_folder(folder, size=size, positions=8192)
+    ids = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    names = {"<s>": "[CLS]", "<pad>": "[PAD]", "</s>": "[SEP]", "<unk>": "[UNK]", "<mask>": "[MASK]"}
+    ids = {names.get(token, token): number for token, number in ids.items()}
+    merges = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()[1:]
+    special = [{"id": ids[token], "content": token, "special": True} for token in names.values()]
+    for each in special:
+        each.update(dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False))
+    bytes_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    ends = [{"SpecialToken": {"id": token, "type_id": 0}} for token in ("[CLS]", "[SEP]")]
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    known = {token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in ("[CLS]", "[SEP]")}
+    tokenizer = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": special,
+        "normalizer": None,
+        "pre_tokenizer": bytes_level,
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [ends[0], text, ends[1]],
+            "pair": [ends[0], text, ends[1], {"Sequence": {"id": "B", "type_id": 0}}, ends[1]],
+            "special_tokens": known,
+        },
+        "decoder": bytes_level,
+        "model": {"type": "BPE", "unk_token": None, "vocab": ids, "merges": [m.split(" ") for m in merges]},
+    }
+    for name in ("vocab.json", "merges.txt"):
+        (folder / name).unlink()
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False), encoding="utf-8")
+    roles = {f"{role}_token": f"[{role.upper()}]" for role in ("cls", "pad", "sep", "unk", "mask")}
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 8192, **roles}
+    settings["model_input_names"] = ["input_ids", "attention_mask"]
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    config = {
+        "model_type": "modernbert",
+        "architectures": ["ModernBertForMaskedLM"],
+        "vocab_size": len(ids),
+        "max_position_embeddings": 8192,
+        "local_attention": 16,
+        "global_attn_every_n_layers": 3,
+        **{f"{role}_token_id": ids[f"[{role.upper()}]"] for role in ("cls", "pad", "sep")},
+        "bos_token_id": ids["[CLS]"],
+        "eos_token_id": ids["[SEP]"],
+        **_sizes(size),
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
 def _merge(word: list[str], pair: tuple[str, str]) -> list[str]:
     merged: list[str] = []
     for letter in word:
@@ -229,7 +282,8 @@ def radgraph(
     """An unpacked archive in `folder/<network>` and its encoder's vocabulary in `folder/encoder`."""
     import torch
 
-    bert = bert_folder(folder / "encoder", size=size)
+    modern = network.startswith("modern")
+    bert = (modernbert_folder if modern else bert_folder)(folder / "encoder", size=size)
     layers, features, width, inner = 2, 20, 8, 150 if size.hidden > 100 else 24
     prefix = "_embedder.token_embedder_bert._matched_embedder.transformer_model."
     state = {prefix + k: v for k, v in fill(dict(_empty_model(bert).state_dict()), seed=seed).items()}
@@ -282,6 +336,7 @@ def radgraph(
 SHIFTS = {
     "radgraph": ((-3.7, 0.75, 1.38, 4.45), (2.59, 7.57, 6.27)),
     "radgraph-xl": ((13.34, -0.32, 7.3, 4.89), (-0.08, 6.2, 1.37)),
+    "modern-radgraph-xl": ((4.8, 4.92, 2.34, 5.74), (3.0, 3.0, 3.0)),
 }
 
 

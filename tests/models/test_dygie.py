@@ -22,16 +22,19 @@ from .conftest import fixture
 pytestmark = pytest.mark.models
 
 
+NETWORKS = ("radgraph", "radgraph-xl", "modern-radgraph-xl")
+
+
 @pytest.fixture(scope="session")
 def archives(seeded: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Folder of each seeded archive."""
     root = tmp_path_factory.mktemp("radgraph")
-    for network in ("radgraph", "radgraph-xl"):
+    for network in NETWORKS:
         seeded.radgraph(root / network, network=network, max_length=64)
-    return {network: root / network for network in ("radgraph", "radgraph-xl")}
+    return {network: root / network for network in NETWORKS}
 
 
-@pytest.mark.parametrize("network", ["radgraph", "radgraph-xl"])
+@pytest.mark.parametrize("network", NETWORKS)
 def test_graphs_are_those_of_the_authors_package(archives: dict[str, Path], network: str) -> None:
     expected = fixture("radgraph")[network]["graphs"]
     found = graph_reader(network, models=str(archives[network])).read(list(expected))
@@ -40,7 +43,7 @@ def test_graphs_are_those_of_the_authors_package(archives: dict[str, Path], netw
     assert sum(len(entity["relations"]) for graph in found for entity in graph["entities"].values()) > 20
 
 
-@pytest.mark.parametrize("network", ["radgraph", "radgraph-xl"])
+@pytest.mark.parametrize("network", NETWORKS)
 def test_a_long_report_is_folded_as_the_package_folds_it(
     archives: dict[str, Path], seeded: ModuleType, network: str
 ) -> None:
@@ -48,7 +51,7 @@ def test_a_long_report_is_folded_as_the_package_folds_it(
     assert found == fixture("radgraph")[network]["long_graph"]
 
 
-@pytest.mark.parametrize("network", ["radgraph", "radgraph-xl"])
+@pytest.mark.parametrize("network", NETWORKS)
 def test_rewards_are_those_of_the_authors_package(
     archives: dict[str, Path], seeded: ModuleType, network: str
 ) -> None:
@@ -66,6 +69,24 @@ def test_batches_do_not_matter(archives: dict[str, Path], seeded: ModuleType) ->
     together = reader.read(seeded.REPORTS)
     assert together == [reader.read([text])[0] for text in seeded.REPORTS]
     assert [reader.unpack(reader.pack(graph)) for graph in together] == together
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3, 63, 64, 65, 127, 128, 129])
+def test_segments_without_markers_are_read_one_place_off(archives: dict[str, Path], pieces: int) -> None:
+    """As the authors' code unfolds them: the first vector stands for a marker, inner segments lose their ends."""
+    import torch
+
+    folder = archives["modern-radgraph-xl"]
+    network = dygie.load_network(str(folder / "modern-radgraph-xl"), "modern-radgraph-xl", str(folder), "cpu")
+    assert network.bare
+    places = [torch.arange(at, min(at + 64, pieces)).float()[:, None] for at in range(0, pieces, 64)]
+    vectors, owner = network._shifted(places, torch.arange(pieces))
+    count = len(places)
+    inner = [place for number in range(count) for place in range(64 * number + 1, 64 * number + 63)]
+    length = pieces - 2 * (count - 1)
+    expected = [*[0, *inner][: length - 1], pieces - 1]  # the last one stands for the end marker
+    assert vectors[:, 0].tolist() == expected[1:]
+    assert owner.tolist() == list(range(length - 1))
 
 
 @pytest.mark.parametrize(

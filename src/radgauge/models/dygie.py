@@ -143,6 +143,7 @@ class Dygie:
         longest = archive.max_length or getattr(network.config, "max_position_embeddings", 512)
         self.segment = int(longest) - len(self.start) - len(self.end)
         self.hidden = hidden
+        self.bare = bool(archive.max_length) and _is_bare(folder)
         self._pieces: dict[str, list[int]] = {}
 
     def graphs(self, reports: Sequence[Sequence[str]]) -> list[Graph]:
@@ -164,11 +165,14 @@ class Dygie:
         for words in reports:
             pieces = [self._pieces[word] for word in words]
             flat = [piece for each in pieces for piece in each]
-            cuts = [flat[at : at + self.segment] for at in range(0, len(flat), self.segment)]
+            step = self.archive.max_length if self.bare else self.segment
+            cuts = [flat[at : at + step] for at in range(0, len(flat), step)]
             plans.append((pieces, len(segments), len(cuts)))
-            segments += [[*self.start, *cut, *self.end] for cut in cuts]
+            segments += cuts if self.bare else [[*self.start, *cut, *self.end] for cut in cuts]
         before, behind = len(self.start), len(self.end)
-        encoded = [rows[before : len(rows) - behind] for rows in self.encoder.vectors(segments)]
+        encoded = self.encoder.vectors(segments)
+        if not self.bare:
+            encoded = [rows[before : len(rows) - behind] for rows in encoded]
         found = []
         for pieces, first, count in plans:
             means = torch.zeros(len(pieces), self.hidden, device=self.device)
@@ -176,10 +180,35 @@ class Dygie:
                 flat_vectors = torch.cat(encoded[first : first + count])
                 sizes = torch.tensor([len(each) for each in pieces], device=self.device)
                 owner = torch.repeat_interleave(torch.arange(len(pieces), device=self.device), sizes)
+                if self.bare:
+                    flat_vectors, owner = self._shifted(encoded[first : first + count], owner)
+                    sizes = torch.bincount(owner, minlength=len(pieces))
                 means.index_add_(0, owner, flat_vectors)
                 means /= sizes.clamp_min(1)[:, None]
             found.append(means)
         return found
+
+    def _shifted(self, segments: Sequence[Any], owner: Any) -> tuple[Any, Any]:
+        """Vectors and the words they count for, as the authors' code has them for a bare tokenizer.
+
+        It expects markers around every segment that the tokenizer never puts there. So it takes the first vector
+        for the start marker, drops the outermost vectors of inner segments, and gives every word the vectors one
+        place behind its own; what is beyond the end counts for nothing. The network was trained like that.
+        """
+        torch = self.torch
+        before, behind = len(self.start), len(self.end)
+        width, count = self.archive.max_length, len(segments)
+        everything = torch.cat(list(segments))
+        total = len(everything)
+        inner = [rows[before : min(len(rows), width - behind)] for rows in segments]
+        kept = torch.cat([everything[:before], *inner])[: total - (count - 1) * (before + behind)]
+        missing = total - (count - 1) * (before + behind) - len(kept)
+        if missing > 0:  # the last piece stood where an end marker would be cut off
+            kept = torch.cat([kept, everything[total - missing :]])
+        else:
+            kept[-1] = everything[-1]
+        used = max(min(len(kept) - before, len(owner)), 0)
+        return kept[before : before + used], owner[:used]
 
     def _tokenize(self, words: set[str]) -> None:
         if len(self._pieces) > 1 << 17:
@@ -341,3 +370,13 @@ def _shapes(archive: Archive, hidden: int, names: dict[str, str], torch: Any) ->
             shapes[f"{task}.{step}.weight"] = (after, before)
             shapes[f"{task}.{step}.bias"] = (after,)
     return {names[key]: torch.empty(shape, device="meta") for key, shape in shapes.items()}
+
+
+def _is_bare(folder: Path) -> bool:
+    """Whether a tokenizer of transformers' plain class, such as ModernBERT's, puts no markers around ids.
+
+    Named by its own file, since it is the class in transformers 4, which the authors' code runs on, that counts.
+    """
+    path = folder / "tokenizer_config.json"
+    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found.get("tokenizer_class") in ("PreTrainedTokenizerFast", "TokenizersBackend")  # the latter: since 5
