@@ -26,7 +26,7 @@ LAYERS = [
     {"layman"},
     {"registry"},
     {"scores"},
-    {"metrics", "contract", "case_files", "scores_file", "corpora", "samples"},
+    {"metrics", "contract", "case_files", "scores_file", "explanations", "corpora", "samples"},
     {"summary", "compare", "judges", "model_checks"},
     {"baselines"},
     {"training"},

@@ -227,7 +227,7 @@ def test_explanation() -> None:
     assert found is not None
     clash = next(note for note in found.notes if note.kind == "contradicted")
     assert clash.data["penalty"] == pytest.approx(0.3612)
-    assert "times 0.36 for clashing types" in clash.text
+    assert "times 0.36 since one is denied, the other is not" in clash.text
     assert "effusion" in reference[slice(*clash.reference_spans[0])]
     assert "effusion" in candidate[slice(*clash.candidate_spans[0])]
     lost = next(note for note in found.notes if note.kind == "missing")

@@ -32,6 +32,10 @@ def score_cli(
         Path | None,
         typer.Option("--output", "-o", help="Write a value per case and metric to this .jsonl or .parquet."),
     ] = None,
+    explain: Annotated[
+        Path | None,
+        typer.Option("--explain", help="Write why each case got its scores to this .jsonl."),
+    ] = None,
     interval: Annotated[str, typer.Option("--interval", help="'percentile' or 'bca'.")] = "percentile",
     resamples: o.Resamples = 1000,
     level: o.Level = 0.95,
@@ -50,11 +54,14 @@ def score_cli(
 
       radgauge score reports.csv -m bleu -m rouge --output scores.jsonl
 
+      radgauge score reports.csv -m ratescore --explain why.jsonl
+
       radgauge score wide.csv --candidate-columns model_a,model_b
 
       radgauge score --references truth.csv --candidates model_a.csv --candidates model_b.csv
     """
     from radgauge.cli.render import console, main_outputs, not_judged_notes, print_summary
+    from radgauge.explanations import write_explanations
     from radgauge.scores import score
     from radgauge.scores_file import check_scores_path, write_scores
     from radgauge.summary import summarise
@@ -85,6 +92,8 @@ def score_cli(
     about = {"seed": seed, "input": case_file.provenance.as_dict()}
     if output is not None:
         write_scores(output, results, about=about)
+    if explain is not None:
+        write_explanations(explain, case_file.cases, results=results, reading=reading)
     if as_json:
         typer.echo(o.to_json({"summary": lines, **about}))
         return
@@ -103,3 +112,5 @@ def score_cli(
         err.print(f"note: {note}", soft_wrap=True)
     if output is not None:
         err.print(f"wrote {output}: {len(results.keys_of_cases)} cases", soft_wrap=True)
+    if explain is not None:
+        err.print(f"wrote {explain}: why each case got its scores", soft_wrap=True)

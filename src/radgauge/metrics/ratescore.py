@@ -194,6 +194,9 @@ class RateScore(Metric):
         found = self.affinity
         factors = found.factors(self.penalty)
         partners, cosines = closest(table, anchor, 1 - anchor)
+        types = [np.array([TYPE_INDEX[each.type] for each in side], dtype=np.intp) for side in entities]
+        total = float(found.weights[types[anchor], types[1 - anchor][partners]].sum())
+        clash = "one is denied, the other is not" if self.penalty == "code" else "the types differ"
         notes = []
         for entity, at, cosine in zip(entities[anchor], partners, cosines, strict=True):
             partner = entities[1 - anchor][at]
@@ -202,11 +205,11 @@ class RateScore(Metric):
             far = cosine < CLOSE
             kind = ("missing", "added")[anchor] if far else "contradicted" if factor < 1 else "matched"
             side, other = ("reference", "candidate") if anchor == 0 else ("candidate", "reference")
-            text = f"{entity.name} ({entity.type.lower()}) of the {side}: " + (
-                f"nothing close, at best {partner.name}" if far else f"{partner.name} ({partner.type.lower()})"
-            )
-            text += f"; similarity {cosine:.2f}, weight {weight:.2f}"
-            text += f", times {factor:.2f} for clashing types" if factor < 1 else ""
+            text = f'"{entity.name}" ({entity.type.lower()}) in the {side}; '
+            text += f"nothing close in the {other}, at best " if far else f"closest in the {other}: "
+            text += f'"{partner.name}" ({partner.type.lower()}); similarity {cosine:.2f}'
+            text += f" times {factor:.2f} since {clash}" if factor < 1 else ""
+            text += f"; weight {weight:.2f}, {weight / total:.0%} of this side" if total else "; weight 0"
             # What has no close partner points at its own side only: nothing is there on the other.
             mine, theirs = _span(entity), () if far else _span(partner)
             notes.append(
