@@ -78,8 +78,8 @@ class GraphReader:
 
     @property
     def signature(self) -> str:
-        """Network and content hash of its weights."""
-        return f"{self.network}@{file_hash(self.archive)}"
+        """Network, content hash of its weights, and the version of this code, so that no older reading is met."""
+        return f"{self.network}@{file_hash(self.archive)}:2"
 
     def read(self, texts: Sequence[str]) -> list[Graph]:
         """Graphs of the texts, in order."""
