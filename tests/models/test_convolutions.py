@@ -26,8 +26,9 @@ def _network(seed: int = 0) -> Network:
             layer(4, 1, 5, stride=2, groups=4),
             layer(6, 4, 1),
         ),
-        rng.normal(size=(6, 5)).astype(np.float32),
+        rng.normal(size=(14, 5)).astype(np.float32),
         rng.normal(size=5).astype(np.float32),
+        taps=(0, 3),
     )
 
 
@@ -55,7 +56,9 @@ def test_same_as_torch() -> None:
         if layer.adds:
             values = values + outputs[-layer.adds]
         outputs.append(values)
-    expected = values.mean(dim=(2, 3)).numpy() @ network.matrix + network.bias
+    tapped = [*(outputs[number + 1] for number in network.taps), values]
+    means = np.hstack([each.mean(dim=(2, 3)).numpy() for each in tapped])
+    expected = means @ network.matrix + network.bias
     np.testing.assert_allclose(_run(network, pictures), expected, rtol=1e-4, atol=1e-4)
 
 

@@ -25,6 +25,8 @@ from radgauge.training.image_text import train_image_text
 from radgauge.training.image_text_data import changed_copies, read_material
 from radgauge.training.image_text_figures import auroc, largest_area, matching, mean_by_study, ranks
 from radgauge.training.image_text_settings import ImageTextSettings
+from radgauge.training.image_text_start import canonical_start
+from radgauge.training.image_text_towers import Towers
 
 pytestmark = pytest.mark.models
 
@@ -125,48 +127,54 @@ def test_from_the_command_line(studies: Path, tmp_path: Path) -> None:
 
 def test_folded_network_is_the_trained_one() -> None:
     torch.manual_seed(0)
-    stages, projection = build_stages(), torch.nn.Linear(1280, 4)
+    settings = ImageTextSettings(**{**vars(SMALL), "dimensions": 4})
+    towers = Towers(settings, columns=3, claims=1, labels=1)
+    stages = towers.stages
     pictures = torch.from_numpy(
         network_input(np.random.default_rng(0).integers(0, 255, (4, 64, 64)).astype(np.uint8))
     )
     values = pictures
     for stage in stages:  # in training mode, so that normalisation has something to fold
         values = stage(values)
-    for stage in stages:
-        stage.train(False)
-    values = pictures
+    towers.train(False)
+    towers.centre += torch.rand(len(towers.centre))
+    towers.spread += torch.rand(len(towers.spread))
     with torch.no_grad():
-        for stage in stages:
-            values = stage(values)
-        expected = projection(values.mean(dim=(2, 3))).numpy()
+        whole, places = towers.pictures(*towers.below(pictures))
+        network = folded(stages, *towers.image_matrix())
+    torch.testing.assert_close(places.mean(dim=1), whole)
+    assert len(network.taps) == 4
     import onnxruntime
 
-    session = onnxruntime.InferenceSession(
-        onnx_model(folded(stages, projection)), providers=["CPUExecutionProvider"]
-    )
-    np.testing.assert_allclose(session.run(None, {"pictures": pictures.numpy()})[0], expected, atol=1e-3)
+    session = onnxruntime.InferenceSession(onnx_model(network), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(None, {"pictures": pictures.numpy()})[0], whole.numpy(), atol=1e-3)
 
 
-def test_starting_weights_are_read_from_the_published_layout(tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    source = build_stages()
-    state = {}
+def published_layout(stages: object) -> dict[str, object]:
+    """Weights under the names of the package that publishes them."""
+    state: dict[str, object] = {}
 
     def put(layer: object, conv: str, norm: str) -> None:
-        state[f"{conv}.weight"] = layer.conv.weight  # type: ignore[attr-defined]
+        state[f"{conv}.weight"] = layer.conv.weight.detach()  # type: ignore[attr-defined]
         for name in ("weight", "bias", "running_mean", "running_var"):
-            state[f"{norm}.{name}"] = getattr(layer.norm, name)  # type: ignore[attr-defined]
+            state[f"{norm}.{name}"] = getattr(layer.norm, name).detach()  # type: ignore[attr-defined]
 
-    put(source[0], "_conv_stem", "_bn0")
-    state["_conv_stem.weight"] = source[0].conv.weight.repeat(1, 3, 1, 1) / 3
-    put(source[-1], "_conv_head", "_bn1")
-    for number, block in enumerate(source[1:-1]):
+    first, *blocks = stages  # type: ignore[misc]
+    put(first, "_conv_stem", "_bn0")
+    state["_conv_stem.weight"] = first.conv.weight.detach().repeat(1, 3, 1, 1) / 3
+    for number, block in enumerate(blocks):
         place = f"_blocks.{number}."
         if block.expand is not None:
             put(block.expand, f"{place}_expand_conv", f"{place}_bn0")
         put(block.depth, f"{place}_depthwise_conv", f"{place}_bn1")
         put(block.project, f"{place}_project_conv", f"{place}_bn2")
-    torch.save({name: each.detach() for name, each in state.items()}, tmp_path / "start.pth")
+    return state
+
+
+def test_starting_weights_are_read_from_the_published_layout(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    source = build_stages()
+    torch.save(published_layout(source), tmp_path / "start.pth")
     target = build_stages()
     load_start(target, str(tmp_path / "start.pth"))
     for one, two in zip(source.parameters(), target.parameters(), strict=True):
@@ -194,6 +202,7 @@ def test_what_cannot_be_trained_on(studies: Path, tmp_path: Path) -> None:
     for change, message in (
         ({"size": 100}, "size must be a multiple of 32, got 100"),
         ({"frozen": 3}, "frozen stages need starting weights"),
+        ({"frozen": 18}, "frozen must lie between 0 and 17, got 18"),
         ({"epochs": 0}, "epochs must be 1 or more, got 0"),
     ):
         with pytest.raises(UsageError, match=message):
@@ -207,6 +216,48 @@ def test_changed_copies_are_seeded_and_keep_sides() -> None:
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
     assert (first[:, :, :32].mean(axis=(1, 2)) > first[:, :, 32:].mean(axis=(1, 2))).all()
+
+
+def test_frozen_stages_stay_and_give_the_same_file(studies: Path, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    start = tmp_path / "start.pth"
+    torch.save(published_layout(build_stages()), start)
+    material = read_material(studies / "studies.jsonl", studies / "images", validation=0.25)
+    settings = ImageTextSettings(**{**vars(SMALL), "start": str(start), "frozen": 17})
+    trained = train_image_text(material, tmp_path / "frozen", settings=settings)
+    source = build_stages()
+    load_start(source, str(start))
+    shipped = load_image_text(trained.file).network
+    for stage in source:
+        stage.train(False)
+    expected = folded(source, torch.zeros(1, 1), torch.zeros(1)).layers[0].weight
+    np.testing.assert_allclose(shipped.layers[0].weight, expected, atol=1e-3)
+    # what the passes saw, and what the file makes of the same pictures
+    assert trained.passes[-1].auroc == pytest.approx(trained.shipped.auroc, abs=0.2)
+
+
+def test_start_finds_what_correlates() -> None:
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(200, 2))
+    owners = np.repeat(np.arange(200), 2)
+    pictures = np.hstack([hidden[owners], rng.normal(size=(400, 6))]) @ rng.normal(size=(8, 8)) + 3
+    reports = np.hstack([hidden @ rng.normal(size=(2, 3)), rng.normal(size=(200, 4))]) + 1
+    start = canonical_start(
+        pictures.astype(np.float32),
+        owners,
+        reports.astype(np.float32),
+        dimensions=12,
+        picture_ridge=0.1,
+        report_ridge=0.1,
+    )
+    seen = mean_by_study((pictures - start.centre) / start.spread @ start.image, owners, studies=200)
+    read = (reports - start.text_centre) @ start.text
+    assert seen.shape == read.shape == (200, 12)
+    assert np.linalg.norm(read, axis=1).mean() == pytest.approx(1)
+    assert (read[:, 7:] == 0).all()  # seven columns of reports have seven directions
+    for direction in (0, 1):
+        assert np.corrcoef(seen[:, direction], read[:, direction])[0, 1] > 0.8
+    assert abs(np.corrcoef(seen[:, 6], read[:, 6])[0, 1]) < 0.5
 
 
 def test_figures_by_hand() -> None:

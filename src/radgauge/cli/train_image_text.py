@@ -30,7 +30,7 @@ def image_text_cli(
         str, typer.Option("--start", help="Starting weights: imagenet, scratch, or a .pth file.")
     ] = "imagenet",
     frozen: Annotated[
-        int | None, typer.Option("--frozen", min=0, max=18, help="Stages that stay as they start; 0 for scratch.")
+        int | None, typer.Option("--frozen", min=0, max=17, help="Stages that stay as they start; 0 for scratch.")
     ] = None,
     size: Annotated[int | None, typer.Option("--size", help="Pixels of a side; a multiple of 32.")] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", min=1)] = None,

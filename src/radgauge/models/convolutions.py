@@ -1,9 +1,10 @@
 """A plain convolutional network as data: layers that numpy holds, packed in 8 bits, run by onnxruntime.
 
 A network is a chain of convolutions, some of which are cut to 0..6 or add the output of an earlier layer, then
-the mean over the picture and one matrix. That covers EfficientNet-lite and its kin once their normalisation is
-folded in. The ONNX form is written here, in memory, because the package that writes it is large and nothing else
-of it is needed: a model in ONNX is a protocol buffer of nodes and tensors.
+the means over the picture of the last layer and, if wanted, of earlier ones, and one matrix. That covers
+EfficientNet-lite and its kin once their normalisation is folded in. The ONNX form is written here, in memory,
+because the package that writes it is large and nothing else of it is needed: a model in ONNX is a protocol buffer
+of nodes and tensors.
 """
 
 from __future__ import annotations
@@ -50,17 +51,19 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers, then the mean over the picture, then a matrix.
+    """Layers, then means over the picture, then a matrix.
 
     Attributes:
         layers: In order; the first takes one channel.
-        matrix: (channels of the last layer, length of the vector).
+        matrix: (channels of the tapped layers and of the last one, length of the vector).
         bias: (length of the vector,).
+        taps: Numbers of earlier layers whose means stand before that of the last layer.
     """
 
     layers: tuple[Layer, ...]
     matrix: Vectors
     bias: Vectors
+    taps: tuple[int, ...] = ()
 
 
 def pack(network: Network) -> dict[str, NDArray[Any]]:
@@ -71,6 +74,7 @@ def pack(network: Network) -> dict[str, NDArray[Any]]:
     settings = [[each.stride, each.groups, int(each.clipped), each.adds] for each in network.layers]
     parts: dict[str, NDArray[Any]] = {
         "layers": np.array(settings, dtype=np.int32),
+        "taps": np.array(network.taps, dtype=np.int32),
         "matrix": network.matrix.astype(np.float16),
         "matrix_bias": network.bias.astype(np.float32),
     }
@@ -93,7 +97,8 @@ def unpack(parts: Any) -> Network:
         scale = parts[f"scale_{number}"][:, None, None, None]
         weight = parts[f"codes_{number}"].astype(np.float32) * scale
         layers.append(Layer(weight, parts[f"bias_{number}"], stride, groups, bool(clipped), adds))
-    return Network(tuple(layers), parts["matrix"].astype(np.float32), parts["matrix_bias"])
+    taps = tuple(parts["taps"].tolist()) if "taps" in parts else ()  # files of earlier versions have none
+    return Network(tuple(layers), parts["matrix"].astype(np.float32), parts["matrix_bias"], taps)
 
 
 def onnx_model(network: Network) -> bytes:
@@ -123,9 +128,11 @@ def onnx_model(network: Network) -> bytes:
             name += "added"
         outputs.append(name)
     tensors += [_tensor("matrix", network.matrix), _tensor("matrixbias", network.bias)]
+    tapped = [*(outputs[number + 1] for number in network.taps), outputs[-1]]
+    nodes += [_node("GlobalAveragePool", [name], f"mean{place}") for place, name in enumerate(tapped)]
     nodes += [
-        _node("GlobalAveragePool", [outputs[-1]], "mean"),
-        _node("Flatten", ["mean"], "flat"),
+        _node("Concat", [f"mean{place}" for place in range(len(tapped))], "means", axis=1),
+        _node("Flatten", ["means"], "flat"),
         _node("Gemm", ["flat", "matrix", "matrixbias"], "vectors"),
     ]
     graph = b"".join(

