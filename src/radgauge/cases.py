@@ -181,9 +181,16 @@ def _json_list(text: str) -> object:
 
 
 def _listed(value: object) -> list[str]:
-    """Names in a cell: one, a list, or a JSON list as text."""
+    """Names of files in a cell: one, a list, a JSON list as text, or several with ; | or , between them.
+
+    >>> _listed("a.png; b.dcm"), _listed("one; two.png")
+    (['a.png', 'b.dcm'], ['one; two.png'])
+    """
     if isinstance(value, str):
         value = _json_list(value)
+    if isinstance(value, str):
+        parts = [part.strip() for part in re.split(r"[;|,\n]", value)]
+        value = parts if all(re.search(r"\.\w{2,5}$", part) for part in parts) else value
     items = value if isinstance(value, list | tuple) else [value]
     return [text for item in items if (text := cell(item).strip())]
 
