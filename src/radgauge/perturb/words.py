@@ -106,6 +106,7 @@ def paraphrase(report: Report) -> Iterator[Proposal]:
         for term in terms:
             old, new = set(before.split()), set(term.split())
             says_more = (old < new or new < old) and not old ^ new <= known.free_words
+            says_more |= report.region not in ("chest", "") and bool((new - old) & known.free_words)
             counts_as_before = (term.split()[-1] in known.mass_nouns) == mass
             respelt = term.replace(" ", "") == before.replace(" ", "")
             if not respelt and counts_as_before and not says_more and not _repeats(report, mention.start, term):
