@@ -41,7 +41,7 @@ torch = require("torch", extra="models")
 
 FILE, LOG, STATE = "image_text.npz", "log.csv", "training_state.pt"
 OTHERS = 50  # other reports that each training study is paired with to find VLScore's constant
-_AT_ONCE = 64
+_AT_ONCE = 8  # pictures; with 64 the caches of a processor overflow and each takes more than twice the time
 _Stored = list[Any]  # pictures as tensors: their squares, or what the frozen stages made of them
 
 
@@ -143,12 +143,11 @@ class _Trainer:
         )
         self.towers.to(self.device)
         network = [each for each in self.towers.stages.parameters() if each.requires_grad]
-        heads = [each for name, each in self.towers.named_parameters() if not name.startswith("stages.")]
+        heads = [*self.towers.image.parameters(), *self.towers.text.parameters()]
+        labels = [] if self.towers.labels is None else list(self.towers.labels.parameters())
+        groups = ((network, settings.learning_rate), (heads, settings.head_rate), (labels, settings.label_rate))
         self.optimizer = torch.optim.AdamW(
-            [
-                {"params": network, "lr": settings.learning_rate, "top": settings.learning_rate},
-                {"params": heads, "lr": settings.head_rate, "top": settings.head_rate},
-            ],
+            [{"params": params, "lr": rate, "top": rate} for params, rate in groups if params],
             weight_decay=settings.weight_decay,
         )
         self.passes: list[Pass] = []
@@ -173,7 +172,7 @@ class _Trainer:
             self._end_pass(below, watched_owners, tell)
         constant = self._constant(plain, owners)
         file = self._write(constant)
-        # Measured once more with the file itself: 8-bit weights, onnxruntime.
+        # Measured once more with the file itself: 16-bit weights, onnxruntime.
         encoder = EmbeddedImageText(str(file))
         shipped = matching(
             unit(mean_by_study(encoder.embed_images(list(watched)), watched_owners, studies=len(validation))),

@@ -20,7 +20,8 @@ class ImageTextSettings:
         batch_size: Studies per step.
         copies: Changed copies of every picture, drawn once; each pass takes one of them.
         learning_rate: Of the image network.
-        head_rate: Of the layers on top of both sides.
+        head_rate: Of the layers of both sides behind it.
+        label_rate: Of the layer that predicts findings, which starts at random.
         weight_decay: AdamW's.
         picture_ridge: Of the start that both sides' layers get from canonical correlations.
         report_ridge: The same, for reports.
@@ -39,13 +40,14 @@ class ImageTextSettings:
 
     start: str = "imagenet"
     frozen: int = 17
-    size: int = 160
+    size: int = 192
     dimensions: int = 128
     epochs: int = 8
     batch_size: int = 64
-    copies: int = 3
+    copies: int = 1
     learning_rate: float = 3e-4
-    head_rate: float = 1e-3
+    head_rate: float = 3e-5
+    label_rate: float = 1e-3
     weight_decay: float = 0.02
     picture_ridge: float = 3.0
     report_ridge: float = 2.0

@@ -28,7 +28,8 @@ torch = require("torch", extra="models")
 nn, functional = torch.nn, torch.nn.functional
 
 _RAREST = 0.01  # share of reports; columns of rarer claims are not scaled up further
-_BLOCKS = 8.0, 4.0  # divisor of claims, factor of word vectors: lengths of about one each in a typical report
+_CLAIMS = 1 / 8  # claims have a length of about one in a typical report
+_STATED, _WORDS = 2.0, 1.0  # vectors of the stating sentences, of all words: a half and a quarter of that
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +70,9 @@ def text_material(studies: Sequence[PicturedReport], *, least: int, least_label:
     texts = [text for study in studies for text in study.texts]
     rows = claims.rows(texts)
     whole = claims.rows(last)[:, :known] > 0
-    scale = np.full(claims.dimensions, _BLOCKS[1], np.float32)
-    scale[:known] = 1 / np.sqrt(whole.mean(axis=0).clip(_RAREST)) / _BLOCKS[0]
+    scale = np.full(claims.dimensions, _WORDS, np.float32)
+    scale[:known] = _CLAIMS / np.sqrt(whole.mean(axis=0).clip(_RAREST))
+    scale[known : (known + claims.dimensions) // 2] = _STATED
     named = [stating_sentences(reading) for reading in readings]
     plain = np.array([name.startswith("+") and not set(name) & set("@:") for name in claims.vocabulary])
     sentences = claims.rows([text for each in named for text in each])
