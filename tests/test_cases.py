@@ -62,8 +62,8 @@ def test_several_references_in_a_list(name: str) -> None:
 def test_images() -> None:
     case = as_cases([{"id": 1, "candidate": "a", "images": ["0.png", "1.png"]}])[0]
     assert case.images == (Path("0.png"), Path("1.png"))
-    for cell in ("0.png;1.png", "0.png | 1.png", "0.png, 1.png", '["0.png", "1.png"]'):
-        assert as_cases([{"id": 1, "candidate": "a", "images": cell}])[0].images == case.images
+    for names in ("0.png;1.png", "0.png | 1.png", "0.png, 1.png", '["0.png", "1.png"]'):
+        assert as_cases([{"id": 1, "candidate": "a", "images": names}])[0].images == case.images
     odd = as_cases([{"id": 1, "candidate": "a", "images": "left, right.png"}])[0]  # a comma in a name
     assert odd.images == (Path("left, right.png"),)
 
