@@ -8,10 +8,8 @@ statement so get nearly the same vector.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -19,13 +17,12 @@ from numpy.typing import NDArray
 
 from radgauge.layman.fidelity import lay_findings
 from radgauge.layman.lay_reader import LayReader
-from radgauge.layman.statements import statements, unchanged_parts
+from radgauge.layman.statements import DIMENSIONS, parts_spoken_of, statements, unit
 from radgauge.models.static_embedding import StaticEncoder
 from radgauge.report_reader import ReportReading
 
 Vectors = NDArray[np.float32]
 
-DIMENSIONS = 512
 MEANING = 0.85  # how much of the cosine comes from statements rather than words
 
 
@@ -44,7 +41,7 @@ class FindingEncoder:
     @property
     def signature(self) -> str:
         """The word table and the lay reader."""
-        return f"findings-2|{StaticEncoder().signature}|{LayReader().signature}"
+        return f"findings-3|{StaticEncoder().signature}|{LayReader().signature}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One row of length one per text; a text without any word is a row of zeros."""
@@ -78,22 +75,6 @@ class FindingEncoder:
 
 
 def _meaning(reading: ReportReading) -> Vectors:
-    """The sum of all statements, each of length one, scaled to length one; zeros if there are none."""
-    total = np.zeros(DIMENSIONS)
-    for features in statements(lay_findings(reading)) or unchanged_parts(reading):
-        one = np.zeros(DIMENSIONS)
-        for name, weight in features.items():
-            one += weight * _feature(name)
-        total += _unit(one)
-    return _unit(total).astype(np.float32)
-
-
-@lru_cache(maxsize=1 << 15)
-def _feature(name: str) -> NDArray[np.float64]:
-    # RandomState's stream is frozen by numpy's compatibility policy, so the vector is the same everywhere.
-    return _unit(np.random.RandomState(zlib.crc32(name.encode())).standard_normal(DIMENSIONS))
-
-
-def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    length = float(np.linalg.norm(vector))
-    return vector / length if length > 0 else vector
+    """The sum of all statements, scaled to length one; zeros if there are none."""
+    found = statements(lay_findings(reading), reading.text) or parts_spoken_of(reading)
+    return unit(np.sum(found, axis=0) if found else np.zeros(DIMENSIONS)).astype(np.float32)

@@ -14,6 +14,7 @@ from radgauge.alignment.claims import findings_of
 from radgauge.alignment.findings import Denial, Finding, Findings, Knowledge, Span, knowledge_for
 from radgauge.alignment.match import Difference, align_findings
 from radgauge.layman.lay_reader import lay_class, lay_lexicon
+from radgauge.layman.rules import lay_rules
 from radgauge.report_reader import ReportReading
 
 SHARED = 0.5
@@ -160,13 +161,17 @@ def _is_shared(denial: Denial, other: Findings) -> bool:
     if denial.normal:
         said = frozenset().union(*(each.concepts for each in other.denied)) if other.denied else frozenset()
         return bool(denial.concepts) and len(denial.concepts & said) >= SHARED * len(denial.concepts)
-    of = lay_knowledge().similarity.of
     return any(
         each.severity == denial.severity
         and (not each.sides or not denial.sides or each.sides == denial.sides)
-        and any(of(a, b) >= _SAME for a in denial.concepts for b in each.concepts)
+        and any(_is_one_denial(a, b) for a in denial.concepts for b in each.concepts)
         for each in other.denied
     )
+
+
+def _is_one_denial(a: str, b: str) -> bool:
+    alike = lay_rules().denied_alike
+    return (a in alike and alike[a] == alike.get(b)) or lay_knowledge().similarity.of(a, b) >= _SAME
 
 
 _SAME = 0.8

@@ -18,6 +18,10 @@ from radgauge.report_reader.lexicon import Concept
 from radgauge.text.tokens import phrase_key
 
 
+PAIRED = ("lung", "kidney", "breast", "hip", "knee", "shoulder", "ear", "eye")
+_ORGAN_LAST = re.compile(rf"(?P<head>.+) the (?:{'|'.join(PAIRED)})s?")
+
+
 def plain_term(concept: Concept) -> str:
     """The words the writer uses for a concept, without an article; "" if none are known.
 
@@ -49,14 +53,14 @@ def lay_class(concept: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _built() -> tuple[Lexicon, dict[str, str]]:
+def _built() -> tuple[Lexicon, dict[str, str], frozenset[str]]:
     base, rules = load_lexicon(), lay_rules()
     taken: dict[tuple[str, ...], str] = {
         phrase_key(term): concept.id for concept in base for term in (*concept.terms, *concept.abbreviations)
     }
     wanted: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for concept in base:
-        if concept.kind == "normality" and not concept.lay:
+        if concept.kind == "normality" and not concept.lay and concept.id not in rules.synonyms:
             continue
         terms = (plain_term(concept), concept.lay, *rules.synonyms.get(concept.id, ()))
         for term in dict.fromkeys(form for said in terms for part in _parts(said) for form in _forms(part)):
@@ -91,13 +95,26 @@ def _built() -> tuple[Lexicon, dict[str, str]]:
         owner = owners.get(key)
         if concept.is_finding and owner is not None and base[owner].is_finding and owner != concept.id:
             classes[concept.id] = owner
-    digest = hashlib.sha256(f"{base.hash}|{rules.hash}|1".encode()).hexdigest()[:12]
-    return Lexicon(concepts, _tables(base), digest), classes
+    digest = hashlib.sha256(f"{base.hash}|{rules.hash}|2".encode()).hexdigest()[:12]
+    heads = {head for name in extra if base[name].is_finding for term in extra[name] if (head := _head(term))}
+    return Lexicon(concepts, _tables(base), digest), classes, frozenset(heads)
+
+
+def _head(term: str) -> str:
+    """What stands before the paired organ at the end of a term: "fluid around" of "fluid around the lung"."""
+    match = _ORGAN_LAST.fullmatch(term)
+    return match["head"] if match else ""
 
 
 def _forms(term: str) -> tuple[str, ...]:
-    """A plain term as it is said to a patient, too: "fluid around your lungs"."""
-    return (term, term.replace(" the ", " your ")) if " the " in term else (term,)
+    """A plain term as it is said to a patient, too: "fluid around your lungs", "around both lungs"."""
+    if " the " not in term:
+        return (term,)
+    forms = [term, term.replace(" the ", " your "), term.replace(" the ", " ")]
+    organ = term.rsplit(" the ", 1)[-1]
+    if organ.rstrip("s") in PAIRED:
+        forms += [f"{term.rsplit(' the ', 1)[0]} {both} {organ.rstrip('s')}s" for both in ("both", "both your")]
+    return tuple(forms)
 
 
 def _parts(term: str) -> list[str]:
@@ -122,6 +139,7 @@ def _tables(base: Lexicon) -> dict[str, dict[str, object]]:
         for value, terms in values.items():
             known[value] = [*known.get(value, ()), *terms]
         tables["descriptors"][role] = known
+    tables["cues"]["cue"] = [*lay_rules().cues, *tables["cues"]["cue"]]
     compositions = tables["compositions"]
     tables["compositions"] = {
         **compositions,
@@ -143,11 +161,40 @@ class LayReader:
     def read(self, texts: Sequence[str]) -> list[ReportReading]:
         """One reading per text."""
         lexicon = lay_lexicon()
-        return [_without_named_degrees(read_report(text, lexicon=lexicon)) for text in texts]
+        return [
+            replace(_without_named_degrees(read_report(_as_known(text), lexicon=lexicon)), text=text) for text in texts
+        ]
+
+
+def _as_known(text: str) -> str:
+    """A text of the same length in the spelling that the lexicon knows.
+
+    A side inside a plain term goes before it: the term "fluid around the lung" is not found in "fluid around your
+    left lung", but in "left fluid around your lung" it is.
+    """
+    text = text.replace("\u2019", "'").replace("*", " ")
+    return _sided().sub(r"\g<side> \g<term> \g<article>\g<organ>", text) if _HAS_SIDE.search(text) else text
+
+
+_HAS_SIDE = re.compile(r"\b(?:left|right)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _sided() -> re.Pattern[str]:
+    """A plain term that ends in a paired organ, with a side before the organ."""
+    _, _, heads = _built()
+    words = "|".join(map(re.escape, sorted(heads, key=lambda head: (-len(head), head))))
+    return re.compile(
+        rf"\b(?P<term>{words}) (?P<article>(?:the|your|his|her|their|my) )?(?P<side>left|right) (?P<organ>(?:{'|'.join(PAIRED)})s?)\b",
+        re.IGNORECASE,
+    )
 
 
 def _without_named_degrees(reading: ReportReading) -> ReportReading:
-    """Severity only where a text says it beside a term: "small round spot" is what a nodule is called."""
+    """Severity and change only where a text says them beside a term.
+
+    "Small round spot" is what a nodule is called, and a heart "larger than normal" has not grown.
+    """
     said: dict[int, list[Modifier]] = {}
     for each in reading.modifiers:
         if each.role == "severity":
@@ -157,5 +204,7 @@ def _without_named_degrees(reading: ReportReading) -> ReportReading:
         outside = any(not mention.start <= each.start < mention.end for each in said.get(index, ()))
         if mention.attributes.severity and not outside:
             mention = mention._replace(attributes=mention.attributes._replace(severity=""))
+        if mention.attributes.change and " than " in mention.text:
+            mention = mention._replace(attributes=mention.attributes._replace(change=""))
         mentions.append(mention)
     return replace(reading, mentions=tuple(mentions))

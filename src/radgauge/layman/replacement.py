@@ -20,7 +20,7 @@ from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 
 Vectors = NDArray[np.float32]
-STRANGE, NEVER = 0.6, -1.0
+STRANGE, NEVER = 0.9, -1.0
 """Cosine below which an entry says something else than the sentence; and what no cosine is below."""
 
 
@@ -83,12 +83,13 @@ def replace_sentences(
         return Replaced(sentences, {}, {}, {})
     queries = np.stack(reading.of(encoder, distinct))
     chosen, products = nearest(queries, entries)
-    limits = encoder.reach(queries) if isinstance(encoder, FindingEncoder) else np.ones_like(products)
-    lay = {
-        each: pairs[index].lay if known else plain_language(each)
-        for each, index, known in zip(distinct, chosen, products >= write_below * limits, strict=True)
-    }
-    spoken = list(dict.fromkeys(lay.values()))
+    lay = {each: pairs[index].lay for each, index in zip(distinct, chosen, strict=True)}
+    strange = [each for each, product in zip(distinct, products, strict=True) if product < write_below]
+    written = {each: plain_language(each) for each in strange}
+    spoken = list(dict.fromkeys((*lay.values(), *written.values())))
     vectors = dict(zip(distinct, queries, strict=True))
     vectors.update(zip(spoken, reading.of(encoder, spoken), strict=True))
+    for each, text in written.items():  # whichever says more nearly what the sentence says
+        if vectors[each] @ vectors[text] >= vectors[each] @ vectors[lay[each]]:
+            lay[each] = text
     return Replaced(sentences, lay, vectors, dict(zip(distinct, products.tolist(), strict=True)))

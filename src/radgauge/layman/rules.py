@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,10 @@ class LayRules:
     abbreviations: Mapping[str, str]
     descriptors: Mapping[str, Mapping[str, tuple[str, ...]]]
     senses: Mapping[str, tuple[str, ...]]
+    alike: Mapping[str, str]
+    denied_alike: Mapping[str, str]
+    contrasts: Mapping[str, Mapping[str, tuple[str, ...]]]
+    cues: tuple[Mapping[str, Any], ...]
     compositions: tuple[Mapping[str, Any], ...]
     regions: tuple[Mapping[str, Any], ...]
     hash: str
@@ -45,7 +50,7 @@ def lay_rules() -> LayRules:
     table = tomllib.loads(content.decode("utf-8"))
     return LayRules(
         terms=table["terms"],
-        synonyms={concept: tuple(found) for concept, found in table["lay_synonyms"].items()},
+        synonyms=_synonyms(table),
         amounts=frozenset(table["nouns"]["amounts"]),
         adjectives=frozenset(table["nouns"]["adjectives"]),
         severity=table["severity"],
@@ -63,7 +68,27 @@ def lay_rules() -> LayRules:
             for role, values in table["lay_descriptors"].items()
         },
         senses={concept: tuple(found) for concept, found in table["lay_sense"].items()},
+        alike=_by_member(table["alike"]["groups"]),
+        denied_alike=_by_member(table["denied_alike"]["groups"]),
+        contrasts={
+            role: {value: tuple(found) for value, found in values.items()}
+            for role, values in table["contrast"].items()
+        },
+        cues=tuple(table["lay_cue"]),
         compositions=tuple(table["composition"]),
         regions=tuple(table["region"]),
         hash=hashlib.sha256(content).hexdigest()[:8],
     )
+
+
+def _synonyms(table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Plain names of each concept, those built from parts among them."""
+    found = {concept: list(names) for concept, names in table["lay_synonyms"].items()}
+    for rule in table["lay_phrase"]:
+        found.setdefault(rule["concept"], []).extend(" ".join(parts) for parts in product(*rule["parts"]))
+    return {concept: tuple(dict.fromkeys(names)) for concept, names in found.items()}
+
+
+def _by_member(groups: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Each member of a group with the first of its group."""
+    return {each: group[0] for group in groups for each in group}

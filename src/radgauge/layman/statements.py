@@ -1,75 +1,96 @@
-"""What a sentence states, as weighted features: the finding and its kin, polarity, side, degree, change and place.
+"""What a sentence states, as vectors whose cosine is the product of how far their parts agree.
 
-Two statements are alike in so far as they share features. Names of one zone of the lung count as one place, a lobe
-is the same whether its side stands in its name or beside it, and what a statement of normality says anyway is not
-counted again when the sentence also denies it by name.
+A statement has a finding with its kin, and roles: whether it is made, left open or denied; side, degree, change,
+place, size, and words that exclude one another (acute and old, displaced and not). Each role is a vector; the
+statement is their element-wise product, so that one part told otherwise makes another statement however much the
+rest agrees (binding, as in vector-symbolic models: Gayler 2003). A role that only one of two statements tells takes
+a little away, another value more, the opposite most.
+
+Names of one zone of the lung count as one place, a lobe is the same whether its side stands in its name or beside
+it, and what a statement of normality says anyway is not counted again when the sentence also denies it by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from radgauge.alignment.findings import Denial, Finding, Findings
-from radgauge.alignment.places import BOTH, LEFT, RIGHT
+from radgauge.alignment.places import BOTH, LEFT, RIGHT, SEVERITIES
+from radgauge.alignment.places import SIDES as SIDE_BITS
 from radgauge.layman.fidelity import lay_knowledge
-from radgauge.report_reader import ReportReading
+from radgauge.layman.rules import lay_rules
+from radgauge.report_reader import Mention, ReportReading
 
+Vector = NDArray[np.float64]
 Features = dict[str, float]
+Angles = Mapping[str | int, float]
 
-SIDES, DEGREES = (LEFT, RIGHT, BOTH), (1, 2, 3, 4)
-CHANGES = ("new", "increased", "decreased", "stable")
+DIMENSIONS = 512
+UNSAID = 0.88  # agreement of a role that is told with one that is not
+UNSAID_PLACE = 0.85
+UNSAID_BOTH = 0.95  # "the lungs" say hardly more than "the lung"
+
+# Values of a role as directions in a plane, in degrees: opposites point apart, close ones are said for one another.
+POLARITY: Angles = {"present": 0, "uncertain": 42, "absent": 95}
+SIDES: Angles = {LEFT: 0, RIGHT: 150, BOTH: 255}
+DEGREES: Angles = {1: 0, 2: 30, 3: 150, 4: 260}
+CHANGES: Angles = {"increased": 0, "new": 60, "decreased": 150, "stable": 255}
+
+STEP = 0.5  # weight of a concept one step above in the lexicon, and again for each further step
 REACH = 2  # steps above a finding that still say what it is
+FINDINGS = frozenset({"abnormality", "disease", "device"})
+_WORD = re.compile(r"[a-z0-9]+(?:-[a-z]+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """How much each part of a statement counts beside the finding itself, which is 1."""
-
-    step: float = 0.5  # a concept one step above in the lexicon, and again for each further step
-    family: float = 1.0  # findings that radiologists use for one another
-    side: float = 0.75
-    both: float = 0.5  # both sides: "the lungs" say no more than "the lung"
-    severity: float = 0.75
-    change: float = 0.8
-    place: float = 0.5
-    open: float = 0.7  # a finding that is only suspected
-    denied: float = 0.9  # part of a denied finding that a made one does not share
-
-
-WEIGHTS = Weights()
-
-
-def statements(findings: Findings, *, weights: Weights = WEIGHTS) -> list[Features]:
-    """One set of features per statement.
+def statements(findings: Findings, text: str) -> list[Vector]:
+    """One vector of length one per statement of a sentence; `text` is where the findings were read.
 
     >>> from radgauge.layman.fidelity import lay_findings
     >>> from radgauge.layman.lay_reader import LayReader
     >>> [read] = LayReader().read(["Lungs are clear without infiltrate."])
-    >>> len(statements(lay_findings(read)))  # clear lungs hold no infiltrate
+    >>> len(statements(lay_findings(read), read.text))  # clear lungs hold no infiltrate
     1
     """
-    found = [_claim(each, weights) for each in findings.present]
     normal = [each for each in findings.denied if each.normal]
     plain = [each for each in findings.denied if not each.normal and not any(_says(n, each) for n in normal)]
-    return found + [_denial(each, weights) for each in (*normal, *plain)]
+    alone = len(findings.present) == 1 and not normal and not plain
+    found = [
+        _claim(each, text if alone else " ".join(text[start:end] for start, end in each.spans))
+        for each in findings.present
+    ]
+    return found + [_denial(each) for each in (*normal, *plain)]
 
 
-def unchanged_parts(reading: ReportReading, *, weights: Weights = WEIGHTS) -> list[Features]:
-    """What a text without a finding says of parts of the body: "the mediastinum is stable".
+def parts_spoken_of(reading: ReportReading) -> list[Vector]:
+    """What a text without a statement speaks of: "the mediastinum is stable", "pneumonia cannot be excluded".
 
     >>> from radgauge.layman.lay_reader import LayReader
-    >>> [read] = LayReader().read(["The mediastinum is stable."])
-    >>> sorted(unchanged_parts(read)[0])[-1]
-    'part mediastinum'
+    >>> len(parts_spoken_of(LayReader().read(["The mediastinum is stable."])[0]))
+    1
     """
-    found = []
-    for mention in reading.mentions:
-        if mention.kind == "anatomy" and mention.attributes.change:
-            name = f"part {mention.concept}"
-            change = _apart(f"change of {name}", mention.attributes.change, CHANGES, weights.change)
-            found.append({name: 1.0, **change})
-    return found
+    return [_part(mention) for mention in reading.mentions if mention.kind != "normality"]
+
+
+def _part(mention: Mention) -> Vector:
+    said = mention.attributes
+    concept = lay_rules().alike.get(mention.concept, mention.concept)
+    what = _concept(concept) if mention.kind in FINDINGS else {f"part {concept}": 1.0}
+    roles = [
+        _turned("polarity", mention.assertion, POLARITY),
+        _side(SIDE_BITS[said.laterality]),
+        _told("degree", SEVERITIES[said.severity], DEGREES),
+        _told("change", said.change, CHANGES),
+    ]
+    if mention.kind in FINDINGS:
+        roles.append(_among(_places(said.locations), UNSAID_PLACE))
+    return _bound(what, roles)
 
 
 def _says(normal: Denial, denial: Denial) -> bool:
@@ -78,86 +99,126 @@ def _says(normal: Denial, denial: Denial) -> bool:
     return bool(reached) and not denial.severity and denial.concepts <= normal.concepts
 
 
-def _claim(finding: Finding, weights: Weights) -> Features:
-    total: Features = {}
-    for name, weight in _concept(finding.concept, weights).items():
-        total[name] = weight
-        if finding.uncertain:
-            total[f"{name}|open"] = weights.open * weight
-    total = _unit(total)
-    of = _group(finding.concept)
-    total |= _side(of, finding.sides, weights)
-    total |= _apart(f"degree of {of}", finding.severity, DEGREES, weights.severity)
-    total |= _apart(f"change of {of}", finding.change, CHANGES, weights.change)
-    for name, weight in _places(finding.locations).items():
-        total[name] = weights.place * weight
-    return total
+def _claim(finding: Finding, text: str) -> Vector:
+    roles = [
+        _turned("polarity", "uncertain" if finding.uncertain else "present", POLARITY),
+        _side(finding.sides),
+        _told("degree", finding.severity, DEGREES),
+        _told("change", finding.change, CHANGES),
+        _among(_places(finding.locations), UNSAID_PLACE),
+        _among({f"size {size:.2g}": 1.0 for size in finding.sizes_mm}, UNSAID_PLACE),
+    ]
+    words = f" {' '.join(_WORD.findall(' '.join((text, *sorted(finding.descriptors))).lower()))} "
+    for role, values in lay_rules().contrasts.items():
+        said = [value for value, terms in values.items() if any(f" {term} " in words for term in terms)]
+        if len(said) == 1:
+            angles: Angles = {value: 360 * place / len(values) for place, value in enumerate(values)}
+            roles.append(_told(role, said[0], angles))
+    return _bound(_concept(finding.concept), roles)
 
 
-def _denial(denial: Denial, weights: Weights) -> Features:
+def _denial(denial: Denial) -> Vector:
     concepts = sorted(denial.concepts)
     if denial.normal:  # "acute cardiac disease" says nothing more of a normal heart
         concepts = [each for each in concepts if not each.startswith("acute_")] or concepts
     total: Features = {}
     for concept in concepts:
-        for name, weight in _concept(concept, weights).items():
-            total[f"{name}|denied"] = total.get(f"{name}|denied", 0.0) + weights.denied * weight
-            total[name] = total.get(name, 0.0) - (1 - weights.denied) * weight
-    total = _unit(total)
-    of = f"{'normal' if denial.normal else _group(concepts[0])}, denied"
-    if denial.sides & BOTH != BOTH:  # on neither side: nowhere
-        total |= _side(of, denial.sides, weights)
-    total |= _apart(f"degree of {of}", denial.severity, DEGREES, weights.severity)
-    return total
+        for name, weight in _concept(concept).items():
+            total[name] = total.get(name, 0.0) + weight
+    sides = 0 if denial.sides & BOTH == BOTH else denial.sides  # on neither side: nowhere
+    roles = [
+        _turned("polarity", "absent", POLARITY),
+        _side(sides),
+        _told("degree", denial.severity, DEGREES),
+    ]
+    return _bound(total, roles)
 
 
-def _group(concept: str) -> str:
-    """The first family of a finding, else itself: a sentence with two findings keeps their sides apart."""
-    families = lay_knowledge().similarity.families_of(concept)
-    return f"family {min(families)}" if families else concept
-
-
-def _side(of: str, sides: int, weights: Weights) -> Features:
+def _side(sides: int) -> Vector:
     sides &= BOTH
-    return _apart(f"side of {of}", sides, SIDES, weights.both if sides == BOTH else weights.side)
+    return _told("side", sides, SIDES, UNSAID_BOTH if sides == BOTH else UNSAID)
 
 
-def _apart(role: str, said: str | int, values: Sequence[str | int], weight: float) -> Features:
-    """Features of an attribute whose values exclude one another: another value is worse than none."""
-    if not said:
-        return {}
-    total = {f"{role}: {value}": 1.0 if value == said else -1.0 / len(values) for value in values}
-    return {name: weight * each for name, each in _unit(total).items()}
+def _told(role: str, value: str | int, angles: Angles, unsaid: float = UNSAID) -> Vector:
+    """A role's vector: all ones where it is not told."""
+    if value not in angles:
+        return np.ones(DIMENSIONS)
+    return unsaid + math.sqrt(1 - unsaid**2) * _direction(role, angles[value])
 
 
-def _concept(concept: str, weights: Weights) -> Features:
+def _turned(role: str, value: str, angles: Angles) -> Vector:
+    """The vector of a role that is always told; its first value is all ones."""
+    angle = math.radians(angles[value])
+    return math.cos(angle) + math.sin(angle) * _feature(role)
+
+
+def _among(features: Features, unsaid: float) -> Vector:
+    """A role whose values are many and may be alike."""
+    return unsaid + math.sqrt(1 - unsaid**2) * _sum(features) if features else np.ones(DIMENSIONS)
+
+
+def _direction(role: str, degrees: float) -> Vector:
+    angle = math.radians(degrees)
+    return math.cos(angle) * _feature(f"{role}, across") + math.sin(angle) * _feature(f"{role}, along")
+
+
+def _bound(what: Features, roles: Iterable[Vector]) -> Vector:
+    vector = _sum(what)
+    for role in roles:
+        vector = vector * role
+    return unit(vector)
+
+
+def _sum(features: Features) -> Vector:
+    """The weighted features, scaled to weights of length one."""
+    total = np.zeros(DIMENSIONS)
+    for name, weight in features.items():
+        total += weight * _feature(name)
+    return total / math.sqrt(sum(weight**2 for weight in features.values()))
+
+
+@lru_cache(maxsize=1 << 14)
+def _feature(name: str) -> Vector:
+    # RandomState's stream is frozen by numpy's compatibility policy, so the vector is the same everywhere.
+    return np.random.RandomState(zlib.crc32(name.encode())).randint(0, 2, DIMENSIONS) * 2.0 - 1.0
+
+
+def unit(vector: Vector) -> Vector:
+    """The vector with length one; zeros stay zeros."""
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 0 else vector
+
+
+@lru_cache(maxsize=1 << 12)
+def _concept(concept: str) -> Features:
     """The finding, what lies above it in the lexicon, and the families of findings used for one another."""
+    concept = lay_rules().alike.get(concept, concept)
     similarity = lay_knowledge().similarity
-    found = _unit(
+    found = _scaled(
         {
-            above: weights.step**steps
+            above: STEP**steps
             for above, steps in similarity.ancestors(concept).items()
             if not steps or (steps <= REACH and not similarity.is_wide(above))
         }
     )
     for number, (alike, _) in similarity.families_of(concept).items():
-        # members of one family would have the family's likeness as their cosine, if weights.family were 1
-        found[f"family {number}"] = weights.family * (alike / (1 - alike)) ** 0.5
-    return _unit(found)
+        # members of one family so have the family's likeness as their cosine
+        found[f"family {number}"] = (alike / (1 - alike)) ** 0.5
+    return _scaled(found)
 
 
-def _unit(features: Features) -> Features:
-    length = sum(weight**2 for weight in features.values()) ** 0.5
+def _scaled(features: Features) -> Features:
+    length = math.sqrt(sum(weight**2 for weight in features.values()))
     return {name: weight / length for name, weight in features.items()}
 
 
-def _places(locations: frozenset[str]) -> Features:
+def _places(locations: Iterable[str]) -> Features:
     known = lay_knowledge()
     found: Features = {}
     for place in sorted(locations):
         if known.places.is_vague(place):
             continue
-        if place.startswith(("left_", "right_")):  # the side has its own feature
+        if place.startswith(("left_", "right_")):  # the side has its own role
             place = next(iter(known.lexicon[place].parents), place) if place in known.lexicon.concepts else place
         found[f"place:{place}"] = 0.5
         for zone in known.places.zones(place):

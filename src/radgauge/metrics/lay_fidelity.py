@@ -19,7 +19,7 @@ from radgauge.layman.lay_reader import LayReader
 from radgauge.metric import Explanation, Metric, Note, Rows, ratio
 from radgauge.reading import Readings
 
-RULES = "1"  # counts up when the same reader gives other numbers
+RULES = "2"  # counts up when the same reader gives other numbers
 
 
 @dataclass(frozen=True)
