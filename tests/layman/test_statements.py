@@ -9,6 +9,8 @@ import pytest
 
 from radgauge.cache import Cache
 from radgauge.layman.encoder import FindingEncoder
+from radgauge.layman.lay_reader import lay_lexicon
+from radgauge.layman.rules import lay_rules
 from radgauge.reading import Readings
 
 
@@ -50,7 +52,7 @@ def test_one_statement_in_other_words(one: str, other: str) -> None:
     ],
 )
 def test_another_statement_in_like_words(one: str, other: str) -> None:
-    assert _cosine(one, other) < 0.7
+    assert _cosine(one, other) < 0.8
 
 
 def test_another_side_is_worse_than_none() -> None:
@@ -73,15 +75,38 @@ def test_vectors_come_back_from_the_cache(tmp_path: Path) -> None:
 
 def test_parts_that_have_not_changed() -> None:
     assert _cosine("The mediastinum is stable.", "Unchanged mediastinum.") > 0.8
-    assert _cosine("The mediastinum is stable.", "The mediastinum is widened.") < 0.5
+    assert _cosine("The mediastinum is stable.", "The mediastinum is widened.") < 0.7
 
 
-def test_reach_is_less_where_nothing_is_stated() -> None:
-    encoder = FindingEncoder()
-    vectors = encoder.encode(["Pleural effusion.", "The patient was seen by the team."])
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-5)
-    stated, bare = encoder.reach(vectors)
-    assert stated == 1
-    assert 0 < bare < 0.5
-    entries = encoder.encode(["Pleural effusion.", "Cardiomegaly.", "The heart is normal."])
-    assert (vectors[1] @ entries.T).max() <= bare + 1e-6
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Small left upper lobe opacity is unchanged.", "Small left upper lobe opacity is worse."),
+        ("Acute fracture of the left clavicle.", "Old fracture of the left clavicle."),
+        ("Displaced fracture of the distal radius.", "Nondisplaced fracture of the distal radius."),
+        ("6 mm nodule in the left lower lobe.", "16 mm nodule in the left lower lobe."),
+        ("A left-sided port ends in the right atrium.", "A left-sided port ends in the axillary vein."),
+        ("Infiltrates in both lungs.", "Infiltrate in the right lung."),
+    ],
+)
+def test_one_part_told_otherwise_makes_another_statement(one: str, other: str) -> None:
+    assert _cosine(one, other) < 0.8
+
+
+def test_a_part_that_is_left_out_takes_little_away() -> None:
+    assert _cosine("Mild cardiomegaly.", "Cardiomegaly.") >= 0.8
+    assert _cosine("Left lower lobe pneumonia.", "Left pneumonia.") >= 0.8
+
+
+def test_rules_name_concepts_of_the_lexicon() -> None:
+    rules, lexicon = lay_rules(), lay_lexicon()
+    named = {
+        *rules.terms,
+        *rules.synonyms,
+        *rules.alike,
+        *rules.denied_alike,
+        *rules.senses,
+        *(rule["concept"] for rule in rules.compositions),
+        *(place for rule in rules.compositions for place in rule["anatomy"]),
+    }
+    assert not [name for name in sorted(named) if name not in lexicon]

@@ -2,8 +2,8 @@
 
 A sum of word vectors cannot tell "fluid on the left" from "no fluid on the right". This encoder joins it with a
 vector of the statements: the finding with what lies above it in the lexicon, whether it is made, denied or left
-open, its side, severity and change. Professional and plain words for the same
-statement so get nearly the same vector.
+open, its side, severity, change and place. Professional and plain words for the same statement so get nearly the
+same vector.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from radgauge.layman.fidelity import lay_findings
 from radgauge.layman.lay_reader import LayReader
-from radgauge.layman.statements import DIMENSIONS, parts_spoken_of, statements, unit
+from radgauge.layman.statements import COMMON, DIMENSIONS, STATED, parts_spoken_of, statements, unit
 from radgauge.models.static_embedding import StaticEncoder
 from radgauge.report_reader import ReportReading
 
 Vectors = NDArray[np.float32]
 
-MEANING = 0.85  # how much of the cosine comes from statements rather than words
+MEANING = 0.8  # how much of the cosine comes from statements rather than words
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,6 @@ class FindingEncoder:
         joined: Vectors = np.hstack([np.sqrt(share)[:, None] * words, np.float32(np.sqrt(MEANING)) * meaning])
         return joined
 
-    def reach(self, vectors: Vectors) -> Vectors:
-        """The greatest cosine that each text can have with one that states something."""
-        says = np.linalg.norm(vectors[:, -DIMENSIONS:], axis=1) > 0
-        return np.where(says, 1.0, np.sqrt(1 - MEANING)).astype(np.float32)
-
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
         return list(self.encode(texts))
@@ -77,4 +72,6 @@ class FindingEncoder:
 def _meaning(reading: ReportReading) -> Vectors:
     """The sum of all statements, scaled to length one; zeros if there are none."""
     found = statements(lay_findings(reading), reading.text) or parts_spoken_of(reading)
-    return unit(np.sum(found, axis=0) if found else np.zeros(DIMENSIONS)).astype(np.float32)
+    if not found:
+        return np.zeros(DIMENSIONS, np.float32)
+    return unit(unit(np.sum(found, axis=0)) + COMMON * STATED).astype(np.float32)

@@ -17,7 +17,6 @@ from radgauge.report_reader import Lexicon, Modifier, ReportReader, ReportReadin
 from radgauge.report_reader.lexicon import Concept
 from radgauge.text.tokens import phrase_key
 
-
 PAIRED = ("lung", "kidney", "breast", "hip", "knee", "shoulder", "ear", "eye")
 _ORGAN_LAST = re.compile(rf"(?P<head>.+) the (?:{'|'.join(PAIRED)})s?")
 
@@ -162,7 +161,8 @@ class LayReader:
         """One reading per text."""
         lexicon = lay_lexicon()
         return [
-            replace(_without_named_degrees(read_report(_as_known(text), lexicon=lexicon)), text=text) for text in texts
+            replace(_without_named_degrees(read_report(_as_known(text), lexicon=lexicon)), text=text)
+            for text in texts
         ]
 
 
@@ -184,9 +184,9 @@ def _sided() -> re.Pattern[str]:
     """A plain term that ends in a paired organ, with a side before the organ."""
     _, _, heads = _built()
     words = "|".join(map(re.escape, sorted(heads, key=lambda head: (-len(head), head))))
+    article, organ = "(?:the|your|his|her|their|my) ", f"(?:{'|'.join(PAIRED)})s?"
     return re.compile(
-        rf"\b(?P<term>{words}) (?P<article>(?:the|your|his|her|their|my) )?(?P<side>left|right) (?P<organ>(?:{'|'.join(PAIRED)})s?)\b",
-        re.IGNORECASE,
+        rf"\b(?P<term>{words}) (?P<article>{article})?(?P<side>left|right) (?P<organ>{organ})\b", re.IGNORECASE
     )
 
 
@@ -195,16 +195,22 @@ def _without_named_degrees(reading: ReportReading) -> ReportReading:
 
     "Small round spot" is what a nodule is called, and a heart "larger than normal" has not grown.
     """
-    said: dict[int, list[Modifier]] = {}
+    said: dict[tuple[int, str], list[Modifier]] = {}
     for each in reading.modifiers:
-        if each.role == "severity":
-            said.setdefault(each.mention, []).append(each)
+        said.setdefault((each.mention, each.role), []).append(each)
     mentions = []
     for index, mention in enumerate(reading.mentions):
-        outside = any(not mention.start <= each.start < mention.end for each in said.get(index, ()))
-        if mention.attributes.severity and not outside:
+        beside = {
+            role
+            for role in ("severity", "change")
+            if any(not mention.start <= each.start < mention.end for each in said.get((index, role), ()))
+        }
+        if "severity" not in beside:
             mention = mention._replace(attributes=mention.attributes._replace(severity=""))
-        if mention.attributes.change and " than " in mention.text:
+        if "change" not in beside and not _COMPARING.isdisjoint(mention.text.lower().split()):
             mention = mention._replace(attributes=mention.attributes._replace(change=""))
         mentions.append(mention)
     return replace(reading, mentions=tuple(mentions))
+
+
+_COMPARING = frozenset({"more", "less", "than"})

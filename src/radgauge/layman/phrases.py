@@ -103,7 +103,7 @@ def place_of(
         known = location in implied or any(lexicon.is_a(each, location) for each in implied)
         if (known and not parts) or location not in lexicon:
             continue
-        name = plain_term(lexicon[location])
+        name = plain_term(lexicon[location]) if parts else _beyond(term, plain_term(lexicon[location]))
         if name and name not in places:
             places.append(name)
     words = ""
@@ -117,6 +117,26 @@ def place_of(
         part = " ".join(dict.fromkeys(parts))
         words += f"{',' if words else ''} in the {part + ' part of the ' if part else ''}{where}"
     return words
+
+
+def _beyond(term: str, place: str) -> str:
+    """What a place says beyond the name of the finding: "wear and tear of the spine" in the "mid back".
+
+    >>> _beyond("wear and tear of the spine", "spine of the mid back")
+    'mid back'
+    >>> _beyond("enlarged heart outline", "outline of the heart")
+    ''
+    """
+    said = {word.rstrip("s") for word in term.split()}
+    if all(word.rstrip("s") in said or word in _EMPTY for word in place.split()):
+        return ""
+    head = _LINK.split(place, maxsplit=1)
+    known = len(head) > 1 and all(word.rstrip("s") in said for word in head[0].split())
+    return head[1] if known else place
+
+
+_LINK = re.compile(r" (?:of|in) the ")
+_EMPTY = frozenset({"of", "in", "the", "amount", "blood", "air", "sacs"})
 
 
 def size_of(attributes: Attributes) -> str:

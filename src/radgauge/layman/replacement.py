@@ -5,13 +5,12 @@ Zhao et al., Layman's RRG (2024), appendix, algorithm 2: the nearest entry by co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.layman.encoder import FindingEncoder
 from radgauge.layman.search import nearest
 from radgauge.layman.sentences import Pair
 from radgauge.layman.writer import plain_language
@@ -20,8 +19,8 @@ from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 
 Vectors = NDArray[np.float32]
-STRANGE, NEVER = 0.9, -1.0
-"""Cosine below which an entry says something else than the sentence; and what no cosine is below."""
+STRANGE, SAME, NEVER = 0.96, 0.8, -1.0
+"""Cosines below which an entry may say something else than the sentence, below which it does, and below all."""
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
@@ -70,8 +69,9 @@ def replace_sentences(
         pairs: The sentence set.
         encoder: What finds the nearest entry.
         reading: Hands out the encoder's vectors.
-        write_below: A sentence whose nearest entry has a smaller cosine than this is none of the set's: it is
-            written in plain language instead. The published method always takes the nearest entry.
+        write_below: A sentence whose nearest entry, or that entry's lay text, has a smaller cosine than this is
+            also written in plain language, and the text that comes nearer to it counts; below `SAME` the entry
+            means something else and the written text counts. The published method always takes the nearest entry.
     """
     sentences = {text: sentences_of(text) for text in dict.fromkeys(texts)}
     distinct = list(dict.fromkeys(each for found in sentences.values() for each in found))
@@ -84,12 +84,20 @@ def replace_sentences(
     queries = np.stack(reading.of(encoder, distinct))
     chosen, products = nearest(queries, entries)
     lay = {each: pairs[index].lay for each, index in zip(distinct, chosen, strict=True)}
-    strange = [each for each, product in zip(distinct, products, strict=True) if product < write_below]
-    written = {each: plain_language(each) for each in strange}
-    spoken = list(dict.fromkeys((*lay.values(), *written.values())))
     vectors = dict(zip(distinct, queries, strict=True))
-    vectors.update(zip(spoken, reading.of(encoder, spoken), strict=True))
+    _add_vectors(vectors, lay.values(), encoder, reading)
+    said = {
+        each: min(float(product), float(vectors[each] @ vectors[lay[each]]))
+        for each, product in zip(distinct, products, strict=True)
+    }
+    written = {each: plain_language(each) for each in distinct if said[each] < write_below}
+    _add_vectors(vectors, written.values(), encoder, reading)
     for each, text in written.items():  # whichever says more nearly what the sentence says
-        if vectors[each] @ vectors[text] >= vectors[each] @ vectors[lay[each]]:
+        if said[each] < SAME or vectors[each] @ vectors[text] >= said[each]:
             lay[each] = text
     return Replaced(sentences, lay, vectors, dict(zip(distinct, products.tolist(), strict=True)))
+
+
+def _add_vectors(vectors: dict[str, Vectors], texts: Iterable[str], encoder: Encoder, reading: Readings) -> None:
+    wanted = [text for text in dict.fromkeys(texts) if text not in vectors]
+    vectors.update(zip(wanted, reading.of(encoder, wanted), strict=True))

@@ -3,8 +3,8 @@
 A statement has a finding with its kin, and roles: whether it is made, left open or denied; side, degree, change,
 place, size, and words that exclude one another (acute and old, displaced and not). Each role is a vector; the
 statement is their element-wise product, so that one part told otherwise makes another statement however much the
-rest agrees (binding, as in vector-symbolic models: Gayler 2003). A role that only one of two statements tells takes
-a little away, another value more, the opposite most.
+rest agrees (binding, as in vector-symbolic models: Gayler 2003). A role that only one of two statements tells
+takes a little away, another value more, the opposite most.
 
 Names of one zone of the lung count as one place, a lobe is the same whether its side stands in its name or beside
 it, and what a statement of normality says anyway is not counted again when the sentence also denies it by name.
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -25,24 +25,30 @@ from radgauge.alignment.findings import Denial, Finding, Findings
 from radgauge.alignment.places import BOTH, LEFT, RIGHT, SEVERITIES
 from radgauge.alignment.places import SIDES as SIDE_BITS
 from radgauge.layman.fidelity import lay_knowledge
+from radgauge.layman.lay_reader import lay_lexicon, plain_term
 from radgauge.layman.rules import lay_rules
 from radgauge.report_reader import Mention, ReportReading
+from radgauge.text.tokens import phrase_key
 
 Vector = NDArray[np.float64]
 Features = dict[str, float]
 Angles = Mapping[str | int, float]
 
 DIMENSIONS = 512
-UNSAID = 0.88  # agreement of a role that is told with one that is not
-UNSAID_PLACE = 0.85
-UNSAID_BOTH = 0.95  # "the lungs" say hardly more than "the lung"
+UNSAID = 0.84  # agreement of a role that is told with one that is not
+UNSAID_PLACE = 0.77
 
-# Values of a role as directions in a plane, in degrees: opposites point apart, close ones are said for one another.
-POLARITY: Angles = {"present": 0, "uncertain": 42, "absent": 95}
-SIDES: Angles = {LEFT: 0, RIGHT: 150, BOTH: 255}
-DEGREES: Angles = {1: 0, 2: 30, 3: 150, 4: 260}
-CHANGES: Angles = {"increased": 0, "new": 60, "decreased": 150, "stable": 255}
+COMMON = 0.8
+"""Length of what all statements share, which sets the scale: beside it the paper's threshold of 0.8 lies between
+two statements of which one leaves two roles open, and two that tell one role otherwise."""
 
+# Values of a role as directions in a plane, in degrees: opposites point apart, close ones stand for one another.
+POLARITY: Angles = {"present": 0, "uncertain": 55, "absent": 110}
+SIDES: Angles = {LEFT: 0, RIGHT: 130, BOTH: 245}
+DEGREES: Angles = {1: 20, 2: 30, 3: 140, 4: 245}
+CHANGES: Angles = {"increased": 0, "new": 15, "decreased": 130, "stable": 245}
+
+ONE_FINDING = 0.9  # likeness of two names of one finding in a sentence
 STEP = 0.5  # weight of a concept one step above in the lexicon, and again for each further step
 REACH = 2  # steps above a finding that still say what it is
 FINDINGS = frozenset({"abnormality", "disease", "device"})
@@ -60,12 +66,39 @@ def statements(findings: Findings, text: str) -> list[Vector]:
     """
     normal = [each for each in findings.denied if each.normal]
     plain = [each for each in findings.denied if not each.normal and not any(_says(n, each) for n in normal)]
-    alone = len(findings.present) == 1 and not normal and not plain
-    found = [
-        _claim(each, text if alone else " ".join(text[start:end] for start, end in each.spans))
-        for each in findings.present
-    ]
+    present = _each_once(findings.present)
+    alone = len(present) == 1 and not normal and not plain
+    found = [_claim(each, _described(each, text, alone=alone)) for each in present]
     return found + [_denial(each) for each in (*normal, *plain)]
+
+
+def _described(finding: Finding, text: str, *, alone: bool) -> str:
+    """The words that describe a finding; "hard old scar" is the plain name of one and describes nothing."""
+    spans = [text[start:end] for start, end in finding.spans]
+    for said in spans:
+        if phrase_key(said) in _plain_names():
+            text = text.replace(said, " ")
+    concept = lay_knowledge().lexicon.concepts.get(finding.concept)
+    named = set(concept.name.lower().split()) if concept is not None else set()
+    kept = [said for said in spans if phrase_key(said) not in _plain_names()]
+    words = _WORD.findall(" ".join((text if alone else " ".join(kept), *sorted(finding.descriptors))).lower())
+    return " ".join(word for word in words if word not in named)
+
+
+@lru_cache(maxsize=1)
+def _plain_names() -> frozenset[tuple[str, ...]]:
+    return frozenset(phrase_key(plain_term(concept)) for concept in lay_lexicon() if plain_term(concept))
+
+
+def _each_once(present: Sequence[Finding]) -> list[Finding]:
+    """Findings of a sentence without second names of one: "a rounded density, a nodule", "clips from surgery"."""
+    of = lay_knowledge().similarity.of
+    kept: list[Finding] = []
+    for each in present:
+        again = any(of(each.concept, other.concept) >= ONE_FINDING for other in kept)
+        if not again and (each.concept != "postsurgical_change" or len(present) == 1):
+            kept.append(each)
+    return kept
 
 
 def parts_spoken_of(reading: ReportReading) -> list[Vector]:
@@ -99,7 +132,7 @@ def _says(normal: Denial, denial: Denial) -> bool:
     return bool(reached) and not denial.severity and denial.concepts <= normal.concepts
 
 
-def _claim(finding: Finding, text: str) -> Vector:
+def _claim(finding: Finding, described: str) -> Vector:
     roles = [
         _turned("polarity", "uncertain" if finding.uncertain else "present", POLARITY),
         _side(finding.sides),
@@ -108,7 +141,7 @@ def _claim(finding: Finding, text: str) -> Vector:
         _among(_places(finding.locations), UNSAID_PLACE),
         _among({f"size {size:.2g}": 1.0 for size in finding.sizes_mm}, UNSAID_PLACE),
     ]
-    words = f" {' '.join(_WORD.findall(' '.join((text, *sorted(finding.descriptors))).lower()))} "
+    words = f" {described} "
     for role, values in lay_rules().contrasts.items():
         said = [value for value, terms in values.items() if any(f" {term} " in words for term in terms)]
         if len(said) == 1:
@@ -136,7 +169,7 @@ def _denial(denial: Denial) -> Vector:
 
 def _side(sides: int) -> Vector:
     sides &= BOTH
-    return _told("side", sides, SIDES, UNSAID_BOTH if sides == BOTH else UNSAID)
+    return _told("side", sides, SIDES)
 
 
 def _told(role: str, value: str | int, angles: Angles, unsaid: float = UNSAID) -> Vector:
@@ -174,19 +207,25 @@ def _sum(features: Features) -> Vector:
     total = np.zeros(DIMENSIONS)
     for name, weight in features.items():
         total += weight * _feature(name)
-    return total / math.sqrt(sum(weight**2 for weight in features.values()))
+    scaled: Vector = total / math.sqrt(sum(weight**2 for weight in features.values()))
+    return scaled
 
 
 @lru_cache(maxsize=1 << 14)
 def _feature(name: str) -> Vector:
     # RandomState's stream is frozen by numpy's compatibility policy, so the vector is the same everywhere.
-    return np.random.RandomState(zlib.crc32(name.encode())).randint(0, 2, DIMENSIONS) * 2.0 - 1.0
+    drawn = np.random.RandomState(zlib.crc32(name.encode())).randint(0, 2, DIMENSIONS)
+    return 2.0 * drawn.astype(np.float64) - 1.0
 
 
 def unit(vector: Vector) -> Vector:
     """The vector with length one; zeros stay zeros."""
     length = float(np.linalg.norm(vector))
-    return vector / length if length > 0 else vector
+    scaled: Vector = vector / length if length > 0 else vector
+    return scaled
+
+
+STATED = unit(_feature("stated"))
 
 
 @lru_cache(maxsize=1 << 12)

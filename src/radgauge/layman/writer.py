@@ -28,7 +28,7 @@ from radgauge.report_reader.lexicon import Concept
 from radgauge.text.tokens import phrase_key
 
 FINDINGS = frozenset({"abnormality", "disease", "device"})
-VERSION = "1"  # counts up when the same rules write other words
+VERSION = "2"  # counts up when the same rules write other words
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|\d+(?:\.\d+)?")
 _ALTERNATIVE = re.compile(r"\b(?:versus|vs|or)\b", re.IGNORECASE)
@@ -126,10 +126,9 @@ def _finding(
     term = plain_term(concept).partition(" (")[0] if concept is not None else ""
     if concept is None or not term:
         return None
-    words = list(_adjectives(described))
+    words = [*_within(mention, concept, term), *_adjectives(described)]
     term = plural(term) if _is_many(mention) and said.laterality != "bilateral" else term
-    named = set(term.split())
-    phrase = " ".join([*(word for word in words if word not in named), term])
+    phrase = " ".join([*(word for word in dict.fromkeys(words) if not _is_named(word, term)), term])
     phrase = degree(phrase, said.severity, size=next((w for w in sizes if w), ""))
     where = [
         in_plain_words(each.value, "position", rules)
@@ -169,6 +168,24 @@ def _names(concept: Concept) -> frozenset[tuple[str, ...]]:
 
 def _bare(phrase: str) -> str:
     return phrase.removeprefix("a ").removeprefix("an ")
+
+
+def _is_named(word: str, term: str) -> bool:
+    """Whether a plain name tells a describing word already: "patchy" of a patch, "hardened" of calcium."""
+    stems = [each.rstrip("s") for each in term.split()]
+    return (
+        word in stems
+        or word.removesuffix("y") in stems
+        or (word == "hardened" and {"calcium", "hard"} & {*stems} != set())
+    )
+
+
+def _within(mention: Mention, concept: Concept, term: str) -> Iterable[str]:
+    """Plain words for what the report's name of the finding says beyond the plain one: "acute infarct"."""
+    for word in mention.text.lower().replace("-", "").split():
+        plain = lay_rules().quality.get(word, "")
+        if plain and word not in concept.name.lower().split():
+            yield plain
 
 
 def _adjectives(described: Iterable[Modifier]) -> Iterable[str]:
@@ -229,10 +246,19 @@ def _in_place(
             continue
         # "The heart ... is large": the word alone is no name of the finding
         if phrase_key(mention.text) in _names(concept):
-            swaps.append((mention.start, mention.end, plural(term) if _is_many(mention) else term))
+            many = _is_many(mention) and not _OUTLINE.search(mention.text)
+            single = (
+                not many and not term.split(" of ")[0].endswith("s") and "," not in text[span[0] : mention.start]
+            )
+            alone = mention.kind == "anatomy" and " and " not in text[span[0] : mention.start]
+            verb = " is" if single and alone and text.startswith(" are ", mention.end) else ""
+            end = mention.end + len(" are") if verb else mention.end
+            swaps.append((mention.start, end, (plural(term) if many else term) + verb))
     for each in modifiers:
         if each.role in ("quality", "quantity", "position"):
             word = in_plain_words(each.value, each.role, lay_rules())
+            if each.value == "lateral" and _VIEW.match(text, each.end):
+                word = "side"
             if word and word != each.value:
                 swaps.append((each.start, each.end, word))
     written, at = [], span[0]
@@ -243,7 +269,13 @@ def _in_place(
         at = end
     written.append(_words(text[at : span[1]]))
     sentence = re.sub(r"\s+", " ", "".join(written)).strip()
+    sentence = re.sub(r"\b([a-z]+) \1\b", r"\1", sentence).replace("There are too ", "There is too ")
+    sentence = re.sub(r"^(The )?[Ss]een ", r"\1", sentence)
     return sentence[:1].upper() + sentence[1:]
+
+
+_OUTLINE = re.compile(r"contour|silhouette|structure|border", re.IGNORECASE)
+_VIEW = re.compile(r"\s*(?:chest |radiographic )?(?:view|radiograph|projection|film|image|x-ray)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
