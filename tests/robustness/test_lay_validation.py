@@ -1,6 +1,7 @@
 """Pairs that no rule, word or weight was adjusted to one by one: what the lay reader makes of wordings it meets anew.
 
-Half of each file was written before the reader and the encoder were last changed, half after. Failures were looked at
+Half of each file was written before the reader and the encoder were last changed, half after. Failures were looked
+at
 in groups (contractions, sides inside a plain name, parts told otherwise) and mended as such.
 """
 
