@@ -1,8 +1,7 @@
-"""Pairs that no rule, word or weight was adjusted to one by one: what the lay reader makes of wordings it meets anew.
+"""Pairs that no rule was adjusted to one by one: what the lay reader makes of wordings it meets anew.
 
 Half of each file was written before the reader and the encoder were last changed, half after. Failures were looked
-at
-in groups (contractions, sides inside a plain name, parts told otherwise) and mended as such.
+at in groups (contractions, sides inside a plain name, parts told otherwise) and mended as such.
 """
 
 from __future__ import annotations
