@@ -87,6 +87,23 @@ def test_a_reader_who_has_seen_enough_is_no_failure(reports: Path, tmp_path: Pat
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("columns", ["20", "40", "80"])
+def test_a_narrow_terminal_cuts_no_number(reports: Path, tmp_path: Path, columns: str) -> None:
+    done = radgauge("score", reports, "-m", "rouge", folder=tmp_path, COLUMNS=columns)
+    wide = radgauge("score", reports, "-m", "rouge", "--json", folder=tmp_path)
+    for line in json.loads(wide.stdout)["summary"]:
+        if line["column"] == "rouge_l":
+            assert f"{line['value']:.3f}" in done.stdout
+            assert f"[{line['low']:.3f}, {line['high']:.3f}]" in done.stdout
+            assert line["system"] in done.stdout
+
+
+def test_the_typical_range_of_an_unbounded_metric_is_said(reports: Path, tmp_path: Path) -> None:
+    done = radgauge("score", reports, "-m", "comet", folder=tmp_path)
+    assert "comet_embedded predicts radcliq; usually it lies in 0." in done.stderr
+    assert "usually" not in radgauge("score", reports, "-m", "rouge", folder=tmp_path).stderr
+
+
 def test_a_place_that_cannot_be_written_is_named(reports: Path, tmp_path: Path) -> None:
     done = radgauge("score", reports, "-m", "rouge", "-o", "reports.csv/scores.jsonl", folder=tmp_path)
     assert done.returncode == 1

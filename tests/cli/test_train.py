@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import UsageError
+from radgauge.errors import InputError, UsageError
 
 _SPEC = importlib.util.spec_from_file_location(
     "own_corpus", Path(__file__).parents[1] / "training" / "conftest.py"
@@ -49,6 +49,13 @@ def test_pairs_are_built_and_described(corpus: Path, tmp_path: Path) -> None:
     )
     assert described["kind"] == "best"
     assert [trial["k"] for trial in described["k_trials"]] == [2, 3, 4, 5, 6, 7]
+
+
+def test_pairs_that_are_not_there_are_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"nothing does not exist; `radgauge train pairs CORPUS -o .*nothing` makes"
+    ):
+        run("estimator", tmp_path / "nothing", "-o", tmp_path / "out")
 
 
 @pytest.mark.models

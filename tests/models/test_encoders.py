@@ -291,3 +291,5 @@ def test_device_choice() -> None:
     torch = pytest.importorskip("torch")
     assert pick_device("cpu") == "cpu"
     assert pick_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
+    with pytest.raises(UsageError, match="the device must be auto, cpu or one that PyTorch has, got 'gpu'"):
+        pick_device("gpu")

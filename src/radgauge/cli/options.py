@@ -201,6 +201,17 @@ def _jsonable(value: object) -> object:
     return str(value)
 
 
+def typical_notes(results: Results) -> list[str]:
+    """Where the scores of metrics without bounds usually lie, if their signatures say so."""
+    notes = []
+    for scores in results.values():
+        parts = dict(part.partition(":")[::2] for part in scores.signature.split("|"))
+        low, sign, high = parts.get("typical", "").partition("..")
+        if sign:
+            notes.append(f"{scores.columns[0]} predicts {parts['predicts']}; usually it lies in {low} to {high}")
+    return notes
+
+
 def profile_note(results: Results) -> list[str]:
     """Said once per run: embedded parts give numbers of their own."""
     embedded = [column for scores in results.values() for column in scores.columns if column.endswith("_embedded")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from radgauge.wording import arrow as arrow
 from radgauge.wording import interval as interval
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from radgauge.summary import Summary
 
+FOLDED = 12
+"""Width to which a column that may break over lines can shrink."""
 REASONS_SHOWN = 4
 """Reasons that a note lists; file names make many of them."""
 
@@ -27,8 +29,18 @@ def console(*, stderr: bool = False) -> Console:
     import sys
 
     from rich.console import Console
+    from rich.table import Table
 
-    class Closable(Console):
+    class Honest(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            """Where a table does not fit, its lines run over: rich would cut 0.939 down to 0."""
+            usual = self.width
+            self.width = max([usual, *(least_width(self, each) for each in objects if isinstance(each, Table))])
+            try:
+                super().print(*objects, **options)
+            finally:
+                self.width = usual
+
         def on_broken_pipe(self) -> None:
             """Leave it to the command line, which does not call a reader who has seen enough a failure."""
             raise BrokenPipeError(errno.EPIPE, "closed")
@@ -36,7 +48,22 @@ def console(*, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     # A pipe or a file has no width: nothing is gained by folding there.
     width = None if stream.isatty() or os.environ.get("COLUMNS") else 200
-    return Closable(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False, width=width)
+    return Honest(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False, width=width)
+
+
+def least_width(out: Console, table: Table) -> int:
+    """What a table needs so that nothing is cut: whole cells, but for columns that may break over lines."""
+    from rich.measure import Measurement
+
+    wide = out.options.update(max_width=10_000)
+    whole = [
+        max(Measurement.get(out, wide, cell).maximum for cell in (column.header, *column.cells))
+        for column in table.columns
+    ]
+    spared = sum(
+        max(0, size - FOLDED) for size, column in zip(whole, table.columns, strict=True) if not column.no_wrap
+    )
+    return Measurement.get(out, wide, table).maximum - spared
 
 
 def print_fitting(out: Console, *tables: Table) -> None:

@@ -108,7 +108,8 @@ def score_cli(
     hidden = len({line.column for line in lines}) - len({line.column for line in shown})
     if hidden:
         err.print(f"note: {hidden} more outputs with --all-columns", soft_wrap=True)
-    for note in (*case_file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results)):
+    notes = (*case_file.provenance.warnings, *not_judged_notes(lines), *o.typical_notes(results))
+    for note in (*notes, *o.profile_note(results)):
         err.print(f"note: {note}", soft_wrap=True)
     if output is not None:
         err.print(f"wrote {output}: {len(results.keys_of_cases)} cases", soft_wrap=True)

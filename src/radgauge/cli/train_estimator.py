@@ -183,13 +183,15 @@ def estimator_cli(
     from dataclasses import replace
 
     from radgauge.cli.progress import bars
-    from radgauge.errors import UsageError
+    from radgauge.errors import InputError, UsageError
     from radgauge.training.estimator import train_estimator
     from radgauge.training.estimator_settings import EstimatorSettings
     from radgauge.training.pair_files import read_pairs
 
     if pairs.is_dir():
         training, validation = pairs / "train.csv", validation or pairs / "val.csv"
+    elif not pairs.exists():
+        raise InputError(f"{pairs} does not exist; `radgauge train pairs CORPUS -o {pairs}` makes such a folder")
     elif validation is None:
         raise UsageError("a single training table needs --validation FILE")
     else:
@@ -218,7 +220,7 @@ def estimator_cli(
         settings=settings,
         about={"training": training.name, "validation_file": validation.name},
         tell=None if quiet else lambda line: typer.echo(line, err=True),
-        progress=None if quiet else bars(),
+        progress=None if quiet else bars("training"),
     )
     if as_json:
         typer.echo(o.to_json({"folder": str(output), "best": trained.best, "epochs": list(trained.epochs)}))

@@ -81,7 +81,7 @@ def image_text_cli(
         output,
         settings=settings,
         about={"reports": reports.name},
-        progress=None if quiet else bars(),
+        progress=None if quiet else bars(""),
         tell=None if quiet else lambda line: typer.echo(line, err=True),
     )
     if as_json:

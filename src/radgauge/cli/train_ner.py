@@ -86,7 +86,7 @@ def train_ner_cli(
         settings=settings,
         dev=read_ner(dev) if dev is not None else (),
         device=device,
-        progress=None if quiet else bars(),
+        progress=None if quiet else bars(""),
     )
     if test is not None:
         sentences = read_ner(test)

@@ -75,8 +75,8 @@ class Comet(Metric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """One output."""
-        return label_columns((self.name,), self.models)
+        """One output; a head on the embedded report reader is marked, whoever trained it."""
+        return label_columns((self.name,), EMBEDDED if self._file() is not None else self.models)
 
     def parts(self) -> Mapping[str, str]:
         """The checkpoint, what it predicts, where its scores usually lie, and what reads the texts."""

@@ -11,7 +11,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from radgauge.errors import MissingModel, ModelError, require
+from radgauge.errors import MissingModel, ModelError, UsageError, require
 
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _ONLY_WITHOUT_SAFETENSORS = ("*.bin",)
@@ -105,8 +105,19 @@ def checkpoint_name(model: str) -> str:
 
 
 def pick_device(device: str) -> str:
-    """The device named, or the best one for "auto": CUDA if there is one, otherwise the CPU."""
-    if device != "auto":
+    """The device named, or the best one for "auto": CUDA if there is one, otherwise the CPU.
+
+    Raises:
+        UsageError: PyTorch has no such device here.
+    """
+    if device == "cpu":
         return device
     torch = require("torch", extra="models")
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # PyTorch without CUDA asserts
+        said = str(error).partition("\n")[0]
+        raise UsageError(f"the device must be auto, cpu or one that PyTorch has, got {device!r}: {said}") from None
+    return device

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import pickle
 import re
@@ -158,6 +159,8 @@ def reason(error: Exception) -> str:
     """What an error of another library says, as one short line."""
     if isinstance(error, EOFError) and not str(error):
         return "an empty file"
+    if isinstance(error, OSError) and error.errno == errno.EINVAL:  # PyTorch looks for the end of a cut file
+        return "a file that is damaged or not whole"
     if isinstance(error, pickle.UnpicklingError):
         return _culprit(error)
     said = " ".join(str(error).split()) or type(error).__name__
