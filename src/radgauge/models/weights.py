@@ -159,7 +159,8 @@ def reason(error: Exception) -> str:
     """What an error of another library says, as one short line."""
     if isinstance(error, EOFError) and not str(error):
         return "an empty file"
-    if isinstance(error, OSError) and error.errno == errno.EINVAL:  # PyTorch looks for the end of a cut file
+    # what PyTorch says of a file that was cut depends on where
+    if (isinstance(error, OSError) and error.errno == errno.EINVAL) or "PytorchStreamReader failed" in str(error):
         return "a file that is damaged or not whole"
     if isinstance(error, pickle.UnpicklingError):
         return _culprit(error)
