@@ -190,7 +190,7 @@ def estimator_cli(
 
     if pairs.is_dir():
         training, validation = pairs / "train.csv", validation or pairs / "val.csv"
-    elif not pairs.exists():
+    elif not pairs.exists() and not pairs.suffix:
         raise InputError(f"{pairs} does not exist; `radgauge train pairs CORPUS -o {pairs}` makes such a folder")
     elif validation is None:
         raise UsageError("a single training table needs --validation FILE")
