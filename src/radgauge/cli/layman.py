@@ -8,8 +8,11 @@ from typing import Annotated
 
 import typer
 
-from radgauge.cli import layman_build, layman_study
+from radgauge.cli import layman_build
 from radgauge.cli import options as o
+from radgauge.cli.layman_agree import agree_cli
+from radgauge.cli.layman_readability import readability_cli
+from radgauge.cli.layman_training import training_cli
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +25,9 @@ def register(app: typer.Typer) -> None:
     layman.command("write")(write_cli)
     layman.command("score")(score_cli)
     layman.command("robustness")(robustness_cli)
-    layman_study.register(layman)
+    layman.command("agree")(agree_cli)
+    layman.command("training")(training_cli)
+    layman.command("readability")(readability_cli)
     layman_build.register(layman)
     app.add_typer(layman, name="layman")
 
@@ -110,7 +115,7 @@ def score_cli(
     """
     from dataclasses import replace
 
-    from radgauge.cli.layman_study import lay_metric, print_table
+    from radgauge.cli.layman_output import lay_metric, print_table
     from radgauge.cli.render import console, not_judged_notes, print_summary
     from radgauge.errors import ModelError
     from radgauge.lay_study import compare_ease
