@@ -43,7 +43,7 @@ def build_cli(
     ] = 0.8,
     theta: Annotated[
         float, typer.Option("--theta", help="The cosine of a sentence and its lay text must be above this.")
-    ] = 0.7,
+    ] = 0.8,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of refinement, at most.")] = 3,
     encoder: Annotated[
         str, typer.Option("--encoder", help="findings, static, or folder or id of a transformer.")

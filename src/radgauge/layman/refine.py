@@ -104,7 +104,7 @@ class Refinement:
     translator: Translator
     checks: tuple[str, ...]
     encoder: Encoder
-    theta: float = 0.7
+    theta: float = 0.8
     rounds: int = 3
     checker: Checker | None = None
 
