@@ -24,6 +24,7 @@ TRIED = 4  # groups whose best entry is measured to begin with
 CELLS = 1 << 23  # numbers of a block of bounds: 32 MB
 PAIRS = 1 << 13  # pairs measured in full at a time
 FEW = 0.1  # a query that more than this share of the groups could serve is compared with all entries
+WORTH_IT = 256  # queries from which making the bounds costs less than comparing with all entries
 CENTRES, ROUNDS, BLOCK = 400, 3, 4096  # of the k-means that orders the entries
 SLACK = np.float32(2e-5)  # what 32-bit products of unit vectors may be off
 TIE = 1e-6  # products closer than this are equal, and the first entry wins
@@ -43,7 +44,7 @@ def nearest(queries: Vectors, entries: Vectors) -> tuple[Places, Vectors]:
     chosen = np.full(len(queries), -1, dtype=np.intp)
     products = np.empty(len(queries), dtype=np.float32)
     step = max(1, CELLS // len(entries))
-    if entries.shape[1] > 2 * HEAD and len(entries) > TRIED * GROUP:
+    if entries.shape[1] > 2 * HEAD and len(entries) > TRIED * GROUP and len(queries) >= WORTH_IT:
         bounds = _Bounds(entries)
         for start in range(0, len(queries), step):
             block = queries[start : start + step]
