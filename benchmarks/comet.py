@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.case_files import read_cases
 from radgauge.cases import Case
+from radgauge.io.case_files import read_cases
 from radgauge.metrics.comet import Comet
 from radgauge.reading import Readings
 from radgauge.registry import load

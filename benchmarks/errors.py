@@ -17,15 +17,15 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.align import align
-from radgauge.alignment.weights import PRIOR
-from radgauge.behaviour import behaviour
 from radgauge.cases import Case
-from radgauge.judges import Judgments, read_judgments
+from radgauge.findings.weights import PRIOR
+from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 from radgauge.scores import score
 from radgauge.stats.coefficients import association
+from radgauge.studies.agreement import align
+from radgauge.studies.behaviour import behaviour
 from radgauge.training.fit_errors import fit_errors
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

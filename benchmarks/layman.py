@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from radgauge.cases import Case
-from radgauge.layman.writer import plain_language
 from radgauge.metric import sums
 from radgauge.metrics.lay_fidelity import LayFidelity
 from radgauge.metrics.readability import ReadabilityIndices
+from radgauge.plain_language.writer import plain_language
 from radgauge.reading import Readings
 
 

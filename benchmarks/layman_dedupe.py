@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.layman.dedupe import deduplicate, distinct_sentences
-from radgauge.layman.encoder import FindingEncoder
-from radgauge.layman.replacement import sentences_of
-from radgauge.models.encoders import Encoder, encoder_named
+from radgauge.models.text.encoders import Encoder, encoder_named
+from radgauge.plain_language.dedupe import deduplicate, distinct_sentences
+from radgauge.plain_language.encoder import FindingEncoder
+from radgauge.plain_language.replacement import sentences_of
 
 SWAPS = [
     ("left", "right", "bilateral"),

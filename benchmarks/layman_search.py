@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.layman.encoder import FindingEncoder
-from radgauge.layman.replacement import sentences_of
-from radgauge.layman.search import nearest
-from radgauge.models.static_embedding import StaticEncoder
+from radgauge.models.text.static_embedding import StaticEncoder
+from radgauge.plain_language.encoder import FindingEncoder
+from radgauge.plain_language.replacement import sentences_of
+from radgauge.plain_language.search import nearest
 
 EXCHANGED = [
     ["left", "right", "bilateral"],

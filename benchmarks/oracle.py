@@ -28,9 +28,9 @@ import time
 from pathlib import Path
 
 from radgauge.contract import REPORTS
-from radgauge.oracle import Corpus
-from radgauge.oracle.find import load_oracle_metric, search_for
 from radgauge.reading import Readings
+from radgauge.studies.oracle import Corpus
+from radgauge.studies.oracle.find import load_oracle_metric, search_for
 from radgauge.text.sentences import split_sentences
 
 Reports = list[tuple[str, str]]

@@ -36,7 +36,7 @@ import radgauge as rg  # noqa: E402
 from radgauge.metrics.bertscore import BertScore  # noqa: E402
 from radgauge.metrics.chexbert import Chexbert  # noqa: E402
 from radgauge.metrics.radgraph import RadGraph  # noqa: E402
-from radgauge.models import dygie  # noqa: E402
+from radgauge.models.text import dygie  # noqa: E402
 
 Times = tuple[float, float]
 """Seconds on the clock and of the processor."""

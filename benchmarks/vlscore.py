@@ -19,11 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.case_files import read_cases
 from radgauge.cases import Case
 from radgauge.images import Grey, grey
+from radgauge.io.case_files import read_cases
 from radgauge.metrics.vlscore import VLScore
-from radgauge.models.image_text import ImageTextEncoder, image_vectors, text_vectors
+from radgauge.models.image.image_text import ImageTextEncoder, image_vectors, text_vectors
 from radgauge.reading import Readings
 from radgauge.samples import sample_reports_path
 
@@ -106,7 +106,7 @@ def beside_the_authors(pairs: list[tuple[Path, str]], *, count: int = 16) -> Non
     import torch
     from environment import run_peer
 
-    from radgauge.models.limitr import Limitr
+    from radgauge.models.image.limitr import Limitr
 
     pairs = pairs[:count]
     with tempfile.TemporaryDirectory() as temporary:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from side_by_side import ORACLES, Line, Settings, run
 
 import radgauge as rg
-from radgauge.judges.targets import group_failure_modes
+from radgauge.io.judgments.targets import group_failure_modes
 
 NAMES = tuple(ORACLES)
 PAIRS = [(a, b) for a in NAMES for b in NAMES if a != b]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import radgauge as rg
 from radgauge.errors import RadgaugeError
-from radgauge.judges import Judgments
+from radgauge.io.judgments import Judgments
 from radgauge.scores import Results
 
 YU = {
@@ -64,7 +64,7 @@ def score_cases(
 def kendall(
     judgments: Judgments, specs: Sequence[str], settings: Settings, *, columns: bool = False, **options: object
 ) -> tuple[dict[tuple[str, str, str], float], dict[str, str]]:
-    """(specification or column, target, rater) -> agreement, by `radgauge.align`."""
+    """(specification or column, target, rater) -> agreement, by `radgauge.studies.agreement`."""
     results, missing = score_cases(judgments.cases, specs, settings)
     if not results:
         return {}, missing

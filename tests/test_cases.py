@@ -10,7 +10,7 @@ import pytest
 
 from radgauge.cases import Case, as_cases, check_unique, text_notes
 from radgauge.errors import InputError
-from radgauge.tables.cells import as_text, cell, study_id
+from radgauge.io.tables.cells import as_text, cell, study_id
 
 COLUMNS: dict[str, list[Any]] = {
     "study_id": [1, 2, 3],

@@ -26,8 +26,8 @@ def test_every_public_name_exists() -> None:
 
 
 def test_modules_do_not_hide_the_functions_of_their_name() -> None:
-    import radgauge.align
-    import radgauge.compare
-    import radgauge.oracle
+    import radgauge.studies.agreement
+    import radgauge.studies.compare
+    import radgauge.studies.oracle
 
     assert all(callable(getattr(radgauge, name)) for name in ("align", "compare", "oracle"))

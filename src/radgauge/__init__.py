@@ -18,8 +18,8 @@ __version__ = "0.1.0"
 # Public names and the module each lives in; loaded on first use, so that importing costs nothing.
 _PUBLIC = {
     "Case": "cases",
-    "read_cases": "case_files",
-    "write_cases": "case_files",
+    "read_cases": "io.case_files",
+    "write_cases": "io.case_files",
     "read_report": "report_reader",
     "Reader": "reading",
     "Readings": "reading",
@@ -32,13 +32,13 @@ _PUBLIC = {
     "Scores": "scores",
     "Results": "scores",
     "score": "scores",
-    "read_scores": "scores_file",
-    "write_scores": "scores_file",
-    "summarise": "summary",
-    "compare": "compare",
-    "oracle": "oracle",
-    "align": "align",
-    "read_judgments": "judges",
+    "read_scores": "io.scores_file",
+    "write_scores": "io.scores_file",
+    "summarise": "studies.summary",
+    "compare": "studies.compare",
+    "oracle": "studies.oracle",
+    "align": "studies.agreement",
+    "read_judgments": "io.judgments",
     "build_report": "report",
     "write_report": "report",
     "RadgaugeError": "errors",
@@ -51,22 +51,21 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
-    from radgauge.align import align as align
     from radgauge.cache import Cache as Cache
-    from radgauge.case_files import read_cases as read_cases
-    from radgauge.case_files.write import write_cases as write_cases
     from radgauge.cases import Case as Case
-    from radgauge.compare import compare as compare
     from radgauge.errors import InputError as InputError
     from radgauge.errors import MissingExtra as MissingExtra
     from radgauge.errors import ModelError as ModelError
     from radgauge.errors import RadgaugeError as RadgaugeError
     from radgauge.errors import UsageError as UsageError
-    from radgauge.judges import read_judgments as read_judgments
+    from radgauge.io.case_files import read_cases as read_cases
+    from radgauge.io.case_files.write import write_cases as write_cases
+    from radgauge.io.judgments import read_judgments as read_judgments
+    from radgauge.io.scores_file import read_scores as read_scores
+    from radgauge.io.scores_file import write_scores as write_scores
     from radgauge.metric import Explanation as Explanation
     from radgauge.metric import Metric as Metric
     from radgauge.metric import Note as Note
-    from radgauge.oracle import oracle as oracle
     from radgauge.reading import Reader as Reader
     from radgauge.reading import Readings as Readings
     from radgauge.registry import load as load
@@ -77,9 +76,10 @@ if TYPE_CHECKING:
     from radgauge.scores import Results as Results
     from radgauge.scores import Scores as Scores
     from radgauge.scores import score as score
-    from radgauge.scores_file import read_scores as read_scores
-    from radgauge.scores_file import write_scores as write_scores
-    from radgauge.summary import summarise as summarise
+    from radgauge.studies.agreement import align as align
+    from radgauge.studies.compare import compare as compare
+    from radgauge.studies.oracle import oracle as oracle
+    from radgauge.studies.summary import summarise as summarise
 
 
 def __getattr__(name: str) -> Any:
@@ -95,7 +95,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps `radgauge.compare` the function when somebody imports the module of that name."""
+    """Keeps `radgauge.studies.compare` the function when somebody imports the module of that name."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _PUBLIC and isinstance(value, ModuleType)):

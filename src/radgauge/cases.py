@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 from radgauge.errors import InputError
-from radgauge.tables import columns_to_records
-from radgauge.tables.cells import as_text, cell, study_id
-from radgauge.tables.columns import Columns, Parts, check_roles, resolve
+from radgauge.io.tables import columns_to_records
+from radgauge.io.tables.cells import as_text, cell, study_id
+from radgauge.io.tables.columns import Columns, Parts, check_roles, resolve
 from radgauge.text.language import looks_english
 
 Key = tuple[str, str]

@@ -20,10 +20,10 @@ import radgauge
 from radgauge.cli import app
 from radgauge.cli.llm_options import CostLine
 from radgauge.errors import RadgaugeError, UsageError
-from radgauge.layman.sentences import sentence_set
-from radgauge.layman.writer import plain_language
 from radgauge.llm import LanguageModel, Limits, server_from_environment
 from radgauge.llm.numbered import Progress
+from radgauge.plain_language.sentences import sentence_set
+from radgauge.plain_language.writer import plain_language
 
 FINDINGS = [
     *("Cardiomegaly.", "Left pleural effusion.", "No pneumothorax.", "Right rib fracture.", "Pulmonary edema."),

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from radgauge.case_files import read_cases, read_references
 from radgauge.cli import app
 from radgauge.errors import UsageError
+from radgauge.io.case_files import read_cases, read_references
 
 
 @pytest.fixture

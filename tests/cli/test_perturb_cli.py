@@ -13,12 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 import radgauge as rg
-from radgauge.case_files import read_cases, read_references
 from radgauge.cli import app
 from radgauge.errors import InputError, UsageError
-from radgauge.judges.rate_eval import read_triples
-from radgauge.perturb import KINDS, evaluate, perturb_reports
-from radgauge.perturb.study import _pairs
+from radgauge.io.case_files import read_cases, read_references
+from radgauge.io.judgments.rate_eval import read_triples
+from radgauge.studies.perturb import KINDS, evaluate, perturb_reports
+from radgauge.studies.perturb.study import _pairs
 
 
 @pytest.fixture

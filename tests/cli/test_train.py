@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
+import term_corpus as own
 from typer.testing import CliRunner
 
 from radgauge.cli import app
 from radgauge.errors import InputError, UsageError
-
-_SPEC = importlib.util.spec_from_file_location(
-    "own_corpus", Path(__file__).parents[1] / "training" / "conftest.py"
-)
-assert _SPEC is not None
-assert _SPEC.loader is not None
-own = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(own)
 
 
 @pytest.fixture

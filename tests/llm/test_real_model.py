@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.layman.checks import is_copied
-from radgauge.layman.sentences import sentence_set
+from radgauge.plain_language.checks import is_copied
+from radgauge.plain_language.sentences import sentence_set
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 

@@ -11,7 +11,7 @@ import pytest
 import radgauge as rg
 from radgauge.errors import InputError, UsageError
 from radgauge.metrics.bertscore import BertScore
-from radgauge.models.token_vectors import TokenVectors, greedy_match, idf_weights, known_layer, read_baseline
+from radgauge.models.text.token_vectors import TokenVectors, greedy_match, idf_weights, known_layer, read_baseline
 
 
 def tokens(names: str, vectors: list[list[float]]) -> TokenVectors:

@@ -10,7 +10,7 @@ from radgauge.errors import UsageError
 from radgauge.metric import sums
 from radgauge.metrics.chexbert import Chexbert
 from radgauge.metrics.chexbert_similarity import ChexbertSimilarity
-from radgauge.models.chexbert_labels import CONDITIONS, FIVE, condition_codes
+from radgauge.models.text.chexbert_labels import CONDITIONS, FIVE, condition_codes
 
 PAIRS = [
     ("Cardiomegaly. Pleural effusion.", "Cardiomegaly. No effusion."),

@@ -70,7 +70,7 @@ def test_the_signature_names_checkpoint_target_and_typical_range() -> None:
 
 
 def test_a_file_of_ones_own_is_read_like_the_shipped_one(tmp_path) -> None:
-    from radgauge.models.embedded_estimator import EMBEDDED
+    from radgauge.models.text.embedded_estimator import EMBEDDED
 
     copy = tmp_path / "comet_embedded.npz"
     copy.write_bytes(EMBEDDED.read_bytes())

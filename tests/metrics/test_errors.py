@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import radgauge as rg
-from radgauge.alignment.weights import PRIOR
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, UsageError
+from radgauge.findings.weights import PRIOR
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 

@@ -10,15 +10,15 @@ import pytest
 
 from radgauge.cases import Case
 from radgauge.errors import ModelError, UsageError
-from radgauge.layman.encoder import FindingEncoder
-from radgauge.layman.replacement import replace_sentences, sentences_of
-from radgauge.layman.sentences import sentence_set
-from radgauge.layman.writer import plain_language
 from radgauge.metric import sums
 from radgauge.metrics import _meteor_java
 from radgauge.metrics.bleu import Bleu
 from radgauge.metrics.layman import Layman
 from radgauge.metrics.meteor import Meteor
+from radgauge.plain_language.encoder import FindingEncoder
+from radgauge.plain_language.replacement import replace_sentences, sentences_of
+from radgauge.plain_language.sentences import sentence_set
+from radgauge.plain_language.writer import plain_language
 from radgauge.reading import Readings
 
 READING = Readings()  # the sentence set is read once

@@ -14,7 +14,7 @@ from radgauge.cli import app
 from radgauge.cli.read_graphs import write_table_graphs
 from radgauge.errors import InputError, ModelError, UsageError
 from radgauge.metrics.radgraph import RadGraph, f1_of_items
-from radgauge.models.graphs import graph_items, read_graphs, write_graphs
+from radgauge.report_reader.graph_json import graph_items, read_graphs, write_graphs
 
 
 def graph(*entities: tuple[str, str, list[tuple[str, int]]]) -> dict:

@@ -12,10 +12,10 @@ import pytest
 from radgauge.cache import Cache
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
-from radgauge.metrics._rate_entities import EmbeddedEntities
-from radgauge.metrics._rate_pairing import EntityTable, closest, type_sums
-from radgauge.metrics._rate_weights import TYPE_INDEX, TYPES, Affinity, affinity, read_affinity
 from radgauge.metrics.ratescore import RateScore
+from radgauge.metrics.ratescore.entities import EmbeddedEntities
+from radgauge.metrics.ratescore.pairing import EntityTable, closest, type_sums
+from radgauge.metrics.ratescore.weights import TYPE_INDEX, TYPES, Affinity, affinity, read_affinity
 from radgauge.reading import Readings
 from radgauge.registry import DEFAULTS, load
 from radgauge.scores import score
@@ -100,7 +100,7 @@ def test_padding_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     table = table_of(*texts)
     left, right = rng.integers(0, 40, 300), rng.integers(0, 40, 300)
     whole = type_sums(table, left, right)
-    monkeypatch.setattr("radgauge.metrics._rate_pairing._NUMBERS_AT_ONCE", 100)
+    monkeypatch.setattr("radgauge.metrics.ratescore.pairing._NUMBERS_AT_ONCE", 100)
     parts = type_sums(table, left, right)
     assert np.allclose(whole.cosines, parts.cosines, atol=1e-6)
     assert np.array_equal(whole.counts, parts.counts)
@@ -249,7 +249,7 @@ def test_entities_come_back_from_the_cache(tmp_path: Path, monkeypatch: pytest.M
     read = first.of(EmbeddedEntities(first), texts)
     assert {entity.type for entity in read[0]} <= set(TYPES)
     again = Readings(cache=Cache(tmp_path))
-    monkeypatch.setattr("radgauge.metrics._rate_entities.rate_entities", None)
+    monkeypatch.setattr("radgauge.metrics.ratescore.entities.rate_entities", None)
     assert again.of(EmbeddedEntities(again), texts) == read
 
 
@@ -257,7 +257,7 @@ def test_agreement_with_radiologists(shared_data: Path) -> None:
     """Clearly above ROUGE-L on the development part of RadPref."""
     from scipy.stats import kendalltau
 
-    from radgauge.judges import read_judgments
+    from radgauge.io.judgments import read_judgments
 
     judged = read_judgments(shared_data / "radpref_dev" / "radpref_dev.json")
     results = score(judged.cases, ["rouge", "ratescore:no_entities=published"])

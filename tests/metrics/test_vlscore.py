@@ -16,7 +16,7 @@ from radgauge.cases import Case
 from radgauge.contract import CHECKS, Bench
 from radgauge.errors import ModelError, UsageError
 from radgauge.metrics.vlscore import VLScore
-from radgauge.models.image_text import Calibration
+from radgauge.models.image.image_text import Calibration
 from radgauge.reading import Readings
 from radgauge.scores import score
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from radgauge.cases import Case
-from radgauge.judges.judgments import Judgments, error_scores, rating_scores
+from radgauge.io.judgments.judgments import Judgments, error_scores, rating_scores
 from radgauge.reading import Readings
 from radgauge.report import Report, build_report
 from radgauge.scores import Results, score

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radgauge.case_files import read_cases
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
-from radgauge.judges import Judgments
+from radgauge.io.case_files import read_cases
+from radgauge.io.judgments import Judgments
 from radgauge.report import Report, build_report, render_page, write_plots, write_report, write_tables
 from radgauge.report.browser_data import script_safe
 from radgauge.report.files import write_page
 from radgauge.report.page import NAV
 from radgauge.report.standing import most_disputed, percentiles
-from radgauge.report.tables import to_csv, to_latex, to_markdown
 from radgauge.scores import Results, Scores, score
-from radgauge.summary import summarise
+from radgauge.show.tables import to_csv, to_latex, to_markdown
+from radgauge.studies.summary import summarise
 
 
 def unpacked(report: Report) -> dict[str, Any]:

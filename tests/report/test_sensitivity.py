@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.perturb import SensitivityStudy, evaluate, perturb_reports
 from radgauge.report import sensitivity_page, write_sensitivity
-from radgauge.report.tables import to_csv
+from radgauge.show.tables import to_csv
+from radgauge.studies.perturb import SensitivityStudy, evaluate, perturb_reports
 
 ABOUT = {"title": "Study", "source": "a<b>.csv", "seed": 0, "level": 0.95, "resamples": 50, "permutations": 99}
 

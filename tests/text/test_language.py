@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.case_files import read_cases
 from radgauge.cases import Case, text_notes
+from radgauge.io.case_files import read_cases
 from radgauge.samples import sample_reports_path
 from radgauge.text.language import looks_english
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.alignment.profile import Arithmetic
-from radgauge.alignment.weights import PRIOR, read_weights
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
-from radgauge.judges import Judgments, read_judgments
-from radgauge.judges.judgments import rating_scores
+from radgauge.findings.profile import Arithmetic
+from radgauge.findings.weights import PRIOR, read_weights
+from radgauge.io.judgments import Judgments, read_judgments
+from radgauge.io.judgments.judgments import rating_scores
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 from radgauge.training.fit_errors import _logs, _Table, fit_errors

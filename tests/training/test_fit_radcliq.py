@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from radgauge.cases import Case
 from radgauge.cli import app
 from radgauge.errors import InputError, UsageError
-from radgauge.judges import Judgments
-from radgauge.judges.judgments import error_scores
+from radgauge.io.judgments import Judgments
+from radgauge.io.judgments.judgments import error_scores
 from radgauge.metrics.bleu import Bleu
 from radgauge.metrics.radcliq import RadCliQ, composite
 from radgauge.metrics.radgraph import RadGraph

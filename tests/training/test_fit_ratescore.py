@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from radgauge.cases import Case
 from radgauge.cli import app
 from radgauge.errors import InputError, UsageError
-from radgauge.judges import Judgments
-from radgauge.judges.judgments import rating_scores
-from radgauge.metrics._rate_weights import read_affinity
+from radgauge.io.judgments import Judgments
+from radgauge.io.judgments.judgments import rating_scores
 from radgauge.metrics.ratescore import RateScore
+from radgauge.metrics.ratescore.weights import read_affinity
 from radgauge.training.fit_ratescore import RateFit, fit_ratescore
 from radgauge.training.fit_ratescore_page import fit_page, heat_map
 

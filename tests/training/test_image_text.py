@@ -17,8 +17,8 @@ from PIL import Image
 
 from radgauge.cli import app
 from radgauge.errors import ImageError, InputError, ModelError, UsageError
-from radgauge.models.convolutions import onnx_model
-from radgauge.models.embedded_image_text import EmbeddedImageText, load_image_text, network_input
+from radgauge.models.image.convolutions import onnx_model
+from radgauge.models.image.embedded_image_text import EmbeddedImageText, load_image_text, network_input
 from radgauge.training import image_text
 from radgauge.training.image_network import build_stages, folded, load_start, torch
 from radgauge.training.image_text import train_image_text

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from radgauge.cli import app
 from radgauge.errors import InputError, ModelError, UsageError
-from radgauge.models.ratener import LABELS
-from radgauge.models.span_ner import SpanNer, all_spans
+from radgauge.models.text.ratener import LABELS
+from radgauge.models.text.span_ner import SpanNer, all_spans
 from radgauge.training.annotate_ner import annotate, read_proposals
 from radgauge.training.ner import NerSettings, evaluate, predict_ner, train_ner
 from radgauge.training.ner_files import NerSentence, read_ner, write_ner

@@ -12,9 +12,9 @@ from radgauge.cli import options as o
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from radgauge.align import Alignment
     from radgauge.reading import Readings
     from radgauge.stats import FailureMode
+    from radgauge.studies.agreement import Alignment
 
 
 def register(app: typer.Typer) -> None:
@@ -86,13 +86,13 @@ def align_cli(
 
       radgauge align scores.jsonl --judgments rexval-dataset/ --scope group --target significant
     """
-    from radgauge.align import align
     from radgauge.cli.render import console
     from radgauge.errors import UsageError
-    from radgauge.judges import read_judgments
-    from radgauge.judges.targets import group_failure_modes
+    from radgauge.io.judgments import read_judgments
+    from radgauge.io.judgments.targets import group_failure_modes
+    from radgauge.io.scores_file import read_scores
     from radgauge.scores import score
-    from radgauge.scores_file import read_scores
+    from radgauge.studies.agreement import align
 
     if behaviour:
         reading = o.open_readings(no_cache=no_cache, quiet=quiet)
@@ -144,8 +144,8 @@ def align_cli(
 
 def run_behaviour(metrics: list[str] | None, *, models: str, reading: Readings, as_json: bool) -> None:
     """Pass rates by group, one column per metric; the questions that a metric got wrong with --json."""
-    from radgauge.behaviour import behaviour
     from radgauge.cli.render import console, plain_table
+    from radgauge.studies.behaviour import behaviour
 
     found = behaviour(metrics, reading=reading, models=models)
     if as_json:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from radgauge.cli import options as o
-from radgauge.wording import p_value as p_value
-from radgauge.wording import signed as signed
+from radgauge.show.wording import p_value as p_value
+from radgauge.show.wording import signed as signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from radgauge.baselines import ModelLine
     from radgauge.cases import Case
-    from radgauge.compare import SystemComparison
     from radgauge.reading import Readings
     from radgauge.scores import Results
+    from radgauge.studies.baselines import ModelLine
+    from radgauge.studies.compare import SystemComparison
 
 
 def register(app: typer.Typer) -> None:
@@ -86,9 +86,9 @@ def compare_cli(
       radgauge compare reports.csv --random-baseline --corpus train.csv -m bleu:variant=cxr
     """
     from radgauge.cli.render import console
-    from radgauge.compare import compare
     from radgauge.errors import UsageError
-    from radgauge.scores_file import is_scores_file, read_scores
+    from radgauge.io.scores_file import is_scores_file, read_scores
+    from radgauge.studies.compare import compare
 
     if random_baseline and (baseline is not None or all_pairs):
         raise UsageError("--random-baseline is the baseline; leave --baseline and --all-pairs out")
@@ -114,14 +114,14 @@ def compare_cli(
         reading = o.open_readings(no_cache=no_cache, quiet=quiet)
         drawn_from = None
         if corpus is not None:
-            from radgauge.case_files import read_references
+            from radgauge.io.case_files import read_references
 
             drawn_from = read_references(corpus, section=section, encoding=encoding, split=corpus_split).cases
         results = _score(
             case_file.cases, metric, drawn_from, reading, models, random_baseline, oracle=oracle, seed=seed
         )
         if random_baseline:
-            from radgauge.baselines import RANDOM
+            from radgauge.studies.baselines import RANDOM
 
             baseline = RANDOM
     lines = compare(
@@ -141,8 +141,8 @@ def compare_cli(
     )
     models_lines: list[ModelLine] = []
     if random_baseline:
-        from radgauge.baselines import model_table
-        from radgauge.summary import summarise
+        from radgauge.studies.baselines import model_table
+        from radgauge.studies.summary import summarise
 
         summaries = summarise(results, level=level, resamples=resamples, method=interval, seed=seed)  # type: ignore[arg-type]
         models_lines = model_table(summaries, lines)
@@ -201,11 +201,11 @@ def _score(
     if random_baseline:
         import numpy as np
 
-        from radgauge.baselines import random_retrieval
+        from radgauge.studies.baselines import random_retrieval
 
         everything += random_retrieval(cases, rng=np.random.default_rng(seed), corpus=corpus)
     if oracle and corpus is not None:
-        from radgauge.oracle.as_system import score_with_oracles
+        from radgauge.studies.oracle.as_system import score_with_oracles
 
         return score_with_oracles(everything, metrics or None, corpus=corpus, reading=reading, models=models)
     return score(everything, metrics or None, reading=reading, models=models)

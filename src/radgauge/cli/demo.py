@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from radgauge.cases import Case
     from radgauge.reading import Readings
     from radgauge.scores import Results
-    from radgauge.summary import Summary
+    from radgauge.studies.summary import Summary
 
 
 def register(app: typer.Typer) -> None:
@@ -28,16 +28,16 @@ def demo_cli(
     seed: o.Seed = 0,
 ) -> None:
     """Judge four bundled systems, one of them careful and three not, and show what the metrics see."""
-    from radgauge.case_files import read_cases
     from radgauge.cli.compare import print_comparisons
     from radgauge.cli.render import console, not_judged_notes, print_summary
-    from radgauge.compare import compare
+    from radgauge.io.case_files import read_cases
+    from radgauge.io.scores_file import write_scores
     from radgauge.reading import Readings
     from radgauge.report import build_report, write_report
     from radgauge.samples import sample_reports_path
     from radgauge.scores import score
-    from radgauge.scores_file import write_scores
-    from radgauge.summary import summarise
+    from radgauge.studies.compare import compare
+    from radgauge.studies.summary import summarise
 
     out = console()
     case_file = read_cases(sample_reports_path())

@@ -50,9 +50,9 @@ def fit_errors_cli(
 
       radgauge score reports.csv -m errors:weights=mine.json
     """
-    from radgauge.alignment.weights import load_weights
     from radgauge.cli.render import console, number, plain_table
-    from radgauge.judges import read_judgments
+    from radgauge.findings.weights import load_weights
+    from radgauge.io.judgments import read_judgments
     from radgauge.metrics.errors import Errors
     from radgauge.training.fit_errors import fit_errors
 

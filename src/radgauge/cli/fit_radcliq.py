@@ -61,9 +61,9 @@ def fit_radcliq_cli(
     """
     from radgauge.cli.render import console
     from radgauge.errors import UsageError
-    from radgauge.judges import read_judgments
+    from radgauge.io.judgments import read_judgments
+    from radgauge.io.scores_file import read_scores
     from radgauge.scores import score
-    from radgauge.scores_file import read_scores
     from radgauge.training.fit_radcliq import check_radcliq_path, fit_radcliq, write_radcliq
 
     if scores is not None and metric:

@@ -55,7 +55,7 @@ def fit_ratescore_cli(
     from radgauge.cli.progress import bars
     from radgauge.cli.render import console, interval, number, plain_table
     from radgauge.errors import UsageError
-    from radgauge.judges import read_judgments
+    from radgauge.io.judgments import read_judgments
     from radgauge.metrics.ratescore import RateScore
     from radgauge.registry import load
     from radgauge.training.fit_ratescore import fit_ratescore

@@ -50,8 +50,8 @@ def write_cli(
     """
     from radgauge.cases import Case
     from radgauge.errors import InputError
-    from radgauge.layman.writer import plain_language
     from radgauge.metrics.lay_fidelity import LayFidelity
+    from radgauge.plain_language.writer import plain_language
     from radgauge.reading import Readings
 
     if report is None or str(report) == "-":
@@ -118,10 +118,10 @@ def score_cli(
     from radgauge.cli.layman_output import lay_metric, print_table
     from radgauge.cli.render import console, not_judged_notes, print_summary
     from radgauge.errors import ModelError
-    from radgauge.lay_study import compare_ease
+    from radgauge.plain_language.studies import compare_ease
     from radgauge.report.lay_tables import ease_table
     from radgauge.scores import score
-    from radgauge.summary import summarise
+    from radgauge.studies.summary import summarise
 
     case_file = o.read_case_file(
         reports,
@@ -197,7 +197,7 @@ def robustness_cli(
       radgauge layman robustness
     """
     from radgauge.cli.render import console, plain_table
-    from radgauge.robustness import robustness
+    from radgauge.plain_language.robustness import robustness
 
     found = robustness(metric or ("bleu", "rouge"), models=models, unseen=unseen)
     if as_json:

@@ -54,8 +54,8 @@ def agree_cli(
 
       radgauge layman agree ratings.csv -m bleu -m rouge -m meteor -m radgraph -o table3.md
     """
-    from radgauge.judges import read_judgments
-    from radgauge.lay_study import lay_agreement
+    from radgauge.io.judgments import read_judgments
+    from radgauge.plain_language.studies import lay_agreement
     from radgauge.report.lay_tables import agreement_tables
 
     file = o.read_case_file(reports, columns=columns, section=section) if reports else None

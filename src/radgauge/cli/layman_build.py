@@ -12,8 +12,8 @@ from radgauge.cli import llm_options as lo
 from radgauge.cli import options as o
 
 if TYPE_CHECKING:
-    from radgauge.layman.build import Built
-    from radgauge.models.encoders import Encoder
+    from radgauge.models.text.encoders import Encoder
+    from radgauge.plain_language.build import Built
 
 Folder = Annotated[Path, typer.Argument(help="Folder that `radgauge layman build` wrote.")]
 
@@ -82,11 +82,11 @@ def build_cli(
     """
     from radgauge.cli.progress import bars
     from radgauge.errors import UsageError
-    from radgauge.layman.build import build_sets
-    from radgauge.layman.checks import LLM, SIMILARITY
-    from radgauge.layman.refine import Refinement
-    from radgauge.layman.translators import EmbeddedTranslator, LlmTranslator, Translator
     from radgauge.llm import BudgetReached, Limits
+    from radgauge.plain_language.build import build_sets
+    from radgauge.plain_language.checks import LLM, SIMILARITY
+    from radgauge.plain_language.refine import Refinement
+    from radgauge.plain_language.translators import EmbeddedTranslator, LlmTranslator, Translator
 
     if translator not in ("embedded", "llm"):
         raise UsageError(f"--translator must be embedded or llm, got {translator!r}")
@@ -171,7 +171,7 @@ def export_check_cli(
 
       radgauge layman export-check sets -n 500 -o check.csv
     """
-    from radgauge.layman.human_check import export_check
+    from radgauge.plain_language.human_check import export_check
 
     drawn = export_check(folder, output, count=count, seed=seed)
     typer.echo(f"wrote {drawn} pairs to {output}: fill in the column matches with yes or no", err=True)
@@ -192,7 +192,7 @@ def import_check_cli(
       radgauge layman import-check sets check.csv --by anna
     """
     from radgauge.cli.render import interval
-    from radgauge.layman.human_check import import_check
+    from radgauge.plain_language.human_check import import_check
 
     found = import_check(folder, file, by=by, level=level)
     if as_json:
@@ -214,8 +214,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _encoder(name: str) -> Encoder:
-    from radgauge.layman.encoder import FindingEncoder
-    from radgauge.models.encoders import encoder_named
+    from radgauge.models.text.encoders import encoder_named
+    from radgauge.plain_language.encoder import FindingEncoder
 
     if name == "findings":
         return FindingEncoder()
@@ -226,8 +226,8 @@ def _draw(folder: Path) -> None:
     """The acceptance curve of rounds.csv as a picture (the paper's figure 3)."""
     import csv
 
-    from radgauge.layman.build import ROUNDS
-    from radgauge.report.curves import share_curves
+    from radgauge.plain_language.build import ROUNDS
+    from radgauge.show.curves import share_curves
 
     path = folder / ROUNDS
     if not path.is_file():

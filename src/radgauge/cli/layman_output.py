@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from radgauge.case_files import CaseFile
+    from radgauge.io.case_files import CaseFile
     from radgauge.metrics.layman import Layman
-    from radgauge.report.svg import Plot
-    from radgauge.report.tables import Table
+    from radgauge.show.svg import Plot
+    from radgauge.show.tables import Table
 
 Output = Annotated[
     Path | None,

@@ -47,9 +47,9 @@ def readability_cli(
     from dataclasses import replace
 
     from radgauge.errors import InputError
-    from radgauge.lay_study import compare_ease
-    from radgauge.layman.writer import plain_language
     from radgauge.metrics.readability import ReadabilityIndices
+    from radgauge.plain_language.studies import compare_ease
+    from radgauge.plain_language.writer import plain_language
     from radgauge.report.lay_tables import ease_table
 
     file = o.read_case_file(

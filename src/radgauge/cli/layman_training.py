@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from radgauge.cases import Case
-    from radgauge.lay_study import Size
+    from radgauge.plain_language.studies import Size
 
 
 def training_cli(
@@ -56,9 +56,9 @@ def training_cli(
 
       radgauge layman training -r references.csv -c a_5k.csv -c a_50k.csv --size a_5k=5000 --size a_50k=50000
     """
-    from radgauge.lay_study import training_runs
-    from radgauge.layman.encoder import FindingEncoder
-    from radgauge.models.encoders import encoder_named
+    from radgauge.models.text.encoders import encoder_named
+    from radgauge.plain_language.encoder import FindingEncoder
+    from radgauge.plain_language.studies import training_runs
     from radgauge.report.lay_plots import growth_curves, range_bars
     from radgauge.report.lay_tables import training_table
 
@@ -108,7 +108,7 @@ def training_cli(
 
 def _sizes(given: Sequence[str]) -> dict[str, Size]:
     from radgauge.errors import UsageError
-    from radgauge.lay_study import Size
+    from radgauge.plain_language.studies import Size
 
     found = {}
     for text in given:
@@ -127,7 +127,7 @@ def _sizes(given: Sequence[str]) -> dict[str, Size]:
 def _sizes_of(cases: Sequence[Case]) -> dict[str, Size]:
     """Sizes from the columns training_size and series, if the reports have them."""
     from radgauge.errors import InputError
-    from radgauge.lay_study import Size
+    from radgauge.plain_language.studies import Size
 
     found: dict[str, Size] = {}
     for case in cases:

@@ -12,7 +12,7 @@ import typer
 from radgauge.cli import llm_options as lo
 
 if TYPE_CHECKING:
-    from radgauge.judges.rate_eval import Triple
+    from radgauge.io.judgments.rate_eval import Triple
     from radgauge.llm import Limits
 
 
@@ -32,7 +32,7 @@ def write_llm_triples(
     """
     from radgauge.errors import InputError, UsageError
     from radgauge.llm import BudgetReached
-    from radgauge.perturb import findings_sentences, propose_triples, write_triples
+    from radgauge.studies.perturb import findings_sentences, propose_triples, write_triples
 
     if output.suffix.lower() != ".jsonl":
         raise UsageError(f"triples are written as .jsonl, got {output.name}")

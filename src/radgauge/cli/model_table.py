@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from radgauge.baselines import ModelLine
+    from radgauge.studies.baselines import ModelLine
 
 
 def print_models(out: Console, lines: Sequence[ModelLine]) -> None:

@@ -25,7 +25,7 @@ def list_cli(
 ) -> None:
     """Every checkpoint radgauge can use: purpose, id, size, licence, where it is looked for, if it is here."""
     from radgauge.cli.render import console, plain_table
-    from radgauge.models.catalogue import CHECKPOINTS, find, hub_cache, models_dir, places_of
+    from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, places_of
 
     found = {each.name: find(each) for each in CHECKPOINTS}
     if as_json:
@@ -82,8 +82,8 @@ def fetch_cli(
     Example: radgauge models fetch radcliq
     """
     from radgauge.cli.progress import bars
-    from radgauge.models.catalogue import CHECKPOINTS, checkpoints_for, find
-    from radgauge.models.fetch import fetch
+    from radgauge.models.checkpoints.catalogue import CHECKPOINTS, checkpoints_for, find
+    from radgauge.models.checkpoints.fetch import fetch
 
     wanted = CHECKPOINTS if names == ["all"] else [each for name in names for each in checkpoints_for(name)]
     for each in {each.name: each for each in wanted}.values():
@@ -108,7 +108,7 @@ def verify_cli(
     Exit code 1 if anything is off or cannot be loaded; what is not on this machine is listed as missing.
     """
     from radgauge.cli.render import console, plain_table
-    from radgauge.model_checks import verify_models
+    from radgauge.studies.model_checks import verify_models
 
     results = verify_models(names or (), models=models)
     if as_json:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from radgauge.case_files import CaseFile
     from radgauge.cases import Case
+    from radgauge.io.case_files import CaseFile
     from radgauge.reading import Readings
     from radgauge.scores import Results
 
@@ -90,9 +90,9 @@ def read_case_file(
     images: Path | None = None,
 ) -> CaseFile:
     """The cases that the shared options describe."""
-    from radgauge.case_files import read_cases
     from radgauge.errors import UsageError
-    from radgauge.tables.columns import parse_columns
+    from radgauge.io.case_files import read_cases
+    from radgauge.io.tables.columns import parse_columns
 
     if references is not None:  # then files without an option are candidates too
         candidates, reports = [*(candidates or []), *(reports or [])], None
@@ -128,9 +128,9 @@ def read_originals(
     images: Path | None = None,
 ) -> dict[str, Case]:
     """One case per study: files with several systems repeat their references."""
-    from radgauge.case_files import read_references
     from radgauge.errors import InputError
-    from radgauge.tables.columns import parse_columns
+    from radgauge.io.case_files import read_references
+    from radgauge.io.tables.columns import parse_columns
 
     read = read_references(
         path,
@@ -167,7 +167,7 @@ def _comma(text: str | None) -> list[str] | None:
 
 def _systems(files: list[Path] | None) -> dict[str, Path] | None:
     """System -> file, from FILE and SYSTEM=FILE."""
-    from radgauge.case_files import system_files
+    from radgauge.io.case_files import system_files
 
     if files is None:
         return None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from radgauge.oracle import Match
+    from radgauge.studies.oracle import Match
 
 SHOWN = 20  # matches that a person looks at; the rest is for files
 
@@ -63,14 +63,14 @@ def oracle_cli(
 
       radgauge oracle --corpus annotation.json --corpus-split train --queries-split test -m radgraph --top 5
     """
-    from radgauge.case_files import read_references
     from radgauge.cli.progress import bars
     from radgauge.cli.render import console
     from radgauge.errors import UsageError
-    from radgauge.oracle import Corpus, oracle
-    from radgauge.oracle.files import check_matches_path, write_matches
-    from radgauge.oracle.find import load_oracle_metric
-    from radgauge.tables.columns import parse_columns
+    from radgauge.io.case_files import read_references
+    from radgauge.io.tables.columns import parse_columns
+    from radgauge.studies.oracle import Corpus, oracle
+    from radgauge.studies.oracle.files import check_matches_path, write_matches
+    from radgauge.studies.oracle.find import load_oracle_metric
 
     if corpus is None:
         raise UsageError("no corpus given: use --corpus FILE, and --queries FILE or --queries-split")
@@ -131,7 +131,7 @@ def oracle_cli(
 def print_matches(out: Console, matches: Sequence[Match], column: str, *, text: bool) -> None:
     """The first matches and the mean of all."""
     from radgauge.cli.render import number, plain_table
-    from radgauge.oracle.find import mean_score
+    from radgauge.studies.oracle.find import mean_score
 
     table = plain_table("query", "rank", "report", column, "times", *(["text"] if text else []), right=(1, 3, 4))
     for match in matches[:SHOWN]:

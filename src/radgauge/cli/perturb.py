@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from radgauge.perturb import Sensitivity, SensitivityStudy, Value
+    from radgauge.studies.perturb import Sensitivity, SensitivityStudy, Value
 
 _METRICS_ABREAST = 4
 
@@ -86,11 +86,11 @@ def perturb_cli(
 
       radgauge perturb reports.csv --triples --writer llm -o triples.jsonl --max-cost 2 --price-in 1 --price-out 4
     """
-    from radgauge.case_files import write_cases
     from radgauge.cli.render import console
     from radgauge.errors import UsageError
-    from radgauge.perturb import evaluate as study_of
-    from radgauge.perturb import make_triples, perturb_reports, perturbed_cases, write_triples
+    from radgauge.io.case_files import write_cases
+    from radgauge.studies.perturb import evaluate as study_of
+    from radgauge.studies.perturb import make_triples, perturb_reports, perturbed_cases, write_triples
 
     if writer not in ("rules", "llm"):
         raise UsageError(f"--writer must be rules or llm, got {writer!r}")
@@ -188,8 +188,8 @@ def _print_study(out: Console, study: SensitivityStudy) -> None:
 
 def _print_metrics(out: Console, study: SensitivityStudy, metrics: Sequence[Sensitivity]) -> None:
     from radgauge.cli.render import arrow, interval, number, plain_table
-    from radgauge.perturb import KINDS
-    from radgauge.wording import p_value
+    from radgauge.show.wording import p_value
+    from radgauge.studies.perturb import KINDS
 
     def shown(value: Value) -> str:
         return f"{number(value.value)} {interval(value.low, value.high)}"

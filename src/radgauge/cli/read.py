@@ -118,8 +118,8 @@ def _report(path: Path | None, text: str | None) -> str:
 
 def as_data(reading: ReportReading, *, view: str, lexicon: Lexicon | None = None) -> Any:
     """A view of a reading as plain lists and dictionaries."""
-    from radgauge.models.graphs import EMBEDDED_SOURCE, published_form
     from radgauge.report_reader import chexpert_labels, radgraph_graph, rate_entities
+    from radgauge.report_reader.graph_json import EMBEDDED_SOURCE, published_form
 
     if view == "rate":
         return [entity._asdict() for entity in rate_entities(reading, lexicon=lexicon)]

@@ -27,7 +27,7 @@ def write_table_graphs(
     """
     from radgauge.errors import UsageError
     from radgauge.metrics.radgraph import NETWORKS, RadGraph
-    from radgauge.models.graphs import EMBEDDED_SOURCE, write_graphs
+    from radgauge.report_reader.graph_json import EMBEDDED_SOURCE, write_graphs
 
     if output.suffix != ".json":
         raise UsageError(f"graphs are written as .json, got {output.name!r}")

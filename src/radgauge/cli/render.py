@@ -6,15 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from radgauge.wording import arrow as arrow
-from radgauge.wording import interval as interval
-from radgauge.wording import number as number
+from radgauge.show.wording import arrow as arrow
+from radgauge.show.wording import interval as interval
+from radgauge.show.wording import number as number
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from radgauge.summary import Summary
+    from radgauge.studies.summary import Summary
 
 FOLDED = 12
 """Width to which a column that may break over lines can shrink."""

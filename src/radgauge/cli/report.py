@@ -11,7 +11,7 @@ from radgauge.cli import options as o
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
-    from radgauge.judges import Judgments
+    from radgauge.io.judgments import Judgments
     from radgauge.reading import Readings
     from radgauge.scores import Results
 
@@ -76,7 +76,7 @@ def report_cli(
       radgauge report scores.jsonl --reports reports.csv --judgments radpref.json --table tables/ --plots plots/
     """
     from radgauge.cli.render import console
-    from radgauge.judges import read_judgments
+    from radgauge.io.judgments import read_judgments
     from radgauge.report import build_report, write_plots, write_report, write_tables
 
     reading = o.open_readings(no_cache=no_cache, quiet=quiet)
@@ -136,8 +136,8 @@ def _scored(
     models: str,
     reading: Readings,
 ) -> tuple[Results, tuple[Case, ...], dict[str, Any]]:
+    from radgauge.io.scores_file import is_scores_file, read_scores
     from radgauge.scores import score
-    from radgauge.scores_file import is_scores_file, read_scores
 
     if source is not None and source.is_file() and is_scores_file(source):
         results, header = read_scores(source)

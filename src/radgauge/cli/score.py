@@ -61,10 +61,10 @@ def score_cli(
       radgauge score --references truth.csv --candidates model_a.csv --candidates model_b.csv
     """
     from radgauge.cli.render import console, main_outputs, not_judged_notes, print_summary
-    from radgauge.explanations import write_explanations
+    from radgauge.io.explanations import write_explanations
+    from radgauge.io.scores_file import check_scores_path, write_scores
     from radgauge.scores import score
-    from radgauge.scores_file import check_scores_path, write_scores
-    from radgauge.summary import summarise
+    from radgauge.studies.summary import summarise
 
     if output is not None:
         check_scores_path(output)

@@ -64,8 +64,8 @@ def pairs_cli(
       radgauge train pairs ecgen-radiology/ --kind best --split pairs --output best/
     """
     from radgauge import __version__
+    from radgauge.io.tables.columns import parse_columns
     from radgauge.report_reader import ReportReader
-    from radgauge.tables.columns import parse_columns
     from radgauge.training.clusters import cluster_terms
     from radgauge.training.pair_files import check_target, write_pairs
     from radgauge.training.pairs import build_pairs

@@ -123,8 +123,8 @@ def _annotate(
     quiet: bool,
 ) -> None:
     from radgauge.cli.render import console
-    from radgauge.models.encoders import encoder_named
-    from radgauge.tables import read_table
+    from radgauge.io.tables import read_table
+    from radgauge.models.text.encoders import encoder_named
     from radgauge.training.annotate_ner import annotate, read_proposals
     from radgauge.training.ner_files import write_ner
 

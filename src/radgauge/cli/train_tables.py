@@ -10,7 +10,7 @@ import typer
 from radgauge.cli import options as o
 
 if TYPE_CHECKING:
-    from radgauge.training.correlations import CorrelationTable
+    from radgauge.studies.checkpoint_ranks import CorrelationTable
 
 
 def register(app: typer.Typer) -> None:
@@ -47,10 +47,10 @@ def tables_cli(
 
       radgauge train tables --pairs pairs/ --systems outputs.csv --candidate-columns model_a,model_b
     """
-    from radgauge.case_files import read_cases
     from radgauge.errors import UsageError
-    from radgauge.tables.columns import parse_columns
-    from radgauge.training.correlations import METRICS, cases_of_pairs, correlate_checkpoints
+    from radgauge.io.case_files import read_cases
+    from radgauge.io.tables.columns import parse_columns
+    from radgauge.studies.checkpoint_ranks import METRICS, cases_of_pairs, correlate_checkpoints
 
     if pairs is None and not systems:
         raise UsageError("nothing to correlate on: give --pairs FOLDER, --systems FILE, or both")
@@ -110,9 +110,9 @@ def sample_study_cli(
 
       radgauge train sample-study outputs.csv --terms indiana_reports.csv --system m2tr --output study.csv
     """
-    from radgauge.case_files import read_cases
-    from radgauge.tables.columns import parse_columns
-    from radgauge.training.study_sample import sample_study, write_sample
+    from radgauge.io.case_files import read_cases
+    from radgauge.io.tables.columns import parse_columns
+    from radgauge.studies.study_sample import sample_study, write_sample
     from radgauge.training.term_reports import read_term_studies
 
     names = [part.strip() for part in candidate_columns.split(",")] if candidate_columns else None

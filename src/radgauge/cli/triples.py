@@ -36,7 +36,7 @@ def triples_cli(
       radgauge triples RaTE-Eval/ -m ratescore -m rouge --models published
     """
     from radgauge.cli.render import console, interval, number, plain_table
-    from radgauge.judges.rate_eval import read_triples, triple_accuracy
+    from radgauge.io.judgments.rate_eval import read_triples, triple_accuracy
     from radgauge.registry import DEFAULTS
     from radgauge.samples import sample_rewrites_path
 

@@ -18,7 +18,7 @@ from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, check_choices, label_columns, wordless
-from radgauge.models.token_vectors import (
+from radgauge.models.text.token_vectors import (
     Baseline,
     TokenVectors,
     embedded_token_vectors,
@@ -29,7 +29,7 @@ from radgauge.models.token_vectors import (
 from radgauge.reading import Readings
 
 if TYPE_CHECKING:
-    from radgauge.models.token_encoder import TokenEncoder
+    from radgauge.models.text.token_encoder import TokenEncoder
 
 log = logging.getLogger(__name__)
 
@@ -172,13 +172,13 @@ class BertScore(Metric):
 
     def _vectors_signature(self) -> str:
         if self.models == EMBEDDED:
-            from radgauge.models.static_embedding import StaticEncoder
+            from radgauge.models.text.static_embedding import StaticEncoder
 
             return StaticEncoder().signature
         return self._reader().signature
 
     def _reader(self) -> TokenEncoder:
-        from radgauge.models.token_encoder import token_vector_reader
+        from radgauge.models.text.token_encoder import token_vector_reader
 
         return token_vector_reader(self.encoder, layer=self.layer, models=self.models, long=self.long)
 

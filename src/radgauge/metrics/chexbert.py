@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from radgauge.cases import Case
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, ratio, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, check_choices, has_words, label_columns, wordless
-from radgauge.models.chexbert_labels import (
+from radgauge.models.text.chexbert_labels import (
     BLANK,
     CONDITIONS,
     FIVE,

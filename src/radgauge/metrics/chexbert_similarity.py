@@ -16,7 +16,13 @@ from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.metric import Metric, Rows, ratio, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, check_choices, has_words, label_columns, settle, wordless
-from radgauge.models.chexbert_labels import NO_FINDING, POSITIVE, UNCERTAIN, condition_codes, labeler_signature
+from radgauge.models.text.chexbert_labels import (
+    NO_FINDING,
+    POSITIVE,
+    UNCERTAIN,
+    condition_codes,
+    labeler_signature,
+)
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader
 
@@ -105,7 +111,7 @@ class ChexbertSimilarity(Metric):
                 )
                 vectors[speaks & ~vectors.any(axis=1), NO_FINDING] = 1.0
             return vectors
-        from radgauge.models.chexbert_network import chexbert_reader
+        from radgauge.models.text.chexbert_network import chexbert_reader
 
         labelled = reading.of(chexbert_reader(self.models), texts)
         return np.array([each.embedding for each in labelled] or np.zeros((0, 1)), dtype=np.float64)

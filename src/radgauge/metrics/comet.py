@@ -19,7 +19,7 @@ from radgauge.cases import Case
 from radgauge.errors import ModelError, UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, has_words, label_columns, wordless
-from radgauge.models.embedded_estimator import load_embedded
+from radgauge.models.text.embedded_estimator import load_embedded
 from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 
@@ -86,7 +86,7 @@ class Comet(Metric):
         if (file := self._file()) is not None:
             estimator = load_embedded(file)
             return {"checkpoint": estimator.hash, "reader": estimator.sketch.signature, **predicted}
-        from radgauge.models.estimator import estimator_name
+        from radgauge.models.text.estimator import estimator_name
 
         return {"checkpoint": estimator_name(self._folder()), **predicted}
 
@@ -164,7 +164,7 @@ class Comet(Metric):
         return found if isinstance(found, dict) else {}
 
     def _file(self) -> Path | None:
-        from radgauge.models.embedded_estimator import EMBEDDED as SHIPPED
+        from radgauge.models.text.embedded_estimator import EMBEDDED as SHIPPED
 
         if self.models == EMBEDDED:
             return SHIPPED
@@ -199,8 +199,8 @@ class Comet(Metric):
             estimator = load_embedded(file)
             vectors = estimator.sketch.vectors(texts, reading=reading)
             return estimator.head.score(vectors, candidate=candidate, reference=reference)
-        from radgauge.models.estimator import EstimatorReader, loaded_estimator
-        from radgauge.models.hub import pick_device
+        from radgauge.models.checkpoints.hub import pick_device
+        from radgauge.models.text.estimator import EstimatorReader, loaded_estimator
 
         reader = EstimatorReader(self._folder())
         stacked = np.stack(reading.of(reader, texts))

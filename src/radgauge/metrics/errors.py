@@ -15,16 +15,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from radgauge.alignment.claims import findings_of
-from radgauge.alignment.findings import Findings, Knowledge, knowledge_for
-from radgauge.alignment.match import align_findings
-from radgauge.alignment.notes import notes_of
-from radgauge.alignment.profile import Arithmetic, Profile, counts_of, profile_of
-from radgauge.alignment.rules import NO_CONTEXT, Context, context_of
-from radgauge.alignment.weights import load_weights
 from radgauge.cases import Case
 from radgauge.error_categories import count_columns
 from radgauge.errors import UsageError
+from radgauge.findings.claims import findings_of
+from radgauge.findings.findings import Findings, Knowledge, knowledge_for
+from radgauge.findings.match import align_findings
+from radgauge.findings.notes import notes_of
+from radgauge.findings.profile import Arithmetic, Profile, counts_of, profile_of
+from radgauge.findings.rules import NO_CONTEXT, Context, context_of
+from radgauge.findings.weights import load_weights
 from radgauge.metric import Explanation, Metric, Rows
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, load_lexicon

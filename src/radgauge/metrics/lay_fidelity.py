@@ -11,12 +11,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from radgauge.alignment.findings import Denial, Finding, Findings
-from radgauge.alignment.notes import describe
 from radgauge.cases import Case
-from radgauge.layman.fidelity import Fidelity, compare_lay, lay_findings, lay_knowledge
-from radgauge.layman.lay_reader import LayReader
+from radgauge.findings.findings import Denial, Finding, Findings
+from radgauge.findings.notes import describe
 from radgauge.metric import Explanation, Metric, Note, Rows, ratio
+from radgauge.plain_language.fidelity import Fidelity, compare_lay, lay_findings, lay_knowledge
+from radgauge.plain_language.lay_reader import LayReader
 from radgauge.reading import Readings
 
 RULES = "2"  # counts up when the same reader gives other numbers

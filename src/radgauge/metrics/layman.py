@@ -15,15 +15,15 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
-from radgauge.layman.encoder import FindingEncoder
-from radgauge.layman.replacement import NEVER, STRANGE, Replaced, replace_sentences
-from radgauge.layman.sentences import sentence_set
 from radgauge.metric import Explanation, Metric, Note, Rows
 from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.metrics.bleu import Bleu
 from radgauge.metrics.meteor import STATISTICS, Meteor
 from radgauge.metrics.rouge import Rouge
-from radgauge.models.encoders import Encoder, encoder_named
+from radgauge.models.text.encoders import Encoder, encoder_named
+from radgauge.plain_language.encoder import FindingEncoder
+from radgauge.plain_language.replacement import NEVER, STRANGE, Replaced, replace_sentences
+from radgauge.plain_language.sentences import sentence_set
 from radgauge.reading import Readings
 
 SEMANTICS = ("layman_semantics", "layman_recall", "layman_f1", "layman_raw_semantics", "layman_similarity")

@@ -16,9 +16,16 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.metric import Explanation, Metric, Note, Rows, ratio, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, check_choices, label_columns, settle
-from radgauge.models.graphs import CASE_RULES, Graph, GraphItems, StoredGraphs, graph_items, stored_by_us
 from radgauge.reading import Reader, Readings
 from radgauge.report_reader import ReportReader, radgraph_graph
+from radgauge.report_reader.graph_json import (
+    CASE_RULES,
+    Graph,
+    GraphItems,
+    StoredGraphs,
+    graph_items,
+    stored_by_us,
+)
 from radgauge.text.tokenizers import locate
 
 VARIANTS = ("yu", "simple", "partial", "complete")
@@ -140,7 +147,7 @@ class RadGraph(Metric):
             return ReportReader()
         if self.models.endswith(".json"):
             return StoredGraphs(self.models)
-        from radgauge.models.dygie import graph_reader
+        from radgauge.models.text.dygie import graph_reader
 
         return graph_reader(self.network, models=self.models)
 

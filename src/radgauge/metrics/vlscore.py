@@ -20,7 +20,7 @@ from radgauge.errors import ModelError, UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference
 from radgauge.metrics._settings import EMBEDDED, check_choices, has_words, wordless
 from radgauge.metrics._triangle import bounding_radius, cosine, elasticities, sides, triangle_area
-from radgauge.models.image_text import (
+from radgauge.models.image.image_text import (
     ImageTextEncoder,
     Unreadable,
     image_text_encoder,

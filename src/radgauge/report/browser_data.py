@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from radgauge.cases import MISSING, Case, Key
-from radgauge.judges import Judgments
+from radgauge.io.judgments import Judgments
 from radgauge.reading import Readings
 from radgauge.report.notes import KINDS, READER, explain_case
 from radgauge.report.standing import percentiles
 from radgauge.scores import Results
-from radgauge.wording import number
+from radgauge.show.wording import number
 
 ROOM = 2_300_000
 """Bytes for the cases: with styles and plots the page stays under 3 MB."""

@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from radgauge.align import Alignment, align
 from radgauge.cases import Case
-from radgauge.compare import compare
 from radgauge.errors import InputError
-from radgauge.judges import Judgments
+from radgauge.io.judgments import Judgments
 from radgauge.reading import Readings
 from radgauge.report import radiologists as people
 from radgauge.report import sections as s
 from radgauge.report.browser_data import BrowserData, browser_data
 from radgauge.report.methods import methods_text, not_judged_rows, source_rows
 from radgauge.report.standing import most_disputed
-from radgauge.report.svg import Plot
-from radgauge.report.tables import Table
 from radgauge.scores import Results
+from radgauge.show.svg import Plot
+from radgauge.show.tables import Table
 from radgauge.stats.corrections import Correction
-from radgauge.summary import summarise
+from radgauge.studies.agreement import Alignment, align
+from radgauge.studies.compare import compare
+from radgauge.studies.summary import summarise
 
 MOST_CASES = 2400
 FINE = 60
@@ -240,7 +240,7 @@ def _missing_texts(results: Results, cases: Sequence[Case]) -> tuple[str, ...]:
 
 
 def _agreements(found: Alignment | None) -> tuple[str, ...]:
-    from radgauge.wording import interval, number
+    from radgauge.show.wording import interval, number
 
     if found is None:
         return ()

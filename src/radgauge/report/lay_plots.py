@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.lay_study.training import RANGES, TrainingRun
-from radgauge.report.svg import SERIES, Plot, Scale, box, label, line, number, scale, shape, shown, ticks, turned
+from radgauge.plain_language.studies.training import RANGES, TrainingRun
+from radgauge.show.svg import SERIES, Plot, Scale, box, label, line, number, scale, shape, shown, ticks, turned
 
 WIDTH, LEFT, TOP, BOTTOM, PANEL = 440.0, 52.0, 34.0, 240.0, 90.0
 

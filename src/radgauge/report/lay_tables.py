@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.lay_study.agreement import LayAgreement
-from radgauge.lay_study.reading_ease import Ease
-from radgauge.lay_study.training import RANGES, TrainingRun
-from radgauge.report.tables import Cell, Table
+from radgauge.plain_language.studies.agreement import LayAgreement
+from radgauge.plain_language.studies.reading_ease import Ease
+from radgauge.plain_language.studies.training import RANGES, TrainingRun
+from radgauge.show.tables import Cell, Table
+from radgauge.show.wording import arrow, interval, number, p_value, signed
 from radgauge.stats import Interval
-from radgauge.wording import arrow, interval, number, p_value, signed
 
 
 def agreement_tables(found: LayAgreement) -> tuple[Table, ...]:

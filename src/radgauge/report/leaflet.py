@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 
 from radgauge.errors import UsageError
-from radgauge.report.svg import FONT, LIGHT, Plot, style_sheet
-from radgauge.report.tables import FORMATS, Cell, Table
+from radgauge.show.svg import FONT, LIGHT, Plot, style_sheet
+from radgauge.show.tables import FORMATS, Cell, Table
 
 _STYLE = f"""
 body{{margin:0;background:#f7f8fa;color:{LIGHT["ink"]};font:16px/1.5 {FONT};font-variant-numeric:tabular-nums}}

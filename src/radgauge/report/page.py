@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import radgauge
 from radgauge.report.browser_data import script_safe
 from radgauge.report.build import Report
-from radgauge.report.svg import DARK, FONT, LIGHT, SERIES, shape, style_sheet
-from radgauge.report.tables import to_csv, to_latex, to_markdown
+from radgauge.show.svg import DARK, FONT, LIGHT, SERIES, shape, style_sheet
+from radgauge.show.tables import to_csv, to_latex, to_markdown
 
 if TYPE_CHECKING:
     from jinja2 import Environment

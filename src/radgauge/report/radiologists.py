@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from radgauge.align import Alignment
 from radgauge.cases import Key
-from radgauge.judges import Judgments
-from radgauge.report.plots import scatter
-from radgauge.report.svg import Plot
-from radgauge.report.tables import Cell, Table
+from radgauge.io.judgments import Judgments
 from radgauge.scores import Results
-from radgauge.wording import arrow, interval, number, p_value, signed
+from radgauge.show.plots import scatter
+from radgauge.show.svg import Plot
+from radgauge.show.tables import Cell, Table
+from radgauge.show.wording import arrow, interval, number, p_value, signed
+from radgauge.studies.agreement import Alignment
 
 TARGETS = {"rating": "rating", "total": "errors", "significant": "significant errors"}
 KINDS = {"kendall_b": "Kendall τ-b", "kendall_c": "Kendall τ-c", "spearman": "Spearman ρ", "pearson": "Pearson r"}

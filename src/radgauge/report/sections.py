@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.cases import Key
-from radgauge.compare import SystemComparison
 from radgauge.error_categories import CATEGORIES
-from radgauge.report.plots import category_bars, distribution, forest, heat_map, percentile_strip, strip
 from radgauge.report.standing import Disagreement, headlines, metric_correlations
-from radgauge.report.svg import Plot
-from radgauge.report.tables import Cell, Table
 from radgauge.scores import Results, Scores
-from radgauge.summary import Summary
-from radgauge.wording import arrow, interval, number, p_value, signed
+from radgauge.show.plots import category_bars, distribution, forest, heat_map, percentile_strip, strip
+from radgauge.show.svg import Plot
+from radgauge.show.tables import Cell, Table
+from radgauge.show.wording import arrow, interval, number, p_value, signed
+from radgauge.studies.compare import SystemComparison
+from radgauge.studies.summary import Summary
 
 
 def summary_table(lines: Sequence[Summary], *, key: str, title: str, columns: Sequence[str]) -> Table:

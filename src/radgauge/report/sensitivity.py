@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import radgauge
-from radgauge.perturb import DELTAS, KINDS, Sensitivity, SensitivityStudy, Value
 from radgauge.report.files import write_page
 from radgauge.report.page import page_style, series_mark, templates
-from radgauge.report.plots import forest, strip
-from radgauge.report.svg import Plot
-from radgauge.report.tables import Cell, Table
-from radgauge.wording import arrow, interval, number, p_value, signed
+from radgauge.show.plots import forest, strip
+from radgauge.show.svg import Plot
+from radgauge.show.tables import Cell, Table
+from radgauge.show.wording import arrow, interval, number, p_value, signed
+from radgauge.studies.perturb import DELTAS, KINDS, Sensitivity, SensitivityStudy, Value
 
 CALM, GRAVE = 0, 1
 """Series of the insignificant and of the significant kinds."""

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from radgauge.errors import InputError
-from radgauge.models.encoders import Encoder
-from radgauge.models.static_embedding import StaticEncoder
+from radgauge.models.text.encoders import Encoder
+from radgauge.models.text.static_embedding import StaticEncoder
 from radgauge.report_reader import load_lexicon, rate_entities, read_report
 from radgauge.text.sentences import split_sentences
 from radgauge.text.tokens import tokenize

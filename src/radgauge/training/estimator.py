@@ -21,8 +21,8 @@ import numpy as np
 from scipy import stats
 
 from radgauge.errors import InputError, ModelError, RadgaugeError, UsageError, require
-from radgauge.models.estimator import write_whole
-from radgauge.models.weights import read_weights
+from radgauge.models.checkpoints.weights import read_weights
+from radgauge.models.text.estimator import write_whole
 from radgauge.reading import Progress
 from radgauge.training.estimator_settings import EstimatorSettings
 from radgauge.training.learners import Learner, make_learner

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 
-from radgauge.alignment.profile import OMITTED, Profile
-from radgauge.alignment.rules import TIERS
-from radgauge.alignment.weights import PRIOR, SCALARS, Weights
 from radgauge.error_categories import CATEGORIES
 from radgauge.errors import InputError, UsageError
-from radgauge.judges import Judgments
+from radgauge.findings.profile import OMITTED, Profile
+from radgauge.findings.rules import TIERS
+from radgauge.findings.weights import PRIOR, SCALARS, Weights
+from radgauge.io.judgments import Judgments
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 from radgauge.stats.coefficients import association

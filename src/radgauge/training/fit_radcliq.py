@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import radgauge
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, UsageError
-from radgauge.judges import Judgments
+from radgauge.io.judgments import Judgments
 from radgauge.metric import Metric, Rows
 from radgauge.metrics.radcliq import Composite, Term
 from radgauge.scores import Results, Scores

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import InputError, UsageError, require
-from radgauge.judges import Judgments
-from radgauge.metrics._rate_pairing import TypeSums
-from radgauge.metrics._rate_weights import TYPES, Affinity
+from radgauge.io.judgments import Judgments
 from radgauge.metrics.ratescore import RateScore
+from radgauge.metrics.ratescore.pairing import TypeSums
+from radgauge.metrics.ratescore.weights import TYPES, Affinity
 from radgauge.reading import Readings
 from radgauge.stats.coefficients import Kind, association
 from radgauge.stats.correlate import pair_replicates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from radgauge.metrics._rate_weights import TYPES, Affinity
+from radgauge.metrics.ratescore.weights import TYPES, Affinity
 from radgauge.training.fit_ratescore import RateFit
 
 _CELL = 64

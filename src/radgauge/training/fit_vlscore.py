@@ -14,7 +14,7 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.errors import InputError
 from radgauge.metrics.vlscore import VLScore
-from radgauge.models.image_text import Calibration
+from radgauge.models.image.image_text import Calibration
 from radgauge.reading import Readings
 from radgauge.scores import score
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from radgauge.errors import ModelError, UsageError, require
-from radgauge.models.convolutions import Layer, Network
+from radgauge.models.image.convolutions import Layer, Network
 
 torch = require("torch", extra="models")
 nn = torch.nn

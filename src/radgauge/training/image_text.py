@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 
 from radgauge import __version__
 from radgauge.errors import RadgaugeError, UsageError, require
-from radgauge.models.embedded_image_text import (
+from radgauge.models.checkpoints.hub import pick_device
+from radgauge.models.image.embedded_image_text import (
     EmbeddedImageText,
     ImageText,
     network_input,
     save_image_text,
     unit,
 )
-from radgauge.models.estimator import write_whole
-from radgauge.models.hub import pick_device
+from radgauge.models.text.estimator import write_whole
 from radgauge.training.image_network import folded
 from radgauge.training.image_text_data import Material, Progress, changed_copies, read_squares
 from radgauge.training.image_text_figures import Matching, largest_area, matching, mean_by_study

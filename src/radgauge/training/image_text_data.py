@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.case_files import read_references
 from radgauge.errors import InputError, UsageError, require
 from radgauge.images import grey
-from radgauge.models.embedded_image_text import squared
+from radgauge.io.case_files import read_references
+from radgauge.models.image.embedded_image_text import squared
 
 Squares = NDArray[np.uint8]
 Progress = Callable[[str, int, int], None]

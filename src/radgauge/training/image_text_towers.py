@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import require
-from radgauge.models.report_claims import ReportClaims, claim_vocabulary, stating_sentences
+from radgauge.models.text.report_claims import ReportClaims, claim_vocabulary, stating_sentences
 from radgauge.report_reader import ReportReader
 from radgauge.training.image_network import TAPS, build_stages, load_start, widths
 from radgauge.training.image_text_data import PicturedReport

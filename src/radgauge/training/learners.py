@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import require
-from radgauge.models.embedded_estimator import save_embedded
-from radgauge.models.estimator import DEFAULTS, ENCODERS, Loaded, build, save_estimator
-from radgauge.models.feed_forward import head_of
-from radgauge.models.hub import pick_device
-from radgauge.models.report_sketch import ReportSketch
+from radgauge.models.checkpoints.hub import pick_device
+from radgauge.models.text.embedded_estimator import save_embedded
+from radgauge.models.text.estimator import DEFAULTS, ENCODERS, Loaded, build, save_estimator
+from radgauge.models.text.feed_forward import head_of
+from radgauge.models.text.report_sketch import ReportSketch
 from radgauge.reading import Readings
 from radgauge.training.estimator_settings import EstimatorSettings
 from radgauge.training.pair_files import PairTable
@@ -61,7 +61,7 @@ class SketchLearner:
         self, settings: EstimatorSettings, train: Sequence[str], validation: Sequence[str], *, start: float
     ) -> None:
         torch = require("torch", extra="models")
-        from radgauge.models.comet_network import FeedForward
+        from radgauge.models.text.comet_network import FeedForward
 
         self.settings, self.sketch, self.device = settings, ReportSketch(), pick_device(settings.device)
         reading = Readings()

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.errors import InputError, UsageError, require
-from radgauge.models import span_ner
-from radgauge.models.hub import checkpoint_folder, pick_device
-from radgauge.models.ratener import LABELS
-from radgauge.models.weights import load_tokenizer, load_transformer, quietly
+from radgauge.models.checkpoints.hub import checkpoint_folder, pick_device
+from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, quietly
+from radgauge.models.text import span_ner
+from radgauge.models.text.ratener import LABELS
 from radgauge.training.ner_files import LabelledSpan, NerSentence, spans_of
 
 SCHEMES = ("iob", "span")

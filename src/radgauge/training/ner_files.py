@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radgauge.errors import InputError
-from radgauge.models.ratener import LABELS
+from radgauge.models.text.ratener import LABELS
 
 LabelledSpan = tuple[int, int, str]
 """First word, last word (included), type."""

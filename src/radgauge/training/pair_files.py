@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import InputError, UsageError
-from radgauge.tables import iter_records
-from radgauge.tables.sources import inspect_file
+from radgauge.io.tables import iter_records
+from radgauge.io.tables.sources import inspect_file
 from radgauge.training.cluster_figures import curves_svg, plane_svg
 from radgauge.training.clusters import Clusters
 from radgauge.training.pair_scores import TARGETS

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from radgauge.metrics.radcliq import composite
-from radgauge.models.graphs import graph_items
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, radgraph_graph
+from radgauge.report_reader.graph_json import graph_items
 from radgauge.text.ngrams import NgramCounts, count_ngrams
 from radgauge.text.tokenizers import TokenReader
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from radgauge.corpora.recognise import is_corpus_table, read_studies
-from radgauge.corpora.studies import Study, check_studies
 from radgauge.errors import InputError, UsageError
-from radgauge.tables import iter_records, read_table
-from radgauge.tables.cells import as_text, cell, study_id
-from radgauge.tables.column_names import FINDINGS, IMPRESSION, NAMES, REPORT, plain
-from radgauge.tables.sources import inspect_file
+from radgauge.io.corpora.recognise import is_corpus_table, read_studies
+from radgauge.io.corpora.studies import Study, check_studies
+from radgauge.io.tables import iter_records, read_table
+from radgauge.io.tables.cells import as_text, cell, study_id
+from radgauge.io.tables.column_names import FINDINGS, IMPRESSION, NAMES, REPORT, plain
+from radgauge.io.tables.sources import inspect_file
 from radgauge.training.clusters import usable_terms
 
 SECTION_COLUMNS = {"report": (*REPORT, "reference"), "findings": FINDINGS, "impression": IMPRESSION}

@@ -1,0 +1,155 @@
+"""Figures of an image-text encoder's model card, from the Indiana University chest X-rays.
+
+    python recipes/image_text/evaluate.py FOLDER [--encoder FILE] [--split val]
+
+FOLDER is what prepare.py wrote. Prints retrieval, the separation of own from other reports (all studies, abnormal
+ones), findings recognised by sentences, what VLScore makes of removed sentences, and speed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from radgauge.cases import Case
+from radgauge.images import grey
+from radgauge.metrics.vlscore import VLScore
+from radgauge.models.image.embedded_image_text import EmbeddedImageText, unit
+from radgauge.models.text.report_claims import claims
+from radgauge.reading import Readings
+from radgauge.report_reader import ReportReader, load_lexicon
+from radgauge.scores import score
+from radgauge.studies.perturb import perturb_reports
+from radgauge.studies.perturb.study import perturbed_cases
+from radgauge.training.image_text_data import PicturedReport, read_material
+from radgauge.training.image_text_figures import Matching, auroc, matching, mean_by_study
+
+LEAST = 8  # studies that must state a finding for it to have a row
+KINDS = ("remove_pathology", "remove_insignificant", "remove_normal", "change_location", "change_severity")
+KINDS += ("unknown_word", "normal_report", "flip_negation", "add_finding", "swap_report", "paraphrase", "reorder")
+
+
+def main() -> None:
+    """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--encoder", default="")
+    parser.add_argument("--split", default="val")
+    given = parser.parse_args()
+    material = read_material(given.data / "studies.jsonl", given.data / "images", validation=given.split)
+    studies = material.train if given.split == "train" else material.validation
+    encoder = EmbeddedImageText(given.encoder)
+    print(f"{encoder.name}; constant {encoder.constant:.4f}; {len(studies)} studies of {given.split}")
+    pictures = [grey(path) for study in studies for path in study.images]
+    owners = np.repeat(np.arange(len(studies)), [len(study.images) for study in studies])
+    vectors = encoder.embed_images(pictures)
+    images = mean_by_study(vectors, owners, studies=len(studies))
+    reports = encoder.embed_texts([study.texts[0] for study in studies])
+    said = [claims(each) for each in ReportReader().read([study.texts[0] for study in studies])]
+    abnormal = np.array(["+finding" in each for each in said])
+    for name, chosen in (("all", abnormal | True), ("abnormal", abnormal), ("normal", ~abnormal)):
+        _print(name, matching(unit(images[chosen]), reports[chosen]))
+    _intervals(unit(images), reports, abnormal)
+    _areas(images, reports, encoder.constant or 1.0)
+    _findings(encoder, unit(images), said)
+    _perturbations(studies, given.encoder)
+    _speed(encoder, pictures[: 2 * (len(pictures) // 2)], [study.texts[0] for study in studies])
+
+
+def _print(name: str, found: Matching) -> None:
+    print(
+        f"{name:9} n {found.studies:4}  AUROC {found.auroc:.3f}  picture to report R@1/5/10 {found.recall_1:.3f} "
+        f"{found.recall_5:.3f} {found.recall_10:.3f} median {found.median_rank:g}  report to picture "
+        f"{found.text_recall_1:.3f} {found.text_recall_5:.3f} {found.text_recall_10:.3f} "
+        f"median {found.text_median_rank:g}"
+    )
+
+
+def _intervals(images: np.ndarray, reports: np.ndarray, abnormal: np.ndarray) -> None:
+    """Studies are resampled; pairs of a study with itself are own, all others other."""
+    rng = np.random.default_rng(0)
+    for name, chosen in (("all", np.arange(len(images))), ("abnormal", np.flatnonzero(abnormal))):
+        near = images[chosen] @ reports[chosen].T
+        found = []
+        for _ in range(500):
+            drawn = rng.integers(len(chosen), size=len(chosen))
+            part = near[np.ix_(drawn, drawn)]
+            found.append(auroc(np.diag(part), part[drawn[:, None] != drawn[None, :]]))
+        low, high = np.quantile(found, [0.025, 0.975])
+        print(f"AUROC {name}: 95 % interval {low:.3f} to {high:.3f} (500 resamples of the studies)")
+
+
+def _areas(images: np.ndarray, reports: np.ndarray, constant: float) -> None:
+    """VLScore of every other study's report as a candidate, the own report being the reference."""
+    from radgauge.metrics._triangle import triangle_area
+
+    values = []
+    image, own = images.astype(np.float64), reports.astype(np.float64)
+    for step in range(1, 51):
+        values.append(np.maximum(1 - triangle_area(image, np.roll(own, step, axis=0), own) / constant, 0))
+    every = np.concatenate(values)
+    print(f"VLScore of another study's report: mean {every.mean():.3f}, SD {every.std():.3f}; of a copy: 1")
+
+
+def _findings(encoder: EmbeddedImageText, images: np.ndarray, said: Sequence[dict[str, float]]) -> None:
+    """Does the picture lie nearer to the sentence that states a finding when the report states it?"""
+    lexicon = load_lexicon()
+    normal = encoder.embed_texts(["The heart and lungs are normal."])[0]
+    names = sorted({name for each in said for name in each if name.startswith("+") and not set("@:") & set(name)})
+    rows = []
+    for name in names:
+        stated = np.array([name in each for each in said])
+        concept = name[1:]
+        if LEAST <= stated.sum() <= len(stated) - LEAST and concept in lexicon:
+            sentence = f"There is {lexicon[concept].name}."
+            nearer = images @ (encoder.embed_texts([sentence])[0] - normal)
+            rows.append((auroc(nearer[stated], nearer[~stated]), int(stated.sum()), sentence))
+    for value, number, sentence in sorted(rows, reverse=True):
+        print(f"finding {value:.3f}  {number:4} studies  {sentence}")
+    print(f"findings: mean AUROC {np.mean([row[0] for row in rows]):.3f} over {len(rows)}")
+
+
+def _perturbations(studies: Sequence[PicturedReport], encoder: str) -> None:
+    cases = {study.id: Case(study.id, "", (study.texts[-1],), images=study.images) for study in studies}
+    laboratory = perturb_reports({name: case.references[0] for name, case in cases.items()}, KINDS, seed=0)
+    made = perturbed_cases(laboratory, cases=cases)
+    metric = VLScore(encoder=encoder) if encoder else VLScore()
+    scores = next(iter(score(made, [metric], reading=Readings()).values()))
+    by_kind: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for (_, kind), value in zip(scores.keys, scores.headline, strict=True):
+        by_kind[kind].append(value)
+    for kind, values in by_kind.items():
+        mean = f"{np.nanmean(values):.3f}" if values else "none possible"
+        print(f"VLScore after {kind:20} mean {mean}  n {len(values)}")
+    for calm, grave in (("remove_insignificant", "remove_pathology"), ("remove_normal", "remove_pathology")):
+        one, two = by_kind[calm], by_kind[grave]
+        p = stats.ttest_ind(one, two, equal_var=False, alternative="greater").pvalue
+        print(f"delta {grave} against {calm}: {np.mean(one) - np.mean(two):.3f}, one-sided Welch p = {p:.2g}")
+
+
+def _speed(encoder: EmbeddedImageText, pictures: Sequence[np.ndarray], texts: Sequence[str]) -> None:
+    """Decoded pictures and reports to scores: one picture, a candidate and a reference each."""
+    from radgauge.metrics._triangle import triangle_area
+
+    number = min(len(pictures), 256)
+    candidates, references = (list(np.resize(texts, number)) for _ in range(2))
+    references = references[1:] + references[:1]
+    encoder.embed_images(pictures[:2])
+    started, used = time.perf_counter(), time.process_time()
+    images = encoder.embed_images(pictures[:number])
+    vectors = encoder.embed_texts([f"{text} " for text in (*candidates, *references)])
+    triangle_area(*(each.astype(np.float64) for each in (images, vectors[:number], vectors[number:])))
+    clock, processor = time.perf_counter() - started, time.process_time() - used
+    print(
+        f"speed: {number / clock:.0f} triplets/s by the clock; {number / processor:.0f} per second of processor "
+        f"time, {2 * number / processor:.0f} on two cores that have nothing else to do"
+    )
+
+
+if __name__ == "__main__":
+    main()

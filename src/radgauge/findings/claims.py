@@ -1,0 +1,134 @@
+"""From a reading to findings: which mentions are claims about these images, and which deny something.
+
+A reading has mentions; a radiologist compares findings. History, technique, advice and limits of the study are
+left out, and statements of normality become denials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from radgauge.findings.findings import Denial, Finding, Findings, Knowledge
+from radgauge.findings.merging import drop_weak, join_suggestions, merge
+from radgauge.findings.places import SEVERITIES, SIDES
+from radgauge.findings.rules import Rules
+from radgauge.report_reader.lexicon import Lexicon
+from radgauge.report_reader.reading import Mention, ReportReading
+
+FINDING_KINDS = frozenset({"abnormality", "disease", "device"})
+
+
+def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
+    """The findings of one reading.
+
+    >>> from radgauge.findings.findings import knowledge_for
+    >>> from radgauge.report_reader import load_lexicon, read_report
+    >>> known = knowledge_for(load_lexicon())
+    >>> found = findings_of(read_report("Small left effusion. The effusion is new."), known)
+    >>> [(each.concept, each.sides, each.change, len(each.spans)) for each in found.present]
+    [('pleural_effusion', 1, 'new', 2)]
+    """
+    claims: dict[int, Finding] = {}
+    denied: list[Denial] = []
+    places: dict[int, list[int]] = {}
+    suggested: dict[int, list[int]] = {}
+    for relation in reading.relations:
+        if relation.type == "located_at":
+            places.setdefault(relation.source, []).append(relation.target)
+        elif relation.type == "suggestive_of":
+            suggested.setdefault(relation.source, []).append(relation.target)
+    limits = _limits(reading, knowledge.rules)
+    mentions = reading.mentions
+    for index, mention in enumerate(mentions):
+        if not _is_current(mention, limits[mention.sentence], knowledge.rules):
+            continue
+        if mention.kind in FINDING_KINDS:
+            if mention.assertion == "absent" or mention.attributes.change == "resolved":
+                denied.append(_denial(mention))
+            elif mention.concept not in knowledge.rules.ignored and not _only_hedged(mention, knowledge.rules):
+                claims[index] = _finding(mention, [mentions[t] for t in places.get(index, ())], knowledge)
+        elif mention.kind == "normality" and mention.assertion != "absent":
+            anatomy = [mentions[target] for target in places.get(index, ())]
+            if (denial := _normality(mention, anatomy, knowledge.lexicon)) is not None:
+                denied.append(denial)
+    join_suggestions(claims, suggested, mentions, reading.text, knowledge)
+    drop_weak(claims, knowledge.rules)
+    present = merge(list(claims.values()), knowledge)
+    topics = knowledge.rules.topics
+    found = {topic for finding in present for topic in topics.get(finding.concept, ())}
+    ruled_out = frozenset(concept for denial in denied for concept in denial.concepts)
+    normal = {topic for concept in ruled_out for topic in topics.get(concept, ())}
+    return Findings(present, tuple(denied), ruled_out, frozenset(found | normal), frozenset(normal - found))
+
+
+def _is_current(mention: Mention, limit: int, rules: Rules) -> bool:
+    """Whether a mention speaks of these images; `limit` is where the sentence stops doing so."""
+    if limit <= mention.start:
+        return False
+    context = mention.attributes.context
+    return context == "current" or (context == "history" and mention.concept in rules.lasting)
+
+
+def _limits(reading: ReportReading, rules: Rules) -> list[int]:
+    """For each sentence the character behind which it names only what cannot be seen or was asked for."""
+    found = []
+    for start, end, _ in reading.sentences:
+        sentence = reading.text[start:end]
+        limit = end + 1
+        if (match := rules.limits.search(sentence)) is not None:
+            limit = start + match.end()
+        if (match := rules.request.search(sentence)) is not None:
+            limit = min(limit, start + match.start())
+        if rules.unseen.search(sentence) is not None:
+            limit = start
+        found.append(limit)
+    return found
+
+
+def _only_hedged(mention: Mention, rules: Rules) -> bool:
+    if mention.assertion != "uncertain":
+        return False
+    cue = mention.attributes.cue.lower()
+    return any(hedge in cue for hedge in rules.hedges)
+
+
+def _finding(mention: Mention, anatomy: Sequence[Mention], knowledge: Knowledge) -> Finding:
+    said = mention.attributes
+    concept = knowledge.lexicon.concepts.get(mention.concept)
+    implied = set(concept.location) if concept is not None else set()
+    if mention.kind == "device":  # where a device ends matters even if that is where it belongs
+        implied.difference_update(place.concept for place in anatomy)
+    return Finding(
+        concept=mention.concept,
+        others=(),
+        kind=mention.kind,
+        uncertain=mention.assertion == "uncertain",
+        sides=SIDES[said.laterality],
+        locations=frozenset(said.locations).difference(implied),
+        severity=SEVERITIES[said.severity],
+        sizes_mm=said.sizes_mm,
+        change=said.change,
+        descriptors=frozenset(said.descriptors),
+        spans=((mention.start, mention.end),),
+        sentences=frozenset((mention.sentence,)),
+    )
+
+
+def _denial(mention: Mention) -> Denial:
+    said = mention.attributes
+    severity = SEVERITIES[said.severity] if SEVERITIES[said.severity] > SEVERITIES["mild"] else 0
+    return Denial(
+        frozenset((mention.concept,)), SIDES[said.laterality], severity, False, (mention.start, mention.end)
+    )
+
+
+def _normality(mention: Mention, anatomy: Sequence[Mention], lexicon: Lexicon) -> Denial | None:
+    """What a statement of normality rules out; without a place only what its word rules out itself."""
+    word = lexicon.concepts.get(mention.concept)
+    denies = set(word.denies) - {"abnormality"} if word is not None else set()
+    sides = SIDES[mention.attributes.laterality]
+    for place in anatomy:
+        known = lexicon.concepts.get(place.concept)
+        denies.update(known.denies if known is not None else ())
+        sides |= SIDES[place.attributes.laterality]
+    return Denial(frozenset(denies), sides, 0, True, (mention.start, mention.end)) if denies else None

@@ -1,0 +1,126 @@
+"""Findings: what a report claims, one record per claim, however often and in whichever words it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from radgauge.findings.concepts import ConceptSimilarity
+from radgauge.findings.places import Places
+from radgauge.findings.rules import Rules, rules_for
+from radgauge.report_reader.lexicon import Lexicon
+
+Span = tuple[int, int]
+
+SAME = 0.8
+"""Similarity from which two findings of one report that share a place are one finding said twice."""
+
+
+class Finding(NamedTuple):
+    """One claim of a report.
+
+    Attributes:
+        concept: Lexicon id.
+        others: Further concepts of the same claim: what it suggests, alternatives, more general words.
+        kind: abnormality, disease or device.
+        uncertain: Whether the report hedges.
+        sides: Bits LEFT, RIGHT, MIDLINE; 0 = not said.
+        locations: Anatomy ids that the report names, without what the concept implies anyway.
+        severity: 0 = not said, 1 trace, 2 mild, 3 moderate, 4 severe.
+        sizes_mm: Measurements.
+        change: new, increased, decreased, stable, or "".
+        descriptors: Other describing words.
+        spans: Where the report says so.
+        sentences: Indices of the sentences that say so.
+    """
+
+    concept: str
+    others: tuple[str, ...]
+    kind: str
+    uncertain: bool
+    sides: int
+    locations: frozenset[str]
+    severity: int
+    sizes_mm: tuple[float, ...]
+    change: str
+    descriptors: frozenset[str]
+    spans: tuple[Span, ...]
+    sentences: frozenset[int]
+
+    @property
+    def concepts(self) -> tuple[str, ...]:
+        """Every concept of the claim, the main one first."""
+        return (self.concept, *self.others)
+
+
+class Denial(NamedTuple):
+    """A claim that something is not there.
+
+    Attributes:
+        concepts: What is denied: the concept or, for a statement of normality, all that it rules out.
+        sides: Bits; 0 = everywhere.
+        severity: Least severity that is denied: "no large effusion" leaves room for a small one.
+        normal: Whether it is a statement of normality ("lungs are clear") and not a plain negation.
+        span: Where the report says so.
+    """
+
+    concepts: frozenset[str]
+    sides: int
+    severity: int
+    normal: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a report claims and what it denies.
+
+    Attributes:
+        present: Its claims, each once.
+        denied: Its denials, plain ones and statements of normality.
+        ruled_out: Every concept that some denial names, to see quickly that none does.
+        topics: Parts of the chest that it speaks of.
+        normal_topics: Those among them that it calls normal and finds nothing in.
+    """
+
+    present: tuple[Finding, ...]
+    denied: tuple[Denial, ...]
+    ruled_out: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
+    normal_topics: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """All that comparing findings needs to know, made once per lexicon."""
+
+    lexicon: Lexicon
+    similarity: ConceptSimilarity
+    places: Places
+    rules: Rules
+
+
+@lru_cache(maxsize=4)
+def knowledge_for(lexicon: Lexicon) -> Knowledge:
+    """Similarity, places and rules for a lexicon."""
+    similarity = ConceptSimilarity(lexicon)
+    return Knowledge(lexicon, similarity, Places(similarity), rules_for(lexicon))
+
+
+def union(a: Finding, b: Finding) -> Finding:
+    others = tuple(dict.fromkeys(c for c in (*a.others, *b.concepts) if c != a.concept))
+    return Finding(
+        concept=a.concept,
+        others=others,
+        kind=a.kind,
+        uncertain=a.uncertain and b.uncertain,
+        sides=a.sides | b.sides,
+        locations=a.locations | b.locations,
+        severity=max(a.severity, b.severity),
+        sizes_mm=a.sizes_mm or b.sizes_mm,
+        change=a.change or b.change,
+        descriptors=a.descriptors | b.descriptors,
+        spans=(*a.spans, *b.spans),
+        sentences=a.sentences | b.sentences,
+    )

@@ -1,0 +1,237 @@
+"""Match the findings of a candidate with those of a reference, one to one, and name what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from radgauge.findings.concepts import NEAR
+from radgauge.findings.findings import SAME, Denial, Finding, Findings, Knowledge, union
+from radgauge.findings.places import place_names, severity_name, side_name
+
+SAME_SIZE = 0.25  # relative difference of measurements that is still the same
+SMALL_MM = 3.0  # and the absolute one: nobody measures better than that
+OTHER_SIDE, ONE_OF_BOTH, OTHER_PLACE, UNSAID = 0.62, 0.9, 0.8, 0.97
+"""What remains of a similarity when side or place differ: the same finding on the other side is still a match with
+a wrong location, another kind of finding there is another finding."""
+
+
+ONE_NAMES_IT = 0.8  # the diagnosis of one report is the description of the other
+UNREAD = 0.65  # what remains of a similarity when the diagnosis is not shared
+
+
+class Difference(NamedTuple):
+    """One attribute of a matched finding that the two reports tell differently.
+
+    Attributes:
+        attribute: side, location, severity, size, change, or uncertainty.
+        reference: What the reference says, "" = nothing.
+        candidate: What the candidate says.
+        conflict: True if both say something and it differs; False if one of them is silent.
+    """
+
+    attribute: str
+    reference: str
+    candidate: str
+    conflict: bool
+
+
+class Match(NamedTuple):
+    """The same finding in both reports."""
+
+    reference: Finding
+    candidate: Finding
+    similarity: float
+    differences: tuple[Difference, ...]
+
+
+class Contradiction(NamedTuple):
+    """A finding that one report makes and the other denies."""
+
+    finding: Finding
+    denial: Denial
+
+
+class Aligned(NamedTuple):
+    """Two reports side by side.
+
+    Attributes:
+        matched: Findings of both.
+        missing: Findings of the reference that the candidate does not mention.
+        added: Findings of the candidate that the reference does not mention.
+        denied: Findings of the reference that the candidate denies.
+        invented: Findings of the candidate that the reference denies.
+    """
+
+    matched: tuple[Match, ...]
+    missing: tuple[Finding, ...]
+    added: tuple[Finding, ...]
+    denied: tuple[Contradiction, ...]
+    invented: tuple[Contradiction, ...]
+
+
+def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Aligned:
+    """Put the findings of two reports side by side.
+
+    >>> from radgauge.findings.claims import findings_of
+    >>> from radgauge.findings.findings import knowledge_for
+    >>> from radgauge.report_reader import load_lexicon, read_report
+    >>> known = knowledge_for(load_lexicon())
+    >>> texts = "Left effusion. Cardiomegaly.", "Right effusion. Heart size is normal."
+    >>> aligned = align_findings(*[findings_of(read_report(text), known) for text in texts], known)
+    >>> aligned.matched[0].differences[0][:3], aligned.denied[0].finding.concept
+    (('side', 'left', 'right'), 'cardiomegaly')
+    """
+    theirs, ours = reference.present, candidate.present
+    closeness = [[_closeness(r, c, knowledge) for c in ours] for r in theirs]
+    pairs = _assign(closeness, len(theirs), len(ours))
+    partner_of_r = dict(pairs)
+    partner_of_c = {c: r for r, c in pairs}
+    whole_r = {r: theirs[r] for r, _ in pairs}
+    whole_c = {c: ours[c] for _, c in pairs}
+    missing, denied = _leftover(theirs, partner_of_r, whole_r, candidate, knowledge)
+    added, invented = _leftover(ours, partner_of_c, whole_c, reference, knowledge)
+    return Aligned(
+        tuple(
+            Match(whole_r[r], whole_c[c], closeness[r][c], differences(whole_r[r], whole_c[c], knowledge))
+            for r, c in pairs
+        ),
+        tuple(missing),
+        tuple(added),
+        tuple(denied),
+        tuple(invented),
+    )
+
+
+def differences(r: Finding, c: Finding, knowledge: Knowledge) -> tuple[Difference, ...]:
+    """Every attribute that two matched findings tell differently."""
+    found: list[Difference] = []
+    if r.sides != c.sides:
+        conflict = bool(r.sides and c.sides)
+        found.append(Difference("side", side_name(r.sides), side_name(c.sides), conflict))
+    if r.locations != c.locations:
+        conflict = bool(r.locations and c.locations)
+        if not conflict or not knowledge.places.agree(r.locations, c.locations):
+            found.append(Difference("location", place_names(r.locations), place_names(c.locations), conflict))
+    if r.severity != c.severity:
+        conflict = bool(r.severity and c.severity)
+        found.append(Difference("severity", severity_name(r.severity), severity_name(c.severity), conflict))
+    if r.sizes_mm != c.sizes_mm:
+        a, b = max(r.sizes_mm, default=0.0), max(c.sizes_mm, default=0.0)
+        if abs(a - b) > max(SMALL_MM, SAME_SIZE * max(a, b)):
+            found.append(Difference("size", _size(a), _size(b), bool(a and b)))
+    if r.change != c.change:
+        found.append(Difference("change", r.change, c.change, bool(r.change and c.change)))
+    if r.uncertain != c.uncertain:
+        words = ("certain", "uncertain")
+        found.append(Difference("uncertainty", words[r.uncertain], words[c.uncertain], True))
+    return tuple(found)
+
+
+def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
+    """How much two findings are one, 0 to 1: concept first, then side and place; 0 below NEAR."""
+    value = concept_similarity(r, c, knowledge)
+    if value < NEAR:
+        return 0.0
+    if r.sides != c.sides:
+        both = r.sides and c.sides
+        value *= UNSAID if not both else ONE_OF_BOTH if r.sides & c.sides else OTHER_SIDE
+    if r.locations != c.locations:
+        if r.locations and c.locations:
+            value *= 1.0 if knowledge.places.agree(r.locations, c.locations) else OTHER_PLACE
+        else:
+            value *= UNSAID
+    return value if value >= NEAR else 0.0
+
+
+def concept_similarity(r: Finding, c: Finding, knowledge: Knowledge) -> float:
+    """Similarity of what two findings are, whatever the words: the best of all their concepts."""
+    of = knowledge.similarity.of
+    value = of(r.concept, c.concept)
+    if not (r.others or c.others):
+        return value
+    known_r, known_c = 0.0, 0.0  # how much of each side's further concepts the other side knows
+    for a in r.others:
+        known_r = max(known_r, of(a, c.concept))
+        for b in c.others:
+            both = of(a, b)
+            known_r, known_c = max(known_r, both), max(known_c, both)
+    for b in c.others:
+        known_c = max(known_c, of(r.concept, b))
+    value = max(value, ONE_NAMES_IT * max(known_r, known_c))
+    # the same shadow, read as different diseases, is half a match
+    if r.others:
+        value *= UNREAD + (1.0 - UNREAD) * known_r
+    if c.others:
+        value *= UNREAD + (1.0 - UNREAD) * known_c
+    return value
+
+
+def _assign(closeness: Sequence[Sequence[float]], rows: int, columns: int) -> list[tuple[int, int]]:
+    """The pairs of the assignment with the greatest sum; nothing below NEAR is paired."""
+    if not rows or not columns:
+        return []
+    edges = [(r, c) for r, row in enumerate(closeness) for c, value in enumerate(row) if value > 0.0]
+    taken_r, taken_c = {r for r, _ in edges}, {c for _, c in edges}
+    if len(taken_r) == len(edges) == len(taken_c):
+        return edges  # nothing competes: the usual case, and much cheaper
+    best_r, best_c = linear_sum_assignment(np.asarray(closeness), maximize=True)
+    return [(int(r), int(c)) for r, c in zip(best_r, best_c, strict=True) if closeness[r][c] > 0.0]
+
+
+def _leftover(
+    own: Sequence[Finding],
+    partner: dict[int, int],
+    whole: dict[int, Finding],
+    other: Findings,
+    knowledge: Knowledge,
+) -> tuple[list[Finding], list[Contradiction]]:
+    """Findings without a partner: restated (they join a matched one), contradicted, or alone."""
+    alone: list[Finding] = []
+    against: list[Contradiction] = []
+    for index, finding in enumerate(own):
+        if index in partner:
+            continue
+        for mine, theirs in partner.items():
+            if _covered(finding, own[mine], other.present[theirs], knowledge):
+                whole[mine] = union(whole[mine], finding)
+                break
+        else:
+            denial = None
+            if not other.ruled_out.isdisjoint(knowledge.similarity.ancestors(finding.concept)):
+                denial = next((each for each in other.denied if denies(each, finding, knowledge)), None)
+            if denial is not None:
+                against.append(Contradiction(finding, denial))
+            else:
+                alone.append(finding)
+    return alone, against
+
+
+def _covered(finding: Finding, mine: Finding, other: Finding, knowledge: Knowledge) -> bool:
+    """Whether a leftover says no more than a matched pair does: split in one report, whole in the other."""
+    if concept_similarity(finding, other, knowledge) < SAME:
+        return False
+    if finding.sides and other.sides:
+        if finding.sides & ~other.sides:
+            return False
+    elif finding.sides and mine.sides and not finding.sides & mine.sides:
+        return False
+    if finding.locations and other.locations:
+        return knowledge.places.agree(finding.locations, other.locations)
+    return not (finding.locations and mine.locations) or knowledge.places.agree(finding.locations, mine.locations)
+
+
+def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
+    """Whether a denial speaks of this finding."""
+    if denial.sides and finding.sides and not denial.sides & finding.sides:
+        return False
+    if denial.severity and 0 < finding.severity < denial.severity:
+        return False
+    return not denial.concepts.isdisjoint(knowledge.similarity.ancestors(finding.concept))
+
+
+def _size(mm: float) -> str:
+    return f"{mm:g} mm" if mm else ""

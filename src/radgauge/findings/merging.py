@@ -1,0 +1,132 @@
+"""One finding for what a report says once: in several words, in several sentences, or as one of several readings.
+
+Mentions that say the same thing become one finding; so do a description and the diagnosis it suggests, the
+alternatives of a differential, and a device and its parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from radgauge.findings.findings import SAME, Finding, Knowledge, union
+from radgauge.findings.rules import Rules
+from radgauge.report_reader.reading import Mention
+
+_ALTERNATIVE = re.compile(r"^\W*(?:\w+\W+){0,4}?(?:or|versus|vs|and/or)\b", re.IGNORECASE)
+_SLASH = re.compile(r"^\s*/\s*$")
+_APPOSED = re.compile(
+    r"(?:^|[,;(])\s*(?:which\s+)?(?:is\s+|are\s+)?(?:most\s+)?"
+    r"(?:likely|probably|possibly|presumably|perhaps|suspected|favored)\b(?:\W+\w+){0,3}\W*$",
+    re.IGNORECASE,
+)
+"""Between a description and its reading: "opacities, likely edema"."""
+
+
+def join_suggestions(
+    claims: dict[int, Finding],
+    suggested: dict[int, list[int]],
+    mentions: Sequence[Mention],
+    text: str,
+    knowledge: Knowledge,
+) -> None:
+    """A description and what it suggests are one claim; so are the alternatives of a differential."""
+    for index in sorted(claims):
+        following = index + 1
+        while following < len(mentions) and mentions[following].kind == "anatomy":
+            following += 1
+        if index not in claims or following not in claims:
+            continue
+        a, b = claims[index], claims[following]
+        between = text[mentions[index].end : mentions[following].start]
+        if a.sentences != b.sentences:
+            continue
+        if (
+            _SLASH.match(between)
+            or _ALTERNATIVE.match(between)
+            or (_APPOSED.search(between) and _can_be(a, b, knowledge))
+        ):
+            claims[following] = _joined(a, b)
+            del claims[index]
+    for source, targets in suggested.items():
+        if source not in claims:
+            continue
+        meant = next((t for t in targets if t in claims), None)
+        if meant is not None and _can_be(claims[source], claims[meant], knowledge):
+            claims[source] = _joined(claims[source], claims.pop(meant))
+
+
+def _can_be(description: Finding, diagnosis: Finding, knowledge: Knowledge) -> bool:
+    """Whether the words can stand for one thing: an opacity may be an effusion, a large heart is no pneumonia."""
+    if description.sides and diagnosis.sides and not description.sides & diagnosis.sides:
+        return False
+    rules, concept = knowledge.rules, description.concept
+    vague = concept in rules.weak or knowledge.similarity.of(concept, "lung_opacity") >= SAME
+    return (
+        vague
+        or diagnosis.uncertain
+        or any(knowledge.similarity.of(concept, other) >= 0.5 for other in diagnosis.concepts)
+    )
+
+
+def _joined(a: Finding, b: Finding) -> Finding:
+    """One claim of two: the first names it, the second adds its concepts."""
+    whole = union(a, b)
+    return whole._replace(uncertain=a.uncertain, severity=a.severity or b.severity)
+
+
+def drop_weak(claims: dict[int, Finding], rules: Rules) -> None:
+    """Words of description beside a proper finding of the same sentence say nothing of their own."""
+    proper = {s for f in claims.values() if f.concept not in rules.weak for s in f.sentences}
+    for index, finding in list(claims.items()):
+        if finding.concept in rules.weak and not finding.others and not finding.sentences.isdisjoint(proper):
+            del claims[index]
+
+
+def merge(found: list[Finding], knowledge: Knowledge) -> tuple[Finding, ...]:
+    """Claims that do not contradict each other in concept, side or place become one."""
+    merged: list[Finding] = []
+    parts = knowledge.rules.parts
+    for finding in found:
+        for place, known in enumerate(merged):
+            if known.kind == finding.kind == "device" and known.sentences == finding.sentences:
+                first, second = (known, finding) if known.concept not in parts else (finding, known)
+                if second.concept in parts and first.concept not in parts:
+                    merged[place] = union(first, second)._replace(
+                        sides=first.sides or second.sides, locations=first.locations
+                    )
+                    break
+            if _is_general(known, finding, knowledge):
+                merged[place] = union(finding, known)
+                break
+            if _says_again(known, finding, knowledge):
+                merged[place] = union(known, finding)
+                break
+        else:
+            merged.append(finding)
+    return tuple(merged)
+
+
+def _is_general(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether `a` only announces `b`: "postoperative state following lobectomy"."""
+    if a.sentences != b.sentences or a.concept == b.concept or a.sides or a.locations or a.sizes_mm:
+        return False
+    above = knowledge.similarity.ancestors(b.concept)
+    return a.concept in above and knowledge.similarity.of(a.concept, b.concept) >= SAME
+
+
+def _says_again(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether `b`, which comes later, says again what `a` said."""
+    if a.sides and b.sides and not a.sides & b.sides:
+        return False
+    if a.sizes_mm and b.sizes_mm and a.sizes_mm != b.sizes_mm:
+        return False
+    apart = a.locations and b.locations and not knowledge.places.agree(a.locations, b.locations)
+    if a.concept == b.concept:
+        return not apart or a.sentences == b.sentences
+    if apart:
+        return False
+    bare = not (b.sides or b.locations or b.severity or b.sizes_mm)
+    if bare and (b.concept in a.others or b.concept in knowledge.similarity.ancestors(a.concept)):
+        return b.concept in a.others or knowledge.similarity.of(a.concept, b.concept) >= SAME
+    return knowledge.similarity.of(a.concept, b.concept) >= 0.88

@@ -1,0 +1,74 @@
+"""Sides, severities and places: what two reports may call differently and still mean the same."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+
+from radgauge.findings.concepts import DATA, ConceptSimilarity
+
+LEFT, RIGHT, MIDLINE = 1, 2, 4
+BOTH = LEFT | RIGHT
+SIDES = {"left": LEFT, "right": RIGHT, "bilateral": BOTH, "midline": MIDLINE, "": 0}
+SEVERITIES = {"": 0, "trace": 1, "mild": 2, "moderate": 3, "severe": 4}
+_SEVERITY_NAMES = tuple(SEVERITIES)
+
+
+class Places:
+    """Which anatomy two reports may exchange: part and whole, or two names of one zone."""
+
+    def __init__(self, similarity: ConceptSimilarity) -> None:
+        table = tomllib.loads((DATA / "places.toml").read_text(encoding="utf-8"))
+        self._related = similarity.related
+        self._vague = frozenset(table["vague"]["places"])
+        self._zones: dict[str, set[int]] = {}
+        for number, zone in enumerate(table["zone"]):
+            for place in zone["places"]:
+                self._zones.setdefault(place, set()).add(number)
+        self._known: dict[tuple[frozenset[str], frozenset[str]], bool] = {}
+
+    def agree(self, a: frozenset[str], b: frozenset[str]) -> bool:
+        """Whether some place of `a` is, holds, lies in or neighbours some place of `b`."""
+        key = (a, b)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) > 1 << 16:
+                self._known.clear()
+            known = self._known[key] = any(self._one(x, y) for x in a for y in b)
+        return known
+
+    def is_vague(self, place: str) -> bool:
+        """Whether a place says no more than that the finding is in the chest."""
+        return place in self._vague
+
+    def zones(self, place: str) -> list[int]:
+        """Numbers of the zones that a place belongs to."""
+        return sorted(self._zones.get(place, ()))
+
+    def _one(self, a: str, b: str) -> bool:
+        if a in self._vague or b in self._vague or self._related(a, b):
+            return True
+        return not self._zones.get(a, set()).isdisjoint(self._zones.get(b, ()))
+
+
+def side_name(sides: int) -> str:
+    """The sides in words.
+
+    >>> side_name(1), side_name(3), side_name(0)
+    ('left', 'bilateral', '')
+    """
+    return {0: "", LEFT: "left", RIGHT: "right", BOTH: "bilateral", MIDLINE: "midline"}.get(sides, "bilateral")
+
+
+def severity_name(severity: int) -> str:
+    """The severity in words.
+
+    >>> severity_name(3)
+    'moderate'
+    """
+    return _SEVERITY_NAMES[severity]
+
+
+def place_names(locations: Iterable[str]) -> str:
+    """Anatomy ids as words for people."""
+    return ", ".join(sorted(name.replace("_", " ") for name in locations))

@@ -1,0 +1,185 @@
+"""The errors behind an alignment, in the eight categories, and the quality value made of them.
+
+Categories: Yu et al. 2022 (1 to 6), Calamida et al. 2023 (7, 8). The quality value is ours:
+
+    x = E (1 + base) / (W + base),    quality = (1 - x) / (1 + x)
+
+with E the weighted errors and W the weight of all findings of the reference. It is 1 without errors, tends to -1,
+and the scale of the weights is such that a normal template, which omits every finding, is at 0 on average.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from radgauge.error_categories import CATEGORIES
+from radgauge.findings.findings import Denial, Finding, Findings, Knowledge
+from radgauge.findings.match import Aligned, Difference, Match
+from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
+from radgauge.findings.weights import Weights
+
+FALSE, OMITTED, LOCATION, SEVERITY = 0, 1, 2, 3
+FALSE_COMPARISON, OMITTED_COMPARISON, FALSE_UNCERTAINTY, OMITTED_UNCERTAINTY = 4, 5, 6, 7
+"""Positions in CATEGORIES."""
+
+BIG_STEP = 2  # severity: trace to moderate is a step that matters, mild to moderate is not
+
+
+class Error(NamedTuple):
+    """One error that a radiologist would count.
+
+    Attributes:
+        category: Position in CATEGORIES.
+        significant: Whether it is clinically significant.
+        tier: Position in TIERS of the finding it concerns.
+        hedged: Whether the finding is uncertain.
+        denied: Whether the other report denies the finding in words.
+        reference: The reference's finding, None for a false one.
+        candidate: The candidate's finding, None for an omission.
+        difference: What differs, for errors in an attribute.
+        spans: Where the denial stands in the other report.
+    """
+
+    category: int
+    significant: bool
+    tier: int
+    hedged: bool
+    denied: bool
+    reference: Finding | None
+    candidate: Finding | None
+    difference: Difference | None = None
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+class Profile(NamedTuple):
+    """Everything that is counted for one pair of reports.
+
+    Attributes:
+        errors: What is wrong, in the order reference, candidate.
+        tiers: Tier and hedge of every finding of the reference (what there was to say).
+        inexact: (tier, hedged, 1 - similarity) of findings that are matched but named differently.
+        silent: Share of what the reference calls normal on which the candidate is silent.
+    """
+
+    errors: tuple[Error, ...]
+    tiers: tuple[tuple[int, bool], ...]
+    inexact: tuple[tuple[int, bool, float], ...]
+    silent: float
+
+
+def profile_of(
+    aligned: Aligned,
+    reference: Findings,
+    candidate: Findings,
+    knowledge: Knowledge,
+    context: Context = NO_CONTEXT,
+) -> Profile:
+    """Count the errors of an alignment."""
+    rules = knowledge.rules
+    errors: list[Error] = []
+    tiers: list[tuple[int, bool]] = []
+    inexact: list[tuple[int, bool, float]] = []
+    for match in aligned.matched:
+        tier = min(rules.tier(match.reference.concept, context), rules.tier(match.candidate.concept, context))
+        tiers.append((tier, match.reference.uncertain))
+        if match.similarity < 0.8:
+            inexact.append((tier, match.reference.uncertain, 1.0 - match.similarity))
+        if match.differences:
+            errors += _attribute_errors(match, tier)
+    for finding, denial in (*[(each, None) for each in aligned.missing], *aligned.denied):
+        tier = rules.tier(finding.concept, context)
+        tiers.append((tier, finding.uncertain))
+        errors.append(_whole(OMITTED, tier, finding, denial))
+    for finding, denial in (*[(each, None) for each in aligned.added], *aligned.invented):
+        errors.append(_whole(FALSE, rules.tier(finding.concept, context), finding, denial))
+    return Profile(tuple(errors), tuple(tiers), tuple(inexact), silence(reference, candidate))
+
+
+def _whole(category: int, tier: int, finding: Finding, denial: Denial | None) -> Error:
+    """A finding that only one report makes."""
+    reference, candidate = (finding, None) if category == OMITTED else (None, finding)
+    spans = () if denial is None else (denial.span,)
+    plain = denial is not None and not denial.normal
+    return Error(category, tier in SIGNIFICANT, tier, finding.uncertain, plain, reference, candidate, None, spans)
+
+
+def _attribute_errors(match: Match, tier: int) -> list[Error]:
+    """At most one error of each category: a finding on the wrong side in the wrong lobe is in one wrong place."""
+    found: dict[int, Error] = {}
+    r, c = match.reference, match.candidate
+    matters = tier in SIGNIFICANT
+    for difference in match.differences:
+        kind, conflict = difference.attribute, difference.conflict
+        significant = False
+        if kind in ("side", "location"):
+            if not conflict:
+                continue
+            category = LOCATION
+            significant = matters and (kind == "location" or not r.sides & c.sides)
+        elif kind in ("severity", "size"):
+            if not conflict:
+                continue
+            category = SEVERITY
+            step = abs(r.severity - c.severity)
+            if kind == "severity" and step < BIG_STEP and not (r.severity == 4 or c.severity == 4):
+                continue
+            significant = matters and (kind == "size" or step >= BIG_STEP)
+        elif kind == "change":
+            category = FALSE_COMPARISON if c.change else OMITTED_COMPARISON
+            if {r.change, c.change} <= {"stable", ""}:
+                continue
+            significant = matters and conflict
+        else:
+            category = FALSE_UNCERTAINTY if c.uncertain else OMITTED_UNCERTAINTY
+        known = found.get(category)
+        if known is None or (significant and not known.significant):
+            found[category] = Error(category, significant, tier, r.uncertain, False, r, c, difference)
+    return list(found.values())
+
+
+def silence(reference: Findings, candidate: Findings) -> float:
+    """Share of the parts of the chest the reference calls normal that the candidate does not speak of."""
+    asked = reference.normal_topics
+    return len(asked - candidate.topics) / len(asked) if asked else 0.0
+
+
+def counts_of(profile: Profile) -> list[float]:
+    """The columns of `count_columns()`: total, significant, each category, each category's significant ones."""
+    every = [0.0] * len(CATEGORIES)
+    significant = [0.0] * len(CATEGORIES)
+    for error in profile.errors:
+        every[error.category] += 1.0
+        if error.significant:
+            significant[error.category] += 1.0
+    return [sum(every), sum(significant), *every, *significant]
+
+
+class Arithmetic:
+    """Weights as numbers in the order of TIERS and CATEGORIES, for speed."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+        self._tiers = [weights.tiers[name] for name in TIERS]
+        self._categories = [weights.categories[category.key] for category in CATEGORIES]
+
+    def cost(self, error: Error) -> float:
+        """How much an error takes away, in actionable findings."""
+        value = self._tiers[error.tier] * self._categories[error.category]
+        if error.hedged:
+            value *= self.weights.hedged
+        if error.denied:
+            value *= self.weights.contradiction
+        if error.category > OMITTED and not error.significant:
+            value *= self.weights.negligible
+        return value
+
+    def quality(self, profile: Profile) -> float:
+        """From -1 (misleading) over about 0 (a normal template) to 1 (no error)."""
+        w, tiers = self.weights, self._tiers
+        kept = (1.0, w.hedged)
+        lost = w.silence * profile.silent + sum([self.cost(error) for error in profile.errors])
+        if profile.inexact:
+            lost += w.inexact * sum([tiers[tier] * kept[hedged] * gap for tier, hedged, gap in profile.inexact])
+        whole = sum([tiers[tier] * kept[hedged] for tier, hedged in profile.tiers])
+        x = lost * (1.0 + w.base) / (whole + w.base)
+        return (1.0 - x) / (1.0 + x)

@@ -1,0 +1,160 @@
+"""What counts as a finding and how significant it is: the rules of data/rules.toml, compiled."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from radgauge.findings.concepts import DATA
+from radgauge.report_reader.lexicon import Lexicon
+
+TIERS = ("urgent", "actionable", "not_actionable", "benign")
+"""Significance tiers, most significant first; the first two are clinically significant."""
+
+SIGNIFICANT = frozenset({0, 1})
+"""Positions in TIERS that count as clinically significant."""
+
+UNKNOWN = 2  # a finding whose concept has no tier
+
+_AGE = re.compile(r"(\d{1,3})\s*([YMWD]|years?|months?|weeks?|days?|yo|y/o)?", re.IGNORECASE)
+_YEARS = {"m": 1 / 12, "w": 1 / 52, "d": 1 / 365}
+_META_AGE = ("age", "patientage", "patient_age")
+_META_INDICATION = ("indication", "history", "clinical_history", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRule:
+    """A shift of significance: for these concepts, if age and indication fit."""
+
+    why: str
+    concepts: frozenset[str]
+    tier: int
+    words: re.Pattern[str] | None
+    min_age: float
+    max_age: float
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known of the patient beside the report: age in years (None = unknown) and the indication."""
+
+    age: float | None = None
+    indication: str = ""
+
+
+NO_CONTEXT = Context()
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """data/rules.toml for one lexicon; sets are closed downwards (a concept brings what lies below it)."""
+
+    ignored: frozenset[str]
+    weak: frozenset[str]
+    lasting: frozenset[str]
+    parts: frozenset[str]
+    limits: re.Pattern[str]
+    request: re.Pattern[str]
+    unseen: re.Pattern[str]
+    hedges: tuple[str, ...]
+    context: tuple[ContextRule, ...]
+    tiers: Mapping[str, int]
+    topics: Mapping[str, tuple[str, ...]]
+
+    def tier(self, concept: str, context: Context = NO_CONTEXT) -> int:
+        """Position in TIERS of a concept for this patient."""
+        if context is not NO_CONTEXT:
+            for rule in self.context:
+                if concept in rule.concepts and _fits(rule, context):
+                    return rule.tier
+        return self.tiers.get(concept, UNKNOWN)
+
+
+def context_of(meta: Mapping[str, str]) -> Context:
+    """Age and indication from a case's meta columns.
+
+    >>> context_of({"age": "015M", "indication": "Fever"})
+    Context(age=1.25, indication='fever')
+    >>> context_of({}) is NO_CONTEXT
+    True
+    """
+    lowered = {name.lower(): value for name, value in meta.items()}
+    age = next((known for name in _META_AGE if (known := years(lowered.get(name, ""))) is not None), None)
+    words = " ".join(lowered[name] for name in _META_INDICATION if lowered.get(name))
+    return Context(age, words.lower()) if age is not None or words else NO_CONTEXT
+
+
+def years(text: str) -> float | None:
+    """An age in years: "073Y" (DICOM), "15 months", "64"; None if it is none.
+
+    >>> years("073Y"), years("18 months"), years("")
+    (73.0, 1.5, None)
+    """
+    found = _AGE.fullmatch(text.strip())
+    if found is None:
+        return None
+    return float(found[1]) * _YEARS.get((found[2] or "y")[0].lower(), 1.0)
+
+
+def _fits(rule: ContextRule, context: Context) -> bool:
+    if rule.words is not None and not rule.words.search(context.indication):
+        return False
+    if rule.min_age > 0 and (context.age is None or context.age < rule.min_age):
+        return False
+    return rule.max_age == float("inf") or (context.age is not None and context.age <= rule.max_age)
+
+
+@lru_cache(maxsize=4)
+def rules_for(lexicon: Lexicon) -> Rules:
+    """The rules, compiled for a lexicon."""
+    table = tomllib.loads((DATA / "rules.toml").read_text(encoding="utf-8"))
+    sentences = table["sentences"]
+    lasting = _closed(table["lasting"]["concepts"], lexicon)
+    kinds = frozenset(table["lasting"]["kinds"])
+    return Rules(
+        ignored=frozenset(table["ignored"]["concepts"]),
+        weak=frozenset(table["weak"]["concepts"]),
+        lasting=lasting | {concept.id for concept in lexicon if concept.kind in kinds},
+        parts=frozenset(table["parts"]["concepts"]),
+        limits=_any(sentences["limits"]),
+        request=_any(sentences["request"]),
+        unseen=_any(sentences["unseen"]),
+        hedges=tuple(table["hedges"]["cues"]),
+        context=tuple(
+            ContextRule(
+                rule["why"],
+                _closed(rule["concepts"], lexicon),
+                TIERS.index(rule["tier"]),
+                _any(rule["words"]) if rule.get("words") else None,
+                float(rule.get("min_age", 0)),
+                float(rule.get("max_age", "inf")),
+            )
+            for rule in table["context"]
+        ),
+        tiers={concept.id: TIERS.index(concept.tier) for concept in lexicon if concept.tier},
+        topics=_topics(table["topics"], lexicon),
+    )
+
+
+def _topics(table: Mapping[str, list[str]], lexicon: Lexicon) -> dict[str, tuple[str, ...]]:
+    """Concept -> the parts of the chest it belongs to."""
+    parts = {name: _closed(concepts, lexicon) for name, concepts in table.items() if name != "overall"}
+    found = {
+        concept.id: held
+        for concept in lexicon
+        if (held := tuple(name for name, members in parts.items() if concept.id in members))
+    }
+    return {**found, **dict.fromkeys(table["overall"], tuple(parts))}
+
+
+def _closed(concepts: list[str], lexicon: Lexicon) -> frozenset[str]:
+    tops = set(concepts)
+    return frozenset(c.id for c in lexicon if c.id in tops or not tops.isdisjoint(lexicon.ancestors(c.id)))
+
+
+def _any(phrases: list[str]) -> re.Pattern[str]:
+    longest_first = sorted(phrases, key=len, reverse=True)
+    return re.compile("|".join(rf"\b{re.escape(phrase)}" for phrase in longest_first), re.IGNORECASE)

@@ -1,0 +1,1 @@
+"""Files in and out: tables, case files, corpora, judgments, scores files."""

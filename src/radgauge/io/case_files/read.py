@@ -1,0 +1,293 @@
+"""Cases from files and back: one file, or references and candidates joined on the study id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from radgauge.cases import SAMPLE, Case, build_cases, check_unique, text_notes
+from radgauge.errors import InputError, UsageError
+from radgauge.io.case_files.images import near_table, place_images
+from radgauge.io.case_files.join import Missing, Side, join, uneven_systems
+from radgauge.io.case_files.sections import heading_notes, take_section
+from radgauge.io.tables import Table, read_table
+from radgauge.io.tables.cells import cell
+from radgauge.io.tables.columns import SECTIONS, Mode, check_roles, resolve
+from radgauge.io.tables.sources import Source
+
+Given = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What was read and how it was understood; goes into the header of every file made from it.
+
+    Attributes:
+        sources: The files with hash, format, encoding and rows.
+        columns: File name -> role -> column.
+        section: The section choice; None = none was made and texts are whole.
+        split: The split choice, if one was made.
+        studies: Number of distinct study ids.
+        systems: Names of the systems.
+        cases: Number of cases.
+        warnings: What a person should know before believing the numbers.
+    """
+
+    sources: tuple[Source, ...]
+    columns: Mapping[str, Mapping[str, str]]
+    section: str | None
+    split: str | None
+    studies: int
+    systems: tuple[str, ...]
+    cases: int
+    warnings: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        return {**asdict(replace(self, columns={})), "columns": {k: dict(v) for k, v in self.columns.items()}}
+
+
+@dataclass(frozen=True)
+class CaseFile:
+    """Cases and where they came from."""
+
+    cases: tuple[Case, ...]
+    provenance: Provenance
+
+
+def read_cases(
+    path: Path | str | None = None,
+    *,
+    references: Path | str | None = None,
+    candidates: Sequence[Path | str] | Mapping[str, Path | str] | None = None,
+    candidate_columns: Sequence[str] | None = None,
+    section: str | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    encoding: str | None = None,
+    missing: Missing = "error",
+    split: str | None = None,
+    images: Path | str | None = None,
+) -> CaseFile:
+    """Read cases. Every row becomes a case (in a wide file one per system), joined by id, never by position.
+
+    Args:
+        path: One file with references and candidates; with `references`, a file of candidates.
+        references: File of references, joined on the study id; also a folder of MIMIC-CXR or Open-i reports.
+        candidates: Files of candidates, or system -> file; the system is named after the file otherwise.
+        candidate_columns: Columns that hold one system's candidates each (a wide file).
+        section: findings, impression, both or whole. None keeps texts whole and warns if they have headings.
+        columns: Role (id, reference, candidate, system, image) -> column, where names do not speak for
+            themselves. In a join it applies to the files that have the column.
+        encoding: Of text files; None = byte order mark, else UTF-8.
+        missing: "error"; "nan" keeps a study without candidate (or a candidate without study) as a case that
+            cannot be judged; "subset" leaves out the studies that no system has reported, and says how many.
+        split: Keep only the studies of this split (train, val, test), by the column `split`.
+        images: Folder that image paths are relative to; images that are not there are noted. None: relative to
+            the current folder or the table's.
+
+    Raises:
+        InputError: The data cannot be used as it is; the message names the first offender and the remedy.
+        UsageError: The arguments do not fit together.
+    """
+    if section is not None and section not in SECTIONS:
+        raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
+    if missing not in get_args(Missing):
+        raise UsageError(f"missing must be one of {', '.join(get_args(Missing))}, got {missing!r}")
+    given = check_roles(columns)
+    if path is not None and candidates is not None:
+        raise UsageError("give one file, or references and candidates; not both")
+    files = _systems(candidates if candidates is not None else ([path] if references and path else []))
+    options = _Options(given, candidate_columns, section, encoding, split)
+    warnings: list[str] = []
+    if references is None:
+        if path is None:
+            raise UsageError("nothing to read: give one file, or references and candidates")
+        sides = [_read(Path(path), "cases", options)]
+        cases, places = list(sides[0].cases), list(sides[0].places)
+        warnings += uneven_systems(cases)
+        if not sides[0].roles.references:
+            warnings.append(f"{sides[0].table.source.name} has no reference column")
+    else:
+        if not files:
+            raise UsageError("references need candidates: give at least one file of candidates")
+        reference_side = _read(Path(references), "references", options)
+        candidate_sides = [_read(file, "candidates", options, system=name) for name, file in files.items()]
+        sides = [reference_side, *candidate_sides]
+        cases, places = join(reference_side, candidate_sides, missing=missing)
+        studies = {case.id for case in reference_side.cases}
+        if left_out := len(studies - {case.id for case in cases}):
+            warnings.append(f"{left_out} of {len(studies)} studies were left out: no system has reported them")
+    _check_given(given, sides)
+    check_unique(cases, places=places)
+    if section is None:
+        warnings += heading_notes(cases)
+    warnings += text_notes(cases, places=places)
+    if images is not None:
+        cases, notes = place_images(cases, Path(images))
+        warnings += notes
+    else:
+        cases = near_table(cases, Path(path if references is None and path is not None else references or ""))
+    provenance = Provenance(
+        sources=tuple(side.table.source for side in sides),
+        columns=_columns_by_file(sides),
+        section=section,
+        split=split,
+        studies=len({case.id for case in cases}),
+        systems=tuple(dict.fromkeys(case.system for case in cases)),
+        cases=len(cases),
+        warnings=(*(note for side in sides for note in side.table.source.notes), *warnings),
+    )
+    return CaseFile(tuple(cases), provenance)
+
+
+def read_references(
+    path: Path | str,
+    *,
+    section: str | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    encoding: str | None = None,
+    split: str | None = None,
+    images: Path | str | None = None,
+) -> CaseFile:
+    """Reports without candidates, as cases with a reference: a corpus to search, or queries.
+
+    Args:
+        path: A table of reports, or a published corpus as released.
+        section: findings, impression, both or whole. None keeps texts whole and warns if they have headings.
+        columns: Role (id, reference) -> column, where names do not speak for themselves.
+        encoding: Of text files; None = byte order mark, else UTF-8.
+        split: Keep only the studies of this split.
+        images: As in `read_cases`.
+    """
+    if section is not None and section not in SECTIONS:
+        raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
+    given = check_roles(columns)
+    side = _read(Path(path), "references", _Options(given, None, section, encoding, split))
+    _check_given(given, [side])
+    check_unique(side.cases, places=side.places)
+    warnings = [*side.table.source.notes, *(heading_notes(side.cases) if section is None else ())]
+    if images is not None:
+        cases, notes = place_images(side.cases, Path(images))
+        warnings += notes
+    else:
+        cases = near_table(side.cases, Path(path))
+    provenance = Provenance(
+        sources=(side.table.source,),
+        columns=_columns_by_file([side]),
+        section=section,
+        split=split,
+        studies=len(side.cases),
+        systems=(),
+        cases=len(side.cases),
+        warnings=tuple(warnings),
+    )
+    return CaseFile(tuple(cases), provenance)
+
+
+@dataclass(frozen=True)
+class _Options:
+    given: Given
+    candidate_columns: Sequence[str] | None
+    section: str | None
+    encoding: str | None
+    split: str | None
+
+
+def _systems(files: Sequence[Path | str] | Mapping[str, Path | str]) -> dict[str, Path]:
+    if isinstance(files, Mapping):
+        return {system: Path(file) for system, file in files.items()}
+    if isinstance(files, str | Path):
+        raise UsageError("candidates must be a list of files, or a mapping from system to file")
+    return system_files(files)
+
+
+def system_files(files: Sequence[Path | str | tuple[str, Path]]) -> dict[str, Path]:
+    """System -> file: the name given with the file, else the file's own without its endings.
+
+    >>> list(system_files([Path("runs/ours.jsonl.gz"), ("theirs", Path("out.csv"))]))
+    ['ours', 'theirs']
+    """
+    named: dict[str, Path] = {}
+    for item in files:
+        file = item[1] if isinstance(item, tuple) else Path(item)
+        system = item[0] if isinstance(item, tuple) else file.name.removesuffix(".gz").rsplit(".", 1)[0]
+        if system in named:
+            raise UsageError(
+                f"two files of candidates would both be the system {system!r}: {named[system]} and {file}; "
+                "rename one, or name the systems: system=file"
+            )
+        named[system] = file
+    return named
+
+
+def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") -> Side:
+    """One file: its columns understood, its rows as cases, the section chosen."""
+    table = _corpus(path) if mode == "references" and options.encoding is None else None
+    table = table or read_table(path, encoding=options.encoding)
+    sample = {name: [record.values.get(name) for record in table.records[:SAMPLE]] for name in table.columns}
+    here = {role: names for role, names in options.given.items() if set(names) <= set(table.columns)}
+    given = options.given if mode == "cases" else here
+    wide = options.candidate_columns if mode != "references" else None
+    roles = resolve(
+        sample,
+        name=table.source.name,
+        mode=mode,
+        given=given,
+        candidate_columns=wide,
+        section=options.section,
+    )
+    records = table.records
+    if options.split is not None and mode != "candidates":
+        records = _of_split(table, options.split)
+    cases: list[Case] = []
+    places: list[str] = []
+    for record in records:
+        place = table.place(record)
+        new = build_cases(record.values, roles=roles, where=place, system=system)
+        cases += new
+        places += [place] * len(new)
+    notes = [f"{table.source.name}: its own column {name!r} is not used" for name in sorted(roles.ignored)]
+    if options.section is not None:
+        cases, more = take_section(
+            cases, options.section, places=places, name=table.source.name, settled=roles.sectioned
+        )
+        notes += more
+    table = replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
+    return Side(table, roles, tuple(cases), tuple(places))
+
+
+def _columns_by_file(sides: Sequence[Side]) -> dict[str, Mapping[str, str]]:
+    """What each file's columns are; files of the same name are numbered."""
+    found: dict[str, Mapping[str, str]] = {}
+    for side in sides:
+        name = side.table.source.name
+        again = sum(key == name or key.startswith(f"{name} (") for key in found)
+        found[f"{name} ({again + 1})" if again else name] = side.roles.as_dict()
+    return found
+
+
+def _corpus(path: Path) -> Table | None:
+    """A published corpus whose files are not one row per study."""
+    from radgauge.io.corpora.recognise import corpus_table  # corpora stand above cases; asked for only when needed
+
+    return corpus_table(path) if path.exists() else None
+
+
+def _check_given(given: Given, sides: Sequence[Side]) -> None:
+    """In a join a settled column need not be in every file, but it must be in one."""
+    for role, names in given.items():
+        if not any(set(names) <= set(side.table.columns) for side in sides):
+            seen = "; ".join(f"{side.table.source.name}: {', '.join(side.table.columns)}" for side in sides)
+            raise InputError(f"no file has the column {', '.join(names)} named for {role!r}; columns: {seen}")
+
+
+def _of_split(table: Table, split: str) -> tuple[Any, ...]:
+    if "split" not in table.columns:
+        raise InputError(f"{table.source.name} has no column 'split' to choose {split!r} from")
+    kept = tuple(record for record in table.records if cell(record.values.get("split")) == split)
+    if not kept:
+        there = sorted({cell(record.values.get("split")) for record in table.records})
+        raise InputError(f"{table.source.name} has no studies of split {split!r}; it has {', '.join(there)}")
+    return kept

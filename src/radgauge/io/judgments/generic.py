@@ -1,0 +1,68 @@
+"""A long table of judgments: id, system, rater, then category, significant and count, or rating.
+
+One row per count or rating. `category` is a number 1 to 8 or a key such as omission. Texts may stand in
+the columns reference and candidate, or come from a file of reports.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from radgauge.cases import Case, Key
+from radgauge.error_categories import BY_KEY
+from radgauge.errors import InputError
+from radgauge.io.judgments.fields import judgment_table, number, truth, word
+from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
+from radgauge.io.tables import Record, Table
+from radgauge.io.tables.cells import cell
+
+
+def read_long_table(path: Path) -> Judgments:
+    """Judgments from one long table."""
+    table = judgment_table(path, needs=("id", "rater"), what="a table of judgments")
+    if "rating" not in table.columns and not {"category", "count"} <= set(table.columns):
+        raise InputError(
+            f"{table.source.name}: a table of judgments must have the column rating, or category and count; "
+            f"it has {', '.join(table.columns)}"
+        )
+    cases: dict[Key, Case] = {}
+    counts: list[Count] = []
+    counted: dict[str, set[Key]] = {}
+    ratings: dict[str, dict[Key, float]] = {}
+    asked: set[int] = set()
+    for record in table.records:
+        system = cell(record.values.get("system")).strip() or "system"
+        key = (word(table, record, "id"), system)
+        rater = word(table, record, "rater")
+        references = tuple(filter(None, [cell(record.values.get("reference"))]))
+        cases.setdefault(key, Case(key[0], cell(record.values.get("candidate")), references, system))
+        if cell(record.values.get("rating")).strip():
+            if key in ratings.setdefault(rater, {}):
+                raise InputError(f"{table.place(record)}: rater {rater!r} rates {key} twice")
+            ratings[rater][key] = number(table, record, "rating")
+        if cell(record.values.get("category")).strip():
+            category = _category(table, record)
+            asked.add(category)
+            counted.setdefault(rater, set()).add(key)
+            significant = "significant" not in table.columns or truth(table, record, "significant")
+            counts.append((key, rater, category, significant, number(table, record, "count")))
+    keys = tuple(cases)
+    notes = () if "significant" in table.columns else ("every error counts as significant: no such column",)
+    return Judgments(
+        path.stem,
+        tuple(cases.values()),
+        error_scores(counts, keys=keys, signature=path.name, judged=counted, categories=asked) if counts else {},
+        rating_scores(ratings, keys=keys, signature=path.name),
+        notes=notes if counts else (),
+    )
+
+
+def _category(table: Table, record: Record) -> int:
+    text = word(table, record, "category")
+    if text in BY_KEY:
+        return BY_KEY[text].number
+    if text.removesuffix(".0").isdecimal() and 1 <= float(text) <= 8:
+        return int(float(text))
+    raise InputError(
+        f"{table.place(record)}: column 'category' must be 1 to 8 or one of {', '.join(BY_KEY)}, got {text!r}"
+    )

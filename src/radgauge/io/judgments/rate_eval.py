@@ -1,0 +1,309 @@
+"""RaTE-Eval: the three tasks of the RaTEScore paper (section 3), from the files of its release.
+
+Task 1 rates sentences: 1 - errors / possible errors. Task 2 rates reports from 0 to 5. Task 3 is triples: a
+report, the same in other words, and its opposite. The names of the columns are not documented, so they are
+settings; the defaults are what the file names suggest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.errors import InputError
+from radgauge.io.judgments.judgments import Judgments, rating_scores
+from radgauge.io.tables import Record, Table, read_table
+from radgauge.metric import Metric
+from radgauge.reading import Readings
+from radgauge.scores import score
+from radgauge.stats.proportions import wilson_interval
+
+TASKS = {
+    "sentence": "Task1_sentence_rate",
+    "paragraph": "Task2_paragraph_rate",
+    "synthetic": "Task3_synthetic_rate",
+}
+FIELDS = "fields.json"
+_HOW_TO_NAME = f'name yours in a file {FIELDS} beside the data, such as {{"rating": "stars", "id": "study"}}'
+
+
+@dataclass(frozen=True)
+class RateEvalFields:
+    """Names of columns and keys; the first that is there is taken.
+
+    Attributes:
+        id: Study.
+        reference: The radiologist's text.
+        candidate: The text that was rated.
+        rating: The rating, or the normalised score of task 1.
+        errors: Number of errors, where task 1 gives counts.
+        possible: Number of possible errors, where task 1 gives counts.
+        original: Report of a triple.
+        rewrite: The same in other words.
+        opposite: The opposite.
+    """
+
+    id: tuple[str, ...] = ("id", "report_id", "study_id", "index", "")
+    reference: tuple[str, ...] = ("reference", "gt_report", "gt", "ground_truth", "report")
+    candidate: tuple[str, ...] = ("candidate", "similar_report", "pred", "prediction", "generated")
+    rating: tuple[str, ...] = ("rating", "rate", "score", "human_score")
+    errors: tuple[str, ...] = ("errors", "error", "total_errors")
+    possible: tuple[str, ...] = ("possible", "potential", "potential_errors", "total")
+    original: tuple[str, ...] = ("original", "gt", "reference", "report")
+    rewrite: tuple[str, ...] = ("rewrite", "REWRITE", "synonym")
+    opposite: tuple[str, ...] = ("opposite", "OPPOSITE", "antonym")
+
+
+class Triple(NamedTuple):
+    """A report, the same in other words, and its opposite."""
+
+    id: str
+    original: str
+    rewrite: str
+    opposite: str
+
+
+def read_rate_eval(
+    folder: Path | str, *, task: str = "paragraph", split: str = "test", fields: RateEvalFields | None = None
+) -> Judgments:
+    """Ratings of task 1 (sentence) or 2 (paragraph).
+
+    Args:
+        folder: The data set's folder, or that of the task; task 2 may also be one table.
+        task: sentence or paragraph.
+        split: train or test, where the files are split.
+        fields: Other names of columns; None = what a file fields.json beside the data says
+            ({"rating": "column"}), or the defaults.
+    """
+    place = _task_folder(Path(folder), task)
+    names = fields or _named_beside(place)
+    rows = _joined(place, split, names) if place.is_dir() else _table_rows(place, names)
+    cases: list[Case] = []
+    ratings: dict[tuple[str, str], float] = {}
+    seen: Counter[str] = Counter()
+    for study, reference, candidate, rating in rows:
+        seen[study] += 1
+        case = Case(study, candidate, (reference,), f"candidate {seen[study]}")
+        cases.append(case)
+        ratings[case.key] = rating
+    keys = tuple(case.key for case in cases)
+    source = f"RaTE-Eval {task} {split}"
+    return Judgments(source, tuple(cases), {}, rating_scores({"mean": ratings}, keys=keys, signature=source))
+
+
+def read_triples(path: Path | str, *, fields: RateEvalFields | None = None) -> tuple[Triple, ...]:
+    """Triples of task 3 from a table (CSV, TSV, JSON, JSON lines), or from the folder that holds it."""
+    place = _task_folder(Path(path), "synthetic")
+    names = fields or _named_beside(place)
+    if place.is_dir():
+        files = sorted(file for file in place.iterdir() if _is_table(file))
+        if len(files) != 1:
+            raise InputError(f"{place} must hold one table of triples, got {len(files)}; name the file")
+        place = files[0]
+    table = read_table(place)
+    columns = [_column(table, names.original), _column(table, names.rewrite), _column(table, names.opposite)]
+    study = next((name for name in names.id if name in table.columns), None)
+    triples = []
+    for number, record in enumerate(table.records, start=1):
+        texts = [str(record.values.get(column) or "").strip() for column in columns]
+        if not all(texts):
+            raise InputError(f"{table.place(record)}: a triple must have {', '.join(columns)}; one is empty")
+        triples.append(Triple(str(record.values[study]) if study else str(number), *texts))
+    return tuple(triples)
+
+
+@dataclass(frozen=True, slots=True)
+class TripleResult:
+    """How often a metric gives the rewrite more than the opposite.
+
+    Attributes:
+        column: The metric's output.
+        accuracy: Share of triples; a tie and a triple that cannot be judged count as wrong, as in the paper.
+        low: Lower bound (Wilson).
+        high: Upper bound.
+        right: Triples decided rightly.
+        ties: Triples with equal values.
+        not_judged: Triples with a text that could not be judged.
+        total: All triples.
+        wrong: Ids of the others, for looking at.
+    """
+
+    column: str
+    accuracy: float
+    low: float
+    high: float
+    right: int
+    ties: int
+    not_judged: int
+    total: int
+    wrong: tuple[str, ...]
+
+
+def triple_accuracy(
+    triples: Sequence[Triple],
+    metrics: Sequence[str | Metric],
+    *,
+    reading: Readings | None = None,
+    models: str = "embedded",
+    level: float = 0.95,
+) -> list[TripleResult]:
+    """Does each metric's headline prefer the rewrite to the opposite?"""
+    if not triples:
+        raise InputError("there are no triples")
+    cases = [
+        Case(str(number), text, (triple.original,), system)
+        for number, triple in enumerate(triples)
+        for system, text in (("rewrite", triple.rewrite), ("opposite", triple.opposite))
+    ]
+    found = []
+    for scores in score(cases, list(metrics), reading=reading, models=models).values():
+        values = scores.oriented(scores.columns[0]).reshape(-1, 2)
+        right = values[:, 0] > values[:, 1]
+        low, high = wilson_interval(int(right.sum()), len(right), level=level)
+        found.append(
+            TripleResult(
+                scores.columns[0],
+                float(right.mean()),
+                low,
+                high,
+                int(right.sum()),
+                int((values[:, 0] == values[:, 1]).sum()),
+                int(np.isnan(values).any(axis=1).sum()),
+                len(right),
+                tuple(triple.id for triple, well in zip(triples, right, strict=True) if not well),
+            )
+        )
+    return found
+
+
+def _task_folder(place: Path, task: str) -> Path:
+    if task not in TASKS:
+        raise InputError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
+    if not place.exists():
+        raise InputError(f"no such file or folder: {place}")
+    return place / TASKS[task] if (place / TASKS[task]).is_dir() else place
+
+
+def _is_table(file: Path) -> bool:
+    return file.suffix in (".json", ".jsonl", ".csv", ".tsv") and file.name != FIELDS
+
+
+def _named_beside(place: Path) -> RateEvalFields:
+    path = (place if place.is_dir() else place.parent) / FIELDS
+    if not path.is_file():
+        return RateEvalFields()
+    known = {each.name for each in dataclasses.fields(RateEvalFields)}
+    try:
+        named = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: not a JSON file ({error})") from None
+    if not isinstance(named, dict) or not named.keys() <= known:
+        raise InputError(f"{path} must be an object with keys of {', '.join(sorted(known))}")
+    return RateEvalFields(**{key: (str(column),) for key, column in named.items()})
+
+
+def _column(table: Table, names: tuple[str, ...]) -> str:
+    for name in names:
+        if name in table.columns:
+            return name
+    raise InputError(
+        f"{table.source.name}: none of the columns {', '.join(filter(None, names))} is there; it has "
+        f"{', '.join(table.columns)}; {_HOW_TO_NAME}"
+    )
+
+
+def _rating(table: Table, record: Record, names: RateEvalFields) -> float:
+    if any(name in table.columns for name in names.rating):
+        return _number(table, record, _column(table, names.rating))
+    if not any(name in table.columns for name in names.errors):
+        _column(table, (*names.rating, *names.errors))  # says that neither is there
+    errors = _number(table, record, _column(table, names.errors))
+    possible = _number(table, record, _column(table, names.possible))
+    if possible <= 0:
+        raise InputError(f"{table.place(record)}: the number of possible errors must be above 0, got {possible:g}")
+    return 1 - errors / possible
+
+
+def _number(table: Table, record: Record, column: str) -> float:
+    try:
+        return float(str(record.values.get(column)))
+    except ValueError:
+        raise InputError(
+            f"{table.place(record)}: column {column!r} must be a number, got {record.values.get(column)!r}"
+        ) from None
+
+
+Row = tuple[str, str, str, float]
+
+
+def _table_rows(path: Path, names: RateEvalFields) -> list[Row]:
+    table = read_table(path)
+    reference, candidate = _column(table, names.reference), _column(table, names.candidate)
+    study = next((name for name in names.id if name in table.columns), None)
+    return [
+        (
+            str(record.values[study]) if study is not None else str(number),
+            str(record.values.get(reference) or ""),
+            str(record.values.get(candidate) or ""),
+            _rating(table, record, names),
+        )
+        for number, record in enumerate(table.records)
+    ]
+
+
+def _joined(folder: Path, split: str, names: RateEvalFields) -> list[Row]:
+    """References and candidates in JSON files, ratings in a table: gt_report_, similar_report_, rate_."""
+    files = [folder / f"{name}_{split}.json" for name in ("gt_report", "similar_report")]
+    files.append(folder / f"rate_{split}.csv")
+    for file in files:
+        if not file.is_file():
+            raise InputError(f"{folder} must hold {file.name}; it is not there (or name one table with all)")
+    references = _texts(files[0], names.id, names.reference)
+    candidates = _texts(files[1], names.id, names.candidate + names.reference)
+    table = read_table(files[2])
+    study = next((name for name in names.id if name in table.columns), None)
+    rows: list[Row] = []
+    used: dict[str, int] = {}
+    for number, record in enumerate(table.records):
+        key = str(record.values[study]) if study is not None else str(number)
+        if key not in references or key not in candidates:
+            raise InputError(f"{table.place(record)}: {key!r} has no text in the JSON files beside it")
+        place = used.get(key, 0)
+        used[key] = place + 1
+        if place >= len(candidates[key]):
+            raise InputError(f"{table.place(record)}: {key!r} has more ratings than candidates")
+        rows.append((key, references[key][0], candidates[key][place], _rating(table, record, names)))
+    return rows
+
+
+def _texts(path: Path, ids: tuple[str, ...], fields: tuple[str, ...]) -> dict[str, list[str]]:
+    """id -> texts, from a JSON object or list whose items are texts, lists of texts, or objects with a text."""
+    try:
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: not a JSON file ({error})") from None
+    if not isinstance(content, Mapping | list):
+        raise InputError(f"{path}: must be a JSON object or list, got {type(content).__name__}")
+    items = content.items() if isinstance(content, Mapping) else enumerate(content)
+    found: dict[str, list[str]] = {}
+    for key, item in items:
+        name = str(key)
+        if isinstance(item, Mapping):
+            name = str(next((item[each] for each in ids if each in item), key))
+            item = next((item[each] for each in fields if each in item), None)
+            if item is None:
+                wanted = ", ".join(fields)
+                raise InputError(f"{path}: {name!r} has none of the fields {wanted}; {_HOW_TO_NAME}")
+        texts = item if isinstance(item, list) else [item]
+        if not texts or not all(isinstance(text, str) for text in texts):
+            raise InputError(f"{path}: {name!r} must be a text or a list of texts")
+        found.setdefault(name, []).extend(texts)
+    return found

@@ -1,0 +1,275 @@
+"""Which column is what: the names the field uses for id, reference, candidate, system and image.
+
+Names are compared without case, blanks, dots and hyphens. Each role has tiers of names: the first tier with a
+match decides, and two matches in one tier are an error that lists the choices; nothing is picked in silence.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from radgauge.errors import InputError, UsageError
+from radgauge.io.tables.column_names import (
+    FINDINGS,
+    IMPRESSION,
+    NAMES,
+    REPORT,
+    looks_like_files,
+    looks_like_report,
+    plain,
+)
+
+Mode = Literal["cases", "references", "candidates"]
+Parts = tuple[str, ...]
+"""Columns whose texts together make one report: one column, or findings and impression."""
+
+SECTIONS = ("findings", "impression", "both", "whole")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one table by role.
+
+    Attributes:
+        id: Study id.
+        references: One entry per alternative reference.
+        candidates: One entry per system in a wide table, else at most one.
+        system: Who wrote the candidate, in a long table.
+        images: Files of the study.
+        sectioned: "reference" or "candidate", if its columns already are the section asked for.
+        wide: The candidates' column names are the names of the systems.
+        ignored: Columns that the other side of a join supplies.
+    """
+
+    id: str
+    references: tuple[Parts, ...] = ()
+    candidates: tuple[Parts, ...] = ()
+    system: str | None = None
+    images: tuple[str, ...] = ()
+    sectioned: frozenset[str] = frozenset()
+    wide: bool = False
+    ignored: frozenset[str] = frozenset()
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """Every column with a role or set aside; all others are meta."""
+        texts = [name for parts in (*self.references, *self.candidates) for name in parts]
+        system = [self.system] if self.system else []
+        return frozenset([self.id, *texts, *self.images, *system, *self.ignored])
+
+    def as_dict(self) -> dict[str, str]:
+        """Role -> column names, for people and for file headers."""
+        shown = {
+            "id": self.id,
+            "reference": ", ".join(" + ".join(parts) for parts in self.references),
+            "candidate": ", ".join(" + ".join(parts) for parts in self.candidates),
+            "system": self.system or "",
+            "image": ", ".join(self.images),
+        }
+        return {role: name for role, name in shown.items() if name}
+
+
+def parse_columns(text: str) -> dict[str, tuple[str, ...]]:
+    """The value of --columns as a mapping; a role may come several times.
+
+    >>> parse_columns("id=uid,reference=gt_1,reference=gt_2")
+    {'id': ('uid',), 'reference': ('gt_1', 'gt_2')}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        role, sign, name = item.partition("=")
+        if not sign or not name.strip():
+            raise UsageError(f"columns must look like id=uid,reference=gt_report, got {item!r}")
+        found[role.strip()] = (*found.get(role.strip(), ()), name.strip())
+    return found
+
+
+def check_roles(given: Mapping[str, str | Sequence[str]] | None) -> dict[str, tuple[str, ...]]:
+    """The same mapping with tuples of names, after checking the roles."""
+    found = {}
+    for role, names in (given or {}).items():
+        if role not in NAMES:
+            near = difflib.get_close_matches(role, NAMES, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise UsageError(f"columns knows the roles {', '.join(NAMES)}; got {role!r}{hint}")
+        found[role] = (names,) if isinstance(names, str) else tuple(names)
+        if len(found[role]) > 1 and role in ("id", "system"):
+            raise UsageError(f"the role {role!r} takes one column, got {', '.join(found[role])}")
+    return found
+
+
+def resolve(
+    sample: Mapping[str, Sequence[object]],
+    *,
+    name: str,
+    mode: Mode = "cases",
+    given: Mapping[str, tuple[str, ...]] | None = None,
+    candidate_columns: Sequence[str] | None = None,
+    section: str | None = None,
+) -> Columns:
+    """Find the role of every column.
+
+    Args:
+        sample: The table's columns with a few of their values.
+        name: The table's name, for messages.
+        mode: Is it a table of cases, or one side of a join?
+        given: Roles the user has settled, as from `check_roles`.
+        candidate_columns: Columns that hold one system's candidates each.
+        section: findings, impression, both, whole, or None = not chosen.
+    """
+    columns = tuple(sample)
+    find = _Finder(columns, name, dict(given or {}))
+    study = find.one("id")
+    if study is None:
+        raise InputError(
+            f"{name}: no id column; expected one of {', '.join(sum(NAMES['id'], ()))}, "
+            f"got columns {', '.join(columns)}; name it with --columns id=NAME"
+        )
+    images = tuple(c for c in find.several("image") if "image" in find.given or looks_like_files(sample[c]))
+    references: tuple[Parts, ...] = ()
+    candidates: tuple[Parts, ...] = ()
+    ready = False
+    if mode != "references":
+        if candidate_columns is not None:
+            candidates = find.wide(candidate_columns)
+        elif "candidate" in find.given:
+            candidates = tuple((column,) for column in find.named("candidate"))
+        else:
+            candidates = find.texts("candidate", taken=())
+        if not candidates and mode == "candidates":
+            candidates, ready = find.reports("candidate", section)
+        if not candidates:
+            free = [c for c in columns if c not in (study, find.one("system"), *images)]
+            likely = [c for c in free if looks_like_report(c, sample[c])]
+            raise InputError(_no_candidate(name, columns, likely))
+    if mode != "candidates":
+        taken = tuple(column for parts in candidates for column in parts)
+        references, ready = find.references(section, taken=taken)
+        if not references and mode == "references":
+            raise InputError(
+                f"{name}: no reference column; expected one of reference, ground_truth, report, findings, "
+                f"impression, got columns {', '.join(columns)}; name it with --columns reference=NAME"
+            )
+    wide = candidate_columns is not None or len(candidates) > 1
+    if wide and "system" in find.given:
+        raise UsageError("one column per system and a column of systems exclude each other; give one of them")
+    system = None if wide else find.one("system", taken=[c for parts in candidates for c in parts])
+    sectioned = frozenset(["candidate" if mode == "candidates" else "reference"] if ready else [])
+    taken = tuple(column for parts in (*references, *candidates) for column in parts)
+    other = {"candidates": NAMES["reference"][0], "references": sum(NAMES["candidate"], ())}.get(mode, ())
+    ignored = frozenset(find.matches(other, taken=taken))
+    return Columns(study, references, candidates, system, images, sectioned, wide, ignored)
+
+
+@dataclass(frozen=True)
+class _Finder:
+    columns: tuple[str, ...]
+    name: str
+    given: dict[str, tuple[str, ...]]
+
+    def named(self, role: str) -> tuple[str, ...]:
+        """The columns that the user gave for a role."""
+        for column in self.given[role]:
+            if column not in self.columns:
+                raise InputError(self._absent(column))
+        return self.given[role]
+
+    def _absent(self, column: str) -> str:
+        near = difflib.get_close_matches(column, self.columns, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return f"{self.name} has no column {column!r}{hint}; its columns: {', '.join(self.columns)}"
+
+    def matches(self, names: Sequence[str], *, taken: Sequence[str] = ()) -> tuple[str, ...]:
+        return tuple(c for c in self.columns if plain(c) in names and c not in taken)
+
+    def one(self, role: str, *, taken: Sequence[str] = ()) -> str | None:
+        if role in self.given:
+            return self.named(role)[0]
+        for tier in NAMES[role]:
+            found = self.matches(tier, taken=taken)
+            if len(found) > 1:
+                raise InputError(self.ambiguous(role, found))
+            if found:
+                return found[0]
+        return None
+
+    def ambiguous(self, role: str, found: Sequence[str]) -> str:
+        choices = " or ".join(f"--columns {role}={column}" for column in found)
+        wide = f", or --candidate-columns {','.join(found)} for one system each" if role == "candidate" else ""
+        return f"{self.name}: {len(found)} columns could be the {role}; choose {choices}{wide}"
+
+    def several(self, role: str, *, taken: Sequence[str] = ()) -> tuple[str, ...]:
+        """One column, or a numbered family: reference_1, reference_2; or reference, reference_2."""
+        if role in self.given:
+            return self.named(role)
+        column = self.one(role, taken=taken)
+        stem = plain(column) if column is not None and plain(column) not in REPORT else None
+        stems = (stem,) if stem else (*NAMES[role][0], *NAMES[role][1])
+        family = re.compile(rf"(?:{'|'.join(stems)})_?(\d+)")
+        members = [(int(m[1]), c) for c in self.columns if c not in taken and (m := family.fullmatch(plain(c)))]
+        numbered = [c for _, c in sorted(members, key=lambda member: member[0])]
+        if stem and column is not None:
+            return (column, *numbered)
+        return tuple(numbered) or ((column,) if column is not None else ())
+
+    def texts(self, role: str, *, taken: Sequence[str]) -> tuple[Parts, ...]:
+        column = self.one(role, taken=taken)
+        return ((column,),) if column is not None else ()
+
+    def wide(self, wanted: Sequence[str]) -> tuple[Parts, ...]:
+        for column in wanted:
+            if column not in self.columns:
+                raise InputError(self._absent(column))
+        if not wanted or len(set(wanted)) < len(wanted):
+            raise UsageError(f"candidate columns must be named once each, got {', '.join(wanted) or 'none'}")
+        return tuple((column,) for column in wanted)
+
+    def references(self, section: str | None, *, taken: Sequence[str]) -> tuple[tuple[Parts, ...], bool]:
+        named = self.several("reference", taken=taken)
+        if "reference" in self.given or (named and plain(named[0]) not in REPORT):
+            return tuple((column,) for column in named), False
+        return self.reports("reference", section, taken=taken)
+
+    def reports(
+        self, role: str, section: str | None, *, taken: Sequence[str] = ()
+    ) -> tuple[tuple[Parts, ...], bool]:
+        """Reports as a whole column or as section columns, and whether that settles the section."""
+        whole = self.matches(REPORT, taken=taken)
+        if len(whole) > 1:
+            raise InputError(self.ambiguous(role, whole))
+        findings, impression = self.matches(FINDINGS, taken=taken), self.matches(IMPRESSION, taken=taken)
+        for found in (findings, impression):
+            if len(found) > 1 and not (whole and section in (None, "whole")):
+                raise InputError(self.ambiguous(role, found))
+        if section == "findings" and findings:
+            return (findings,), True
+        if section == "impression" and impression:
+            return (impression,), True
+        if section in ("both", "whole") and findings and impression and not (whole and section == "whole"):
+            return ((*findings, *impression),), True
+        if whole:
+            return (whole,), False
+        if section in ("findings", "impression", "both") and (findings or impression):
+            raise InputError(
+                f"{self.name}: --section {section} needs another column than {(findings or impression)[0]!r}"
+            )
+        if findings and impression:
+            raise InputError(
+                f"{self.name} has {findings[0]!r} and {impression[0]!r} columns; choose with "
+                "--section findings, --section impression or --section both"
+            )
+        only = findings or impression
+        return ((only,) if only else ()), bool(only)
+
+
+def _no_candidate(name: str, columns: Sequence[str], likely: Sequence[str]) -> str:
+    expected = ", ".join([*NAMES["candidate"][0], *NAMES["candidate"][1][:6]])
+    text = f"{name}: no candidate column; expected one of {expected}, ... got columns {', '.join(columns)}"
+    if likely:
+        return f"{text}; if each of these is one system, pass --candidate-columns {','.join(likely)}"
+    return f"{text}; name it with --columns candidate=NAME, or give the candidates in their own file"

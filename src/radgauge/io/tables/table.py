@@ -1,0 +1,246 @@
+"""Tables on disk as records: CSV, TSV, JSON lines, JSON and Parquet, plain or gzipped, with line numbers.
+
+Written on the standard library so that the core needs no data frame package, and so that nothing is guessed:
+no type inference (ids keep their leading zeros), no silent encoding fallback, no row that goes missing.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from radgauge.errors import InputError, require
+from radgauge.io.tables.sources import Source, inspect_file, read_lines
+
+SPLITS = frozenset({"train", "val", "valid", "validate", "validation", "dev", "test"})
+LARGEST_CELL = 2**31 - 1  # the most csv.field_size_limit takes on every platform
+
+
+class Record(NamedTuple):
+    """One row: where it starts (line of the file, or number of the record) and its cells by column."""
+
+    line: int
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A whole table in memory.
+
+    Attributes:
+        source: File name, hash, format, encoding, number of rows, and what was decided while reading.
+        columns: Column names in order of first appearance.
+        records: The rows.
+    """
+
+    source: Source
+    columns: tuple[str, ...]
+    records: tuple[Record, ...]
+
+    def place(self, record: Record) -> str:
+        """Where a record stands, for messages."""
+        unit = "line" if self.source.format in ("csv", "tsv", "jsonl") else "record"
+        return f"{self.source.name}, {unit} {record.line}"
+
+
+def read_table(path: Path | str, *, encoding: str | None = None) -> Table:
+    """Read a table; its name says the format: .csv .tsv .jsonl .json .parquet, text formats also with .gz.
+
+    Args:
+        path: The file.
+        encoding: Of text formats. None: what the byte order mark says, else UTF-8 or an error.
+
+    Raises:
+        InputError: The file is not there, empty, binary, wrongly encoded, ragged or malformed.
+    """
+    file = Path(path)
+    source = inspect_file(file, encoding=encoding)
+    records = tuple(iter_records(file, source=source))
+    if not records:
+        raise InputError(f"{source.name} holds no rows (a header at most)")
+    columns = tuple(dict.fromkeys(name for record in records for name in record.values))
+    return Table(replace(source, rows=len(records)), columns, records)
+
+
+def iter_records(
+    path: Path | str, *, encoding: str | None = None, source: Source | None = None
+) -> Iterator[Record]:
+    """The rows of a table one by one, without holding the file in memory (JSON documents excepted)."""
+    file = Path(path)
+    about = source or inspect_file(file, encoding=encoding)
+    if about.format == "parquet":
+        yield from _parquet(file)
+    elif about.format == "json":
+        yield from _json(file, about)
+    elif about.format == "jsonl":
+        yield from _json_lines(file, about)
+    else:
+        yield from _delimited(file, about)
+
+
+def _delimited(path: Path, source: Source) -> Iterator[Record]:
+    lines = read_lines(path, source)
+    first = next(lines, "")
+    if source.format == "csv" and first.lstrip()[:1] in ("{", "["):
+        raise InputError(f"{path.name} holds JSON, not CSV; name it .json or .jsonl")
+    # strict: an unclosed quote must not swallow the rest of the file as one cell
+    reader = csv.reader(_chain(first, lines), delimiter=source.delimiter, strict=True)
+    header = _header(_next_row(reader, path) or [], path)
+    while True:
+        line = reader.line_num + 1
+        row = _next_row(reader, path)
+        if row is None:
+            return
+        if not row or (len(row) == 1 < len(header) and not row[0].strip()):
+            continue  # a blank line is no row
+        if len(row) != len(header):
+            raise InputError(
+                f"{path.name}, line {line}: {len(row)} cells where the header has {len(header)}; "
+                "texts with commas, quotes or line breaks must stand in quotes"
+            )
+        yield Record(line, dict(zip(header, row, strict=True)))
+
+
+def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _next_row(reader: Any, path: Path) -> list[str] | None:
+    # The limit on cell size is a setting of the whole process: raise it for the one call that needs it.
+    usual = csv.field_size_limit(LARGEST_CELL)
+    start = reader.line_num + 1
+    try:
+        row: list[str] | None = next(reader, None)
+        return row
+    except csv.Error as error:
+        raise InputError(
+            f"{path.name}, line {start}: {error}; a quote inside a quoted cell must be doubled, "
+            "and every quote must be closed"
+        ) from None
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _header(row: Sequence[str], path: Path) -> list[str]:
+    names = [name.strip() or f"column_{number}" for number, name in enumerate(row, start=1)]
+    twice = [name for number, name in enumerate(names) if name in names[:number]]
+    if twice:
+        raise InputError(f"{path.name}, line 1: the column name {twice[0]!r} occurs more than once")
+    return names
+
+
+def _json_lines(path: Path, source: Source) -> Iterator[Record]:
+    for number, line in enumerate(read_lines(path, source), start=1):
+        if not line.strip():
+            continue
+        values = _parse(line, f"{path.name}, line {number}")
+        if not isinstance(values, dict):
+            raise InputError(f"{path.name}, line {number}: every line must be a JSON object, got {_kind(values)}")
+        if "_header" in values:
+            raise InputError(f"{path.name} is a scores file (it starts with a _header), not a table of reports")
+        yield Record(number, values)
+
+
+def _json(path: Path, source: Source) -> Iterator[Record]:
+    text = "".join(read_lines(path, source))
+    document = _parse(text, path.name)
+    for number, values in enumerate(_records_of(document, path.name), start=1):
+        if not isinstance(values, dict):
+            raise InputError(f"{path.name}, record {number}: must be a JSON object, got {_kind(values)}")
+        yield Record(number, values)
+
+
+def _records_of(document: object, name: str) -> Iterable[object]:
+    """Records of the shapes in use: list; splits of lists (R2Gen); id to record (ReXrank) or text; columns"""
+    if isinstance(document, list):
+        return document
+    if isinstance(document, dict) and document:
+        values = list(document.values())
+        if document.keys() <= SPLITS and all(isinstance(value, list) for value in values):
+            return [
+                {**record, "split": record.get("split", split)} if isinstance(record, dict) else record
+                for split, records in document.items()
+                for record in records
+            ]
+        if all(isinstance(value, dict) for value in values):
+            return [_keyed(key, record, name) for key, record in document.items()]
+        if all(value is None or isinstance(value, str) for value in values):
+            return [{"id": key, "report": text} for key, text in document.items()]
+        if all(isinstance(value, list) for value in values):
+            return columns_to_records(document, name=name)
+    if not document and isinstance(document, dict):
+        return []
+    raise InputError(
+        f"{name}: the JSON must be a list of records, an object from id to record or text, "
+        f"an object of columns, or splits (train, val, test) of records; got {_kind(document)}"
+    )
+
+
+def _keyed(key: str, record: dict[str, Any], name: str) -> dict[str, Any]:
+    inner = record.get("id")
+    if inner is not None and str(inner) != key:
+        raise InputError(f"{name}: the record under {key!r} says its id is {inner!r}; they must agree")
+    return {"id": key, **record}
+
+
+def columns_to_records(columns: Mapping[str, Any], *, name: str = "columns") -> list[dict[str, Any]]:
+    """A dict of equally long columns as records.
+
+    >>> columns_to_records({"id": ["1", "2"], "candidate": ["a", "b"]})
+    [{'id': '1', 'candidate': 'a'}, {'id': '2', 'candidate': 'b'}]
+    """
+    bare = next(
+        (key for key, value in columns.items() if isinstance(value, str) or not hasattr(value, "__len__")),
+        None,
+    )
+    if bare is not None:
+        raise InputError(f"{name}: column {bare!r} must be a list of values, got {type(columns[bare]).__name__}")
+    lengths = {key: len(column) for key, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"{name}: all columns must have the same length, got {lengths}")
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _parse(text: str, where: str) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):  # json would keep the last and lose a study
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            raise InputError(f"{where}: the key {twice!r} occurs more than once")
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        hint = "; one record per line? name it .jsonl" if error.msg == "Extra data" else ""
+        line = f"line {error.lineno}, " if "\n" in text.strip() else ""
+        raise InputError(f"{where}: not valid JSON ({error.msg}, {line}column {error.colno}){hint}") from None
+    except RecursionError:
+        raise InputError(f"{where}: the JSON is nested too deeply") from None
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _parquet(path: Path) -> Iterator[Record]:
+    parquet = require("pyarrow.parquet", extra="parquet")
+    arrow = require("pyarrow", extra="parquet")
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            _header(names, path)
+            number = 0
+            for batch in file.iter_batches():
+                for values in batch.to_pylist():
+                    number += 1
+                    yield Record(number, values)
+    except arrow.ArrowInvalid as error:
+        raise InputError(f"{path.name} is not a readable Parquet file: {error}") from None

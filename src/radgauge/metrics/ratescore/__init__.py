@@ -1,0 +1,295 @@
+"""RaTEScore: entities of both reports, matched by meaning, weighted by type.
+
+Zhao et al. (2024), RaTEScore: a metric for radiology report generation, EMNLP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.errors import UsageError
+from radgauge.metric import Explanation, Metric, Note, Rows, Span, best_reference, reference_pairs
+from radgauge.metrics.ratescore.entities import EmbeddedEntities
+from radgauge.metrics.ratescore.pairing import EntityTable, TypeSums, closest, type_sums
+from radgauge.metrics.ratescore.weights import PENALTIES, PRESETS, TYPE_INDEX, Affinity, affinity
+from radgauge.models.checkpoints.catalogue import checkpoint, find
+from radgauge.models.text.encoders import Encoder, encoder_named
+from radgauge.models.text.ratener import SPLITTERS, Entity, RateNer
+from radgauge.models.text.span_ner import SPAN_HEAD, SpanNer
+from radgauge.reading import Reader, Readings
+
+NER = "Angelakeke/RaTE-NER-Deberta"
+ENCODER = "FremyCompany/BioLORD-2023-C"
+"""The authors' checkpoints."""
+
+CLOSE = 0.6
+"""Explanations call an entity missing or added when its closest one is less similar than this."""
+
+PUBLISHED_EMPTY = 0.5
+"""What the released code gives when a side has no entities."""
+
+
+@dataclass(frozen=True)
+class RateScore(Metric):
+    """Similarity of the entities of two reports; sees synonyms, negation and the kind of entity.
+
+    Every entity of one report is matched with the closest of the other by the cosine of their names' vectors.
+    The cosines are averaged with weights for the two types, less a penalty where a finding meets its denial;
+    the harmonic mean of both directions is the score. A set's value is the mean of its cases.
+
+    Attributes:
+        models: "embedded"; "published": the authors' checkpoints; or a folder that holds checkpoints under the
+            names RaTE-NER-Deberta and BioLORD-2023-C.
+        ner: Who finds the entities: "embedded" or a token-classification checkpoint (folder or id@revision);
+            "" = as `models` says.
+        encoder: Who turns names into vectors: "embedded" or a transformer checkpoint; "" = as `models` says.
+        weights: "long" (reports), "short" (sentences), or a JSON file in the authors' form.
+        preset: "2025": release 0.6.0; "2024": the numbers of before May 2025 (the paper, early leaderboards), when
+            p was 0.3612 throughout; "" = "2025", but "2024" for "long" and "short" where a part is embedded: with
+            the p of 0.87 that the release now has for "long", these parts hardly notice a lost negation (see the
+            card). The p of a file is its own, unless "2024" is asked for.
+        p: Another penalty than the preset's.
+        penalty: "code": only where a finding meets its denial; "paper": wherever the types differ.
+        no_entities: "nan": a report without entities is not judged; "published": 0.5, as in the released code.
+        splitter: For checkpoints: "rush" or "pyrush" (the original, if medspacy is installed).
+
+    >>> from radgauge.cases import Case
+    >>> from radgauge.reading import Readings
+    >>> reference = ("Small pleural effusion. The heart is enlarged.",)
+    >>> texts = ["Small pleural fluid collection. Enlarged heart.", "No pleural effusion. The heart is normal."]
+    >>> cases = [Case(str(i), text, reference) for i, text in enumerate(texts)]
+    >>> same, opposite = RateScore().measure(cases, reading=Readings())[:, 0]
+    >>> bool(same > opposite)
+    True
+    """
+
+    name: ClassVar[str] = "ratescore"
+    higher_is_better: ClassVar[bool] = True
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # cosines of unrelated names may be negative; rarely met
+    summary: ClassVar[str] = "entities matched by meaning and weighted by type (RaTEScore)"
+
+    models: str = "embedded"
+    ner: str = ""
+    encoder: str = ""
+    weights: str = "long"
+    preset: str = ""
+    p: float | None = None
+    penalty: str = "code"
+    no_entities: str = "nan"
+    splitter: str = "rush"
+
+    def __post_init__(self) -> None:
+        for setting, allowed in (
+            ("preset", ("", *PRESETS)),
+            ("penalty", PENALTIES),
+            ("no_entities", ("nan", "published")),
+            ("splitter", SPLITTERS),
+        ):
+            if (value := getattr(self, setting)) not in allowed:
+                raise UsageError(f"ratescore: {setting} must be one of {', '.join(allowed)}, got {value!r}")
+        if self.p is not None and not 0 <= self.p <= 1:
+            raise UsageError(f"ratescore: p must be from 0 to 1, got {self.p}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Named after the models: a number of embedded parts must never pass for a published one."""
+        return ("ratescore_embedded" if self._embedded else "ratescore",)
+
+    @property
+    def judges_empty(self) -> bool:
+        """Whether an empty candidate counts."""
+        return self.no_entities == "published"
+
+    def parts(self) -> Mapping[str, str]:
+        """Models with their revisions, weights with their hash, and p."""
+        found = self.affinity
+        return {
+            "preset": self._preset,
+            "ner": self._entity_reader(Readings()).signature.replace("|", "+"),
+            "encoder": self._encoder().signature.replace("|", "+"),
+            "weights": found.name,
+            "p": f"{found.penalty:.6g}",
+            "references": "best",
+        }
+
+    @property
+    def affinity(self) -> Affinity:
+        """The weights and the penalty in force."""
+        path = Path(self.weights)
+        changed = path.stat().st_mtime_ns if self.weights not in ("long", "short") and path.exists() else 0
+        return _affinity(self.weights, self._preset, self.p, changed)
+
+    def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+        """The score of each case against the reference it comes closest to."""
+        candidates, references, owner = reference_pairs(cases)
+        values = self.f1(candidates, references, reading=reading)[:, None]
+        best = best_reference(values, owner, cases=len(cases), higher_is_better=True)
+        rows: Rows = np.full((len(cases), 1), np.nan)
+        rows[best >= 0] = values[best[best >= 0]]
+        return rows
+
+    def f1(self, candidates: Sequence[str], references: Sequence[str], *, reading: Readings) -> Rows:
+        """The score of every pair of texts, shape (pairs,)."""
+        sums, both = self.sums(candidates, references, reading=reading)
+        values: Rows = np.full(len(both), PUBLISHED_EMPTY if self.judges_empty else np.nan)
+        found = self.affinity
+        values[both] = sums.f1(found.weights, found.factors(self.penalty))
+        return values
+
+    def sums(
+        self, candidates: Sequence[str], references: Sequence[str], *, reading: Readings
+    ) -> tuple[TypeSums, Rows]:
+        """What any weights are applied to, for the pairs where both texts have entities, and which those are.
+
+        Returns:
+            Sums with the reference as the first anchor, and a mask over the pairs.
+        """
+        texts = list(dict.fromkeys([*candidates, *references]))
+        table, _ = self._table(texts, reading)
+        place = {text: index for index, text in enumerate(texts)}
+        left = np.array([place[text] for text in references], dtype=np.intp)
+        right = np.array([place[text] for text in candidates], dtype=np.intp)
+        filled = np.array([len(names) > 0 for names in table.names], dtype=bool)
+        both = filled[left] & filled[right]
+        return type_sums(table, left[both], right[both]), both
+
+    def why_not(self, case: Case, *, reading: Readings) -> str:
+        """Which side has no entities."""
+        (found,) = reading.of(self._entity_reader(reading), [case.candidate])
+        return "no entities in the candidate" if not found else "no entities in the reference"
+
+    def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
+        """The closest entity of each, and those without a close one."""
+        rows = self.measure([case], reading=reading)
+        values = dict(zip(self.columns, map(float, rows[0]), strict=True))
+        candidates, references, owner = reference_pairs([case])
+        pairs = self.f1(candidates, references, reading=reading)[:, None]
+        best = int(best_reference(pairs, owner, cases=1, higher_is_better=True)[0])
+        if best < 0:
+            return Explanation(self.name, values)
+        table, entities = self._table([references[best], case.candidate], reading)
+        if not entities[0] or not entities[1]:
+            return Explanation(self.name, values)
+        notes = [
+            *self._notes(table, entities, anchor=0, case_reference=best),
+            *self._notes(table, entities, anchor=1, case_reference=best),
+        ]
+        return Explanation(self.name, values, tuple(notes))
+
+    def _notes(
+        self,
+        table: EntityTable,
+        entities: Sequence[tuple[Entity, ...]],
+        *,
+        anchor: int,
+        case_reference: int,
+    ) -> list[Note]:
+        found = self.affinity
+        factors = found.factors(self.penalty)
+        partners, cosines = closest(table, anchor, 1 - anchor)
+        types = [np.array([TYPE_INDEX[each.type] for each in side], dtype=np.intp) for side in entities]
+        total = float(found.weights[types[anchor], types[1 - anchor][partners]].sum())
+        clash = "one is denied, the other is not" if self.penalty == "code" else "the types differ"
+        notes = []
+        for entity, at, cosine in zip(entities[anchor], partners, cosines, strict=True):
+            partner = entities[1 - anchor][at]
+            kinds = TYPE_INDEX[entity.type], TYPE_INDEX[partner.type]
+            weight, factor = float(found.weights[kinds]), float(factors[kinds])
+            far = cosine < CLOSE
+            kind = ("missing", "added")[anchor] if far else "contradicted" if factor < 1 else "matched"
+            side, other = ("reference", "candidate") if anchor == 0 else ("candidate", "reference")
+            text = f'"{entity.name}" ({entity.type.lower()}) in the {side}; '
+            text += f"nothing close in the {other}, at best " if far else f"closest in the {other}: "
+            text += f'"{partner.name}" ({partner.type.lower()}); similarity {cosine:.2f}'
+            text += f" times {factor:.2f} since {clash}" if factor < 1 else ""
+            text += f"; weight {weight:.2f}, {weight / total:.0%} of this side" if total else "; weight 0"
+            # What has no close partner points at its own side only: nothing is there on the other.
+            mine, theirs = _span(entity), () if far else _span(partner)
+            notes.append(
+                Note(
+                    kind,
+                    text,
+                    reference_spans=mine if anchor == 0 else theirs,
+                    candidate_spans=theirs if anchor == 0 else mine,
+                    data={
+                        "anchor": side,
+                        "entity": entity.name,
+                        "type": entity.type,
+                        "partner": partner.name,
+                        "partner_type": partner.type,
+                        "partner_side": other,
+                        "similarity": float(cosine),
+                        "weight": weight,
+                        "penalty": factor,
+                        "reference": case_reference,
+                    },
+                )
+            )
+        return notes
+
+    def _table(self, texts: Sequence[str], reading: Readings) -> tuple[EntityTable, list[tuple[Entity, ...]]]:
+        entities = reading.of(self._entity_reader(reading), texts)
+        names = list(dict.fromkeys(entity.name for found in entities for entity in found))
+        place = {name: index for index, name in enumerate(names)}
+        read = reading.of(self._encoder(), names)
+        vectors = np.stack(read).astype(np.float32, copy=False) if read else np.zeros((0, 1), np.float32)
+        table = EntityTable(
+            vectors,
+            [np.array([place[entity.name] for entity in found], dtype=np.intp) for found in entities],
+            [np.array([TYPE_INDEX[entity.type] for entity in found], dtype=np.intp) for found in entities],
+        )
+        return table, list(entities)
+
+    @property
+    def _embedded(self) -> bool:
+        return "embedded" in (self._part(self.ner, NER), self._part(self.encoder, ENCODER))
+
+    @property
+    def _preset(self) -> str:
+        released = self.weights in ("long", "short")  # a file brings its own p
+        return self.preset or ("2024" if self._embedded and released else "2025")
+
+    def _part(self, chosen: str, published: str) -> str:
+        """The model that a setting means."""
+        if chosen:
+            return chosen
+        if self.models == "embedded":
+            return "embedded"
+        return published if self.models == "published" else str(Path(self.models) / published.partition("/")[2])
+
+    def _entity_reader(self, reading: Readings) -> Reader[tuple[Entity, ...]]:
+        model = _located(self._part(self.ner, NER))
+        if model == "embedded":
+            return EmbeddedEntities(reading)
+        if (Path(model) / SPAN_HEAD).exists():
+            return SpanNer(model, splitter=self.splitter)
+        return RateNer(model, splitter=self.splitter)
+
+    def _encoder(self) -> Encoder:
+        return encoder_named(_located(self._part(self.encoder, ENCODER)), pooling="cls")
+
+
+@lru_cache(maxsize=16)
+def _affinity(weights: str, preset: str, p: float | None, changed: int) -> Affinity:
+    return affinity(weights, preset=preset, penalty=p)
+
+
+def _located(model: str) -> str:
+    """The authors' checkpoints at their pinned revision, or where `radgauge models fetch` has put them."""
+    name = {NER: "rate-ner", ENCODER: "biolord"}.get(model)
+    if name is None:
+        return model
+    wanted = checkpoint(name)
+    place = find(wanted)
+    return wanted.id if place is None else str(place)
+
+
+def _span(entity: Entity) -> tuple[Span, ...]:
+    return ((entity.start, entity.end),) if entity.end > entity.start >= 0 else ()

@@ -1,0 +1,43 @@
+"""RaTE entities of reports, from the embedded reader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from radgauge.models.text.ratener import Entity, pack_entities, unpack_entities
+from radgauge.reading import Readings
+from radgauge.report_reader import ReportReader, rate_entities
+
+VIEW = "rate-entities-1"
+
+
+@dataclass(frozen=True)
+class EmbeddedEntities:
+    """The report reader's RaTE view as a persistent reader.
+
+    It asks `Readings` for the reports, so that metrics which read the same reports share the work.
+    """
+
+    reading: Readings = field(compare=False)
+    reports: ReportReader = field(default_factory=ReportReader)
+
+    @property
+    def signature(self) -> str:
+        """The reader's signature and the version of the view."""
+        return f"{VIEW}:{self.reports.signature}"
+
+    def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+        """Entities in text order."""
+        return [
+            tuple(Entity(each.name, each.type.upper(), each.start, each.end) for each in rate_entities(report))
+            for report in self.reading.of(self.reports, texts)
+        ]
+
+    def pack(self, reading: tuple[Entity, ...]) -> bytes:
+        """As JSON."""
+        return pack_entities(reading)
+
+    def unpack(self, packed: bytes) -> tuple[Entity, ...]:
+        """From JSON."""
+        return unpack_entities(packed)

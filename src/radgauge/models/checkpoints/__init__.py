@@ -1,0 +1,1 @@
+"""Published files: what they are, where they lie, how they are fetched, checked and opened."""

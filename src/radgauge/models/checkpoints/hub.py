@@ -1,0 +1,123 @@
+"""Find a checkpoint: a local folder, or an id of the Hugging Face hub with an optional revision.
+
+Naming a model is the user's request to fetch it; `RADGAUGE_OFFLINE=1` forbids fetching outright, and then
+only what is already in the hub's cache on this machine is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from radgauge.errors import MissingModel, ModelError, UsageError, require
+
+_WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
+_ONLY_WITHOUT_SAFETENSORS = ("*.bin",)
+_NAMING = (".json", ".txt", ".model", ".safetensors", ".bin", ".pt", ".pth", ".ckpt")
+
+
+def offline() -> bool:
+    """Whether the environment forbids any download."""
+    return os.environ.get("RADGAUGE_OFFLINE", "0").strip().lower() not in ("", "0", "false", "no")
+
+
+def split_revision(model: str) -> tuple[str, str | None]:
+    """Id or path, and the revision after `@` if there is one.
+
+    >>> split_revision("FremyCompany/BioLORD-2023-C@167aab8")
+    ('FremyCompany/BioLORD-2023-C', '167aab8')
+    >>> split_revision("models/encoder")
+    ('models/encoder', None)
+    """
+    name, mark, revision = model.rpartition("@")
+    return (name, revision) if mark and "/" not in revision else (model, None)
+
+
+@lru_cache(maxsize=64)
+def checkpoint_folder(model: str) -> Path:
+    """Folder with the files of a model.
+
+    Args:
+        model: A folder, or a hub id, `owner/name` or `owner/name@revision`.
+
+    Raises:
+        ModelError: It is neither, or it would have to be fetched and must not or cannot be.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    name, revision = split_revision(model)
+    if name.count("/") != 1 or name.startswith((".", "/", "~")):
+        raise ModelError(f"model must be a folder or a hub id such as owner/name@revision, got {model!r}")
+    if revision is None and (listed := _in_catalogue(name)) is not None:
+        return listed
+    hub = require("huggingface_hub", extra="models")
+    try:
+        # The snapshot's folder is named by its commit, so even a moving revision has a fixed signature.
+        return Path(_fetch(hub, name, revision, local_only=True))
+    except hub.errors.LocalEntryNotFoundError:
+        if offline():
+            raise MissingModel(
+                f"model {model!r} is not on this machine and RADGAUGE_OFFLINE forbids fetching it; "
+                "unset it, or give a local folder"
+            ) from None
+    try:
+        return Path(_fetch(hub, name, revision, local_only=False))
+    except (hub.errors.HfHubHTTPError, hub.errors.LocalEntryNotFoundError, OSError) as error:
+        raise ModelError(f"model {model!r} cannot be fetched from the hub: {error}") from error
+
+
+def _in_catalogue(name: str) -> Path | None:
+    """Where a checkpoint of radgauge's own list is, fetched if need be; None if its weights are not listed."""
+    from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find
+    from radgauge.models.checkpoints.fetch import fetch  # which itself asks this module whether it may
+
+    for wanted in CHECKPOINTS:
+        if wanted.repo == name and "*.safetensors" in wanted.patterns:  # others are vocabularies alone
+            return find(wanted) or fetch(wanted)
+    return None
+
+
+def _fetch(hub: object, name: str, revision: str | None, *, local_only: bool) -> str:
+    download = hub.snapshot_download  # type: ignore[attr-defined]
+    found = Path(download(name, revision=revision, local_files_only=local_only, allow_patterns=list(_WANTED)))
+    if not any(found.glob("**/*.safetensors")):
+        patterns = [*_WANTED, *_ONLY_WITHOUT_SAFETENSORS]
+        found = Path(download(name, revision=revision, local_files_only=local_only, allow_patterns=patterns))
+    return str(found)
+
+
+@lru_cache(maxsize=64)
+def checkpoint_name(model: str) -> str:
+    """A name that changes when the weights do: id@commit for hub models, folder@hash for local ones."""
+    folder = checkpoint_folder(model)
+    if folder.parent.name == "snapshots" and not Path(model).expanduser().is_dir():
+        return f"{split_revision(model)[0]}@{folder.name[:12]}"
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix in _NAMING:
+            digest.update(path.relative_to(folder).as_posix().encode())
+            with path.open("rb") as handle:
+                digest.update(hashlib.file_digest(handle, "sha256").digest())
+    return f"{folder.resolve().name}@{digest.hexdigest()[:12]}"
+
+
+def pick_device(device: str) -> str:
+    """The device named, or the best one for "auto": CUDA if there is one, otherwise the CPU.
+
+    Raises:
+        UsageError: PyTorch has no such device here.
+    """
+    if device == "cpu":
+        return device
+    torch = require("torch", extra="models")
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # PyTorch without CUDA asserts
+        said = str(error).partition("\n")[0]
+        raise UsageError(f"the device must be auto, cpu or one that PyTorch has, got {device!r}: {said}") from None
+    return device

@@ -1,0 +1,216 @@
+"""The image-text encoder that ships: a compact network for chest X-rays, and a matrix on what a report claims.
+
+Pictures go through a convolutional network (`convolutions`, by onnxruntime, extra `image`); reports through the
+report reader and the static encoder (`report_claims`) and one matrix, in numpy. Both end as vectors of length one.
+One file holds all of it: the one in `data`, whose card is `docs/models/image_text.md`, or one that `radgauge train
+image-text` wrote.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.errors import ModelError, require
+from radgauge.images import Grey
+from radgauge.models.image.convolutions import Network, onnx_model, pack, unpack
+from radgauge.models.text.report_claims import VERSION, ReportClaims
+
+Vectors = NDArray[np.float32]
+
+EMBEDDED = Path(__file__).parent / "data" / "image_text.npz"
+_AT_ONCE = 4  # pictures: larger batches leave the processor's cache
+_MIDDLE, _SPREAD = 127.0, 128.0  # grey values as EfficientNet-lite's starting weights expect them
+
+
+@dataclass(frozen=True, eq=False)
+class ImageText:
+    """What a file holds.
+
+    Attributes:
+        network: The image side.
+        claims: What the text side looks at.
+        matrix: (`claims.dimensions`, length of a vector): the text side.
+        bias: (length of a vector,).
+        size: Height and width, in pixels, of what the network sees.
+        about: constant, and facts of the training.
+        hash: Of the file; "" if there is none yet.
+    """
+
+    network: Network
+    claims: ReportClaims
+    matrix: Vectors
+    bias: Vectors
+    size: int
+    about: Mapping[str, Any]
+    hash: str = ""
+
+
+def save_image_text(path: Path | str, model: ImageText) -> None:
+    """Write an encoder: numbers, names of claims and settings; no text, no picture."""
+    meta = {"format": 1, "claims": VERSION, "size": model.size, "about": dict(model.about)}
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_name(file.name + ".part")
+    parts: dict[str, Any] = {f"image_{name}": part for name, part in pack(model.network).items()}
+    parts |= {
+        "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
+        "vocabulary": np.frombuffer("\n".join(model.claims.vocabulary).encode(), dtype=np.uint8),
+        "text_matrix": model.matrix.astype(np.float16),
+        "text_bias": model.bias.astype(np.float32),
+    }
+    with beside.open("wb") as stream:
+        np.savez_compressed(stream, **parts)
+    beside.replace(file)
+
+
+@lru_cache(maxsize=4)
+def load_image_text(path: Path = EMBEDDED) -> ImageText:
+    """An encoder from its file.
+
+    Raises:
+        ModelError: The file is not there, damaged, or of another version.
+    """
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            meta = json.loads(stored["meta"].tobytes())
+            vocabulary = tuple(stored["vocabulary"].tobytes().decode().split("\n"))
+            parts = {
+                name.removeprefix("image_"): stored[name] for name in stored.files if name.startswith("image_")
+            }
+            found = ImageText(
+                unpack(parts),
+                ReportClaims(vocabulary),
+                stored["text_matrix"].astype(np.float32),
+                stored["text_bias"],
+                int(meta["size"]),
+                dict(meta["about"]),
+                hashlib.sha256(path.read_bytes()).hexdigest()[:12],
+            )
+    except FileNotFoundError:
+        raise ModelError(f"image-text encoder {path} does not exist") from None
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error, zipfile.BadZipFile) as error:
+        raise ModelError(f"{path} must be a file of `radgauge train image-text`, got: {error}") from error
+    if meta["claims"] != VERSION or found.matrix.shape[0] != found.claims.dimensions:
+        raise ModelError(
+            f"{path} was trained on version {meta['claims']} of the claims ({found.matrix.shape[0]} numbers per "
+            f"report); this radgauge makes version {VERSION} with {found.claims.dimensions}; train it again"
+        )
+    return found
+
+
+@lru_cache(maxsize=4)
+def _session(path: Path) -> Any:
+    runtime = require("onnxruntime", extra="image")
+    options = runtime.SessionOptions()
+    # Batches side by side, one thread each, cost a quarter less than several threads on one batch.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return runtime.InferenceSession(
+        onnx_model(load_image_text(path).network), options, providers=["CPUExecutionProvider"]
+    )
+
+
+@dataclass(frozen=True)
+class EmbeddedImageText:
+    """An `ImageTextEncoder` without torch.
+
+    >>> encoder = EmbeddedImageText()
+    >>> small, large, clear = encoder.embed_texts(["Mild cardiomegaly.", "Cardiomegaly.", "The lungs are clear."])
+    >>> bool(small @ large > small @ clear)
+    True
+
+    Args:
+        path: A file of `radgauge train image-text`; empty for the one that ships with the package.
+        threads: Batches of pictures side by side; 0 = as many as there are cores.
+    """
+
+    path: str = ""
+    threads: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name and hash of the file, and versions of the reader and the static encoder."""
+        model = self._model
+        kind = "image-text" if not self.path else self._file.stem
+        return f"{kind}@{model.hash}:{model.claims.signature}".replace("|", ":")
+
+    @property
+    def constant(self) -> float | None:
+        """VLScore's C: the largest area on own and other reports of the training studies."""
+        value = self._model.about.get("constant")
+        return None if value is None else float(value)
+
+    def embed_images(self, images: Sequence[Grey]) -> Vectors:
+        """One row of length one per picture."""
+        model = self._model
+        session = _session(self._file)
+
+        def embed(batch: Sequence[Grey]) -> Vectors:
+            squares = np.stack([squared(image, model.size) for image in batch])
+            found: Vectors = session.run(None, {"pictures": network_input(squares)})[0]
+            return found
+
+        batches = [images[start : start + _AT_ONCE] for start in range(0, len(images), _AT_ONCE)]
+        with ThreadPoolExecutor(self.threads or os.cpu_count() or 1) as pool:
+            found = list(pool.map(embed, batches))
+        return unit(np.vstack(found)) if found else np.zeros((0, model.matrix.shape[1]), np.float32)
+
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
+        """One row of length one per report; NaN for a text without any word or number."""
+        model = self._model
+        rows = model.claims.rows(texts)
+        vectors = unit(rows @ model.matrix + model.bias)
+        vectors[~rows.any(axis=1)] = np.nan
+        return vectors
+
+    @property
+    def _file(self) -> Path:
+        return Path(self.path).expanduser() if self.path else EMBEDDED
+
+    @property
+    def _model(self) -> ImageText:
+        return load_image_text(self._file)
+
+
+def squared(image: Grey, size: int) -> Grey:
+    """The picture in the middle of a black square, its longer side as long as the square's."""
+    height, width = image.shape
+    longer = max(height, width)
+    height, width = (max(1, round(side * size / longer)) for side in (height, width))
+    placed = np.zeros((size, size), np.uint8)
+    top, left = (size - height) // 2, (size - width) // 2
+    placed[top : top + height, left : left + width] = _resized(image, height, width)
+    return placed
+
+
+def _resized(image: Grey, height: int, width: int) -> Grey:
+    if image.shape == (height, width):
+        return image
+    pillow = require("PIL.Image", extra="image")
+    return np.asarray(pillow.fromarray(image).resize((width, height), pillow.Resampling.BILINEAR), dtype=np.uint8)
+
+
+def network_input(squares: NDArray[np.uint8]) -> Vectors:
+    """Squares as the network takes them: one channel, about -1 to 1."""
+    scaled: Vectors = (squares[:, None].astype(np.float32) - _MIDDLE) / np.float32(_SPREAD)
+    return scaled
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Rows scaled to length one; rows of zeros stay."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return scaled

@@ -1,0 +1,1 @@
+"""Networks and tables that read texts."""

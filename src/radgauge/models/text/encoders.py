@@ -1,0 +1,212 @@
+"""Sentence encoders by name: the embedded table, or any transformers or sentence-transformers checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.errors import ModelError, UsageError, require
+from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
+from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
+from radgauge.models.text.batching import TOKENS_PER_BATCH, token_batches
+from radgauge.models.text.static_embedding import StaticEncoder
+
+Vectors = NDArray[np.float32]
+POOLINGS = ("auto", "cls", "mean", "pooler")
+_ACTIVATIONS = {"torch.nn.modules.linear.Identity": None, "torch.nn.modules.activation.Tanh": "tanh"}
+
+
+class Encoder(Protocol):
+    """Texts to vectors of length one. Every encoder is also a `Reader` whose reading is the vector."""
+
+    @property
+    def signature(self) -> str:
+        """Names the model, its revision and the settings."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """One row per text."""
+
+    def read(self, texts: Sequence[str]) -> Sequence[Vectors]:
+        """The rows as a list."""
+
+
+@dataclass(frozen=True)
+class TransformerEncoder:
+    """A transformer checkpoint as an encoder; weights are loaded at the first text.
+
+    Args:
+        model: Folder or hub id with optional `@revision`; also a sentence-transformers folder.
+        pooling: `cls` (first position), `mean` (over the text's positions), `pooler` (the model's own), or
+            `auto`: what a sentence-transformers folder says, otherwise `mean`.
+        max_length: Sub-tokens kept of each text, special ones included; 30 as in RaTEScore's released code.
+        device: `auto`, `cpu`, `cuda`, `cuda:1`.
+        tokens: Sub-tokens per forward pass, padding included.
+    """
+
+    model: str
+    pooling: str = "auto"
+    max_length: int = 30
+    device: str = "auto"
+    tokens: int = TOKENS_PER_BATCH
+    batch_size: ClassVar[int] = 4096  # texts per call of `read`: enough to form batches of like length
+
+    def __post_init__(self) -> None:
+        if self.pooling not in POOLINGS:
+            raise UsageError(f"pooling must be one of {', '.join(POOLINGS)}, got {self.pooling!r}")
+        if self.max_length < 3 or self.tokens < 1:
+            raise UsageError(
+                f"max_length must be 3 or more and tokens 1 or more, got {self.max_length} and {self.tokens}"
+            )
+
+    @property
+    def signature(self) -> str:
+        """Model with revision or content hash, pooling and length; not device and batches."""
+        return f"{checkpoint_name(self.model)}|pool:{self.resolved_pooling}|max:{self.max_length}"
+
+    @property
+    def resolved_pooling(self) -> str:
+        """The pooling in force once `auto` has been looked up."""
+        return self.pooling if self.pooling != "auto" else _published_pooling(checkpoint_folder(self.model))
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """One row of length one per text, in order."""
+        torch = require("torch", extra="models")
+        network = _load(self.model, pick_device(self.device))
+        pooling = self.resolved_pooling
+        found = np.empty((len(texts), network.dimensions), np.float32)
+        if texts:
+            tokenised = network.tokenizer(list(texts), truncation=True, max_length=self.max_length)
+            with torch.inference_mode():
+                for batch in token_batches([len(ids) for ids in tokenised["input_ids"]], tokens=self.tokens):
+                    found[batch] = network.embed(tokenised, batch, pooling=pooling)
+        return found
+
+    def read(self, texts: Sequence[str]) -> list[Vectors]:
+        """One vector per text."""
+        return list(self.encode(texts))
+
+    def pack(self, reading: Vectors) -> bytes:
+        """A vector as little-endian 32-bit numbers."""
+        return np.asarray(reading, dtype="<f4").tobytes()
+
+    def unpack(self, packed: bytes) -> Vectors:
+        """The vector; ValueError if the bytes are not one."""
+        return np.frombuffer(packed, dtype="<f4").astype(np.float32)
+
+
+def encoder_named(name: str, *, pooling: str = "auto", max_length: int = 30) -> Encoder:
+    """The encoder that a setting names.
+
+    >>> encoder_named("embedded").signature.startswith("radgauge-static")
+    True
+
+    Args:
+        name: `embedded`, a table of our format (`.npz`), or a folder or hub id of a transformer.
+        pooling: For transformers only.
+        max_length: For transformers only.
+    """
+    if name == "embedded":
+        return StaticEncoder()
+    if name.endswith(".npz"):
+        return StaticEncoder(path=name)
+    return TransformerEncoder(name, pooling=pooling, max_length=max_length)
+
+
+@dataclass(frozen=True)
+class _Network:
+    """A loaded checkpoint: tokenizer, transformer and the linear layers that follow the pooling, if any."""
+
+    tokenizer: Any
+    transformer: Any
+    layers: tuple[tuple[Any, Any, str | None], ...]
+    device: str
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return int(self.layers[-1][0].shape[0] if self.layers else self.transformer.config.hidden_size)
+
+    def embed(self, tokenised: Mapping[str, list[list[int]]], rows: Sequence[int], *, pooling: str) -> Vectors:
+        """Unit vectors of some of the texts, as one batch padded on the right."""
+        torch = require("torch", extra="models")
+        width = max(len(tokenised["input_ids"][row]) for row in rows)
+        batch = {}
+        for name, values in tokenised.items():
+            pad = self.tokenizer.pad_token_id if name == "input_ids" else 0
+            padded = [values[row] + [pad] * (width - len(values[row])) for row in rows]
+            batch[name] = torch.tensor(padded, device=self.device)
+        output = self.transformer(**batch)
+        if pooling == "cls":
+            vectors = output.last_hidden_state[:, 0]
+        elif pooling == "mean":
+            mask = batch["attention_mask"][..., None]
+            vectors = (output.last_hidden_state * mask).sum(dim=1) / mask.sum(dim=1)
+        else:
+            vectors = getattr(output, "pooler_output", None)
+            if vectors is None:
+                raise ModelError(f"{type(self.transformer).__name__} has no pooler; use pooling cls or mean")
+        for weight, bias, activation in self.layers:
+            vectors = torch.nn.functional.linear(vectors, weight, bias)
+            vectors = torch.tanh(vectors) if activation == "tanh" else vectors
+        found: Vectors = torch.nn.functional.normalize(vectors.float(), dim=1).cpu().numpy()
+        return found
+
+
+@lru_cache(maxsize=2)
+def _load(model: str, device: str) -> _Network:
+    folder = checkpoint_folder(model)
+    tokenizer = load_tokenizer(folder, of=model)
+    transformer = load_transformer(folder, of=model)
+    return _Network(tokenizer, transformer.eval().to(device), _dense_layers(folder, device), device)
+
+
+def _modules(folder: Path) -> list[tuple[str, dict[str, Any], Path]]:
+    """Kind, settings and folder of the modules of a sentence-transformers checkpoint; none for others."""
+    listing = folder / "modules.json"
+    if not listing.exists():
+        return []
+    found = []
+    for entry in json.loads(listing.read_text()):
+        config = folder / entry["path"] / "config.json"
+        kind = entry["type"].rpartition(".")[2]
+        found.append((kind, json.loads(config.read_text()) if config.exists() else {}, folder / entry["path"]))
+    return found
+
+
+def _published_pooling(folder: Path) -> str:
+    for kind, config, _ in _modules(folder):
+        if kind == "Pooling":
+            named = config.get("pooling_mode")
+            # Newer folders also hold switches, such as `include_prompt`, that say nothing about pooling.
+            switched = [key for key, on in config.items() if on is True and key.startswith("pooling_mode_")]
+            chosen = [named] if named else switched
+            if chosen in (["cls"], ["pooling_mode_cls_token"]):
+                return "cls"
+            if chosen in (["mean"], ["pooling_mode_mean_tokens"]):
+                return "mean"
+            raise ModelError(f"{folder} pools by {', '.join(map(str, chosen))}; only cls and mean are known")
+    return "mean"
+
+
+def _dense_layers(folder: Path, device: str) -> tuple[tuple[Any, Any, str | None], ...]:
+    layers = []
+    for kind, config, place in _modules(folder):
+        if kind in ("Transformer", "Pooling", "Normalize"):
+            continue
+        activation = config.get("activation_function", "")
+        if kind != "Dense" or activation not in _ACTIVATIONS:
+            raise ModelError(f"{folder} has a module {kind} {activation}".rstrip() + " that is not known")
+        if not (place / "model.safetensors").exists():
+            raise ModelError(f"{place} has no model.safetensors; convert the layer to safetensors first")
+        state = require("safetensors.torch", extra="models").load_file(place / "model.safetensors")
+        weight = state["linear.weight"].to(device)
+        bias = state["linear.bias"].to(device) if "linear.bias" in state else None
+        layers.append((weight, bias, _ACTIVATIONS[activation]))
+    return tuple(layers)

@@ -1,6 +1,0 @@
-"""Metric oracles: the best-scoring report of a corpus for every query, exactly and in minutes."""
-
-from radgauge.oracle.corpus import Corpus
-from radgauge.oracle.find import Match, oracle
-
-__all__ = ["Corpus", "Match", "oracle"]

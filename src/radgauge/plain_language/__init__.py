@@ -1,0 +1,1 @@
+"""Reports in words that patients understand: writer, sentence sets, checks, studies."""

@@ -1,0 +1,68 @@
+"""Is a lay sentence good enough? What can be told without a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from radgauge.models.text.encoders import Encoder
+from radgauge.plain_language.dedupe import normal_sentence
+from radgauge.plain_language.fidelity import compare_lay, lay_findings
+from radgauge.plain_language.lay_reader import LayReader
+from radgauge.plain_language.writer import plain_language
+
+LLM, SIMILARITY, READER = "llm", "similarity", "reader"
+CHECKS = {
+    SIMILARITY: "the cosine of sentence and lay text is above theta (the paper's)",
+    LLM: "a language model gives the lay text back unchanged (the paper's)",
+    READER: "the lay reader finds the same statements on both sides (ours)",
+}
+COPIED = "copied"
+"""Always on: a text that repeats a sentence with its terms is no lay text, though every other check likes it."""
+
+
+def similarities(sentences: Sequence[str], texts: Sequence[str], *, encoder: Encoder) -> list[float]:
+    """Cosine of each sentence with its lay text, to five places."""
+    if not sentences:
+        return []
+    rows = encoder.encode([*sentences, *texts]).astype(np.float64)
+    products = np.einsum("ij,ij->i", rows[: len(sentences)], rows[len(sentences) :])
+    return [round(float(each), 5) for each in products]
+
+
+def is_copied(sentence: str, text: str) -> bool:
+    """Whether the lay text is the sentence itself, and the embedded writer would know simpler words.
+
+    >>> is_copied("No pneumothorax.", "No pneumothorax"), is_copied("No pneumothorax.", "No collapsed lung.")
+    (True, False)
+    """
+    same = normal_sentence(sentence) == normal_sentence(text)
+    return same and normal_sentence(plain_language(sentence)) != normal_sentence(sentence)
+
+
+@lru_cache(maxsize=1 << 16)
+def told_differently(sentence: str, text: str) -> str:
+    """What the lay reader finds lost, added or changed; "" if nothing.
+
+    >>> told_differently("Left pleural effusion.", "There is fluid around the lung on the right.")
+    'changed: side'
+    """
+    told = compare_lay(*map(lay_findings, LayReader().read([sentence, text])))
+    faults = [f"changed: {', '.join(sorted({each.attribute for _, _, how in told.changed for each in how}))}"]
+    faults = faults if told.changed else []
+    if told.lost or told.denials_lost:
+        faults.append("left out: " + _names(told.lost, told.denials_lost))
+    if told.added or told.denials_added:
+        faults.append("added: " + _names(told.added, told.denials_added))
+    return "; ".join(faults)
+
+
+def _names(findings: Sequence[object], denials: Sequence[object]) -> str:
+    said = [str(each.concept).replace("_", " ") for each in findings]  # type: ignore[attr-defined]
+    said += [
+        "a denial" if not (concepts := each.concepts) else f"no {min(concepts).replace('_', ' ')}"  # type: ignore[attr-defined]
+        for each in denials
+    ]
+    return ", ".join(dict.fromkeys(said))

@@ -1,0 +1,163 @@
+"""The files of built lay sets: every sentence with its verdict, the two sets, and people's verdicts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from radgauge.errors import InputError
+from radgauge.plain_language.dedupe import normal_sentence
+from radgauge.plain_language.replacement import sentences_of
+from radgauge.plain_language.sentences import HEADER, Pair
+
+_HEADING = re.compile(r"[A-Z][A-Za-z /&]{2,40}:")
+SENTENCES, SET, REPORTS, VERDICTS = "sentences.jsonl", "sentences.tsv", "reports.jsonl", "verdicts.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A sentence of the reports and what became of it.
+
+    Attributes:
+        in_set: Whether it is one of the kept sentences; others serve the reports only.
+        times: How often the reports say it.
+        sentence: The professional sentence.
+        lay: Its lay text, or the last one that was tried.
+        accepted: Whether the lay text passed every check.
+        round: The round that decided.
+        similarity: Cosine of both; None if not computed.
+        why: Why it was not accepted.
+        same_as: The kept sentence whose lay text it takes; "" if it has its own.
+    """
+
+    in_set: bool
+    times: int
+    sentence: str
+    lay: str
+    accepted: bool
+    round: int
+    similarity: float | None
+    why: str
+    same_as: str = ""
+
+    @property
+    def pair(self) -> Pair:
+        """The pair that a person would judge."""
+        return Pair(self.same_as or self.sentence, self.lay)
+
+
+def is_heading(sentence: str) -> bool:
+    """Whether it only names a part of the report; it stays as it is.
+
+    >>> is_heading("IMPRESSION:"), is_heading("Impression: no change.")
+    (True, False)
+    """
+    return _HEADING.fullmatch(sentence) is not None
+
+
+def write_sets(
+    folder: Path, entries: Sequence[Entry], reports: Mapping[str, str], rejected: frozenset[Pair]
+) -> tuple[int, int]:
+    """Write sentences.jsonl, sentences.tsv and reports.jsonl.
+
+    Args:
+        folder: Where.
+        entries: Every sentence that has a verdict.
+        reports: Id -> text; empty if only the sentence set is wanted.
+        rejected: Pairs that a person rejected: in no set.
+
+    Returns:
+        Pairs in the sentence set, and reports with a whole lay version.
+    """
+    write_atomically(folder / SENTENCES, _lines(asdict(entry) for entry in entries))
+    pairs = [entry.pair for entry in entries if entry.in_set and entry.accepted and entry.pair not in rejected]
+    write_atomically(folder / SET, "".join(f"{line}\n" for line in (HEADER, *map("\t".join, pairs))))
+    if not reports:
+        return len(pairs), 0
+    known = {normal_sentence(entry.sentence): entry for entry in entries}
+    rows = [_lay_report(study, text, known, rejected) for study, text in reports.items()]
+    write_atomically(folder / REPORTS, _lines(rows))
+    return len(pairs), sum(row["lay"] is not None for row in rows)
+
+
+def read_sets(folder: Path) -> tuple[list[Entry], dict[str, str]]:
+    """What `write_sets` wrote: entries and reports."""
+    path = folder / SENTENCES
+    if not path.is_file():
+        raise InputError(f"{folder} holds no {SENTENCES}: give the folder of `radgauge layman build`")
+    entries = [Entry(**record) for record in _records(path)]
+    reports = folder / REPORTS
+    rows = _records(reports) if reports.is_file() else []
+    return entries, {str(row["id"]): str(row["report"]) for row in rows}
+
+
+def read_verdicts(folder: Path) -> list[dict[str, Any]]:
+    """People's verdicts: by, professional, lay, accepted."""
+    path = folder / VERDICTS
+    return _records(path) if path.is_file() else []
+
+
+def rejected_pairs(folder: Path) -> frozenset[Pair]:
+    """Pairs that somebody rejected."""
+    return frozenset(
+        Pair(str(each["professional"]), str(each["lay"])) for each in read_verdicts(folder) if not each["accepted"]
+    )
+
+
+def write_verdicts(folder: Path, verdicts: Iterable[Mapping[str, object]]) -> None:
+    """Write people's verdicts."""
+    write_atomically(folder / VERDICTS, _lines(verdicts))
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file so that it is either the old or the new one, whenever the machine stops."""
+    part = path.with_name(f".{path.name}.part")
+    with part.open("wb") as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _lay_report(
+    study: str, text: str, known: Mapping[str, Entry], rejected: frozenset[Pair]
+) -> dict[str, str | None]:
+    """A row of the report-level set; `lay` is null, with the reason, unless every sentence has a lay text."""
+    lay, why = [], ""
+    for sentence in sentences_of(text):
+        entry = known.get(normal_sentence(sentence))
+        if is_heading(sentence):
+            lay.append(sentence)
+        elif entry is None:
+            why = "a sentence is not translated yet"
+        elif not entry.accepted:
+            why = f"a sentence has no accepted lay text: {entry.why}"
+        elif entry.pair in rejected:
+            why = "a person rejected the lay text of a sentence"
+        else:
+            lay.append(entry.lay)
+        if why:
+            break
+    if not lay and not why:
+        why = "the report holds no sentence"
+    return {"id": study, "report": text, "lay": None if why else " ".join(lay), "why": why}
+
+
+def _lines(records: Iterable[Mapping[str, object]]) -> str:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    found = []
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                raise InputError(f"{path}: line {number} is no JSON; build again") from None
+    return found

@@ -1,0 +1,229 @@
+"""What a generator learned: score ranges of its sentences, growth with training data, and collapse (figure 2).
+
+Zhao et al., Layman's RRG (2024), section 3.5 and appendix A.10: the cosine of every generated sentence with the
+sentences of its reference, counted in ranges; the share at or above 0.8 against the size of the training set; and
+the mean pairwise similarity of generated reports, which is high when a model writes the same report for everyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.cases import Case
+from radgauge.errors import InputError, UsageError
+from radgauge.models.text.encoders import Encoder
+from radgauge.plain_language.encoder import FindingEncoder
+from radgauge.plain_language.replacement import sentences_of
+from radgauge.reading import Readings
+from radgauge.stats import Interval
+from radgauge.stats.resample import draw_weights, percentile_bounds
+
+Array = NDArray[np.float64]
+RANGES = np.round(np.linspace(0.0, 1.0, 11), 1)
+MARGIN = 0.1
+"""Excess of pairwise similarity over the references' from which reports are called collapsed."""
+
+
+class Size(NamedTuple):
+    """How much a system was trained on, and which curve it belongs to."""
+
+    number: float
+    series: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRun:
+    """One system.
+
+    Attributes:
+        system: Its name.
+        size: Training examples; None if not given.
+        reports: Judged reports.
+        not_judged: Reports without a sentence on either side.
+        sentences: Generated sentences (with `every_pair`, pairs of sentences).
+        ranges: Share of them in each range of `RANGES`; below 0 counts as 0.
+        above: Share at or above the threshold, with an interval that draws studies.
+        pairwise: Mean cosine of two generated reports.
+        variance: Variance of these cosines.
+        pairwise_references: The same mean for the references.
+        excess: Generated less references, on the same draws.
+        distinct: Share of generated reports that differ from all before them.
+        distinct_references: The same for the references.
+        collapsed: Whether the excess is above `MARGIN` and its interval above 0.
+    """
+
+    system: str
+    size: Size | None
+    reports: int
+    not_judged: int
+    sentences: int
+    ranges: tuple[float, ...]
+    above: Interval
+    pairwise: Interval
+    variance: float
+    pairwise_references: float
+    excess: Interval
+    distinct: float
+    distinct_references: float
+    collapsed: bool
+
+
+def training_runs(
+    cases: Sequence[Case],
+    *,
+    sizes: Mapping[str, Size] | None = None,
+    encoder: Encoder | None = None,
+    threshold: float = 0.8,
+    every_pair: bool = False,
+    reading: Readings | None = None,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> tuple[TrainingRun, ...]:
+    """Figure 2 for any set of systems, by series and training size.
+
+    Args:
+        cases: Generated reports with their references; raw or lay text, it is not replaced.
+        sizes: Training size of each system; a system may be left out if none is given.
+        encoder: Sentences and reports to vectors; by default the embedded one.
+        threshold: Cosine from which a sentence reflects the reference.
+        every_pair: Count every pair of a generated and a reference sentence instead of the closest of each
+            generated sentence.
+        reading: Shared readings.
+        level: Coverage of the intervals.
+        resamples: Bootstrap resamples.
+        seed: Seed of all resampling.
+    """
+    if not 0 < threshold <= 1:
+        raise UsageError(f"threshold must be above 0 and at most 1, got {threshold:g}")
+    systems = list(dict.fromkeys(case.system for case in cases))
+    given = dict(sizes or {})
+    strange = [name for name in given if name not in systems]
+    if strange:
+        raise InputError(
+            f"a size is given for {strange[0]!r}, which is not among the systems: {', '.join(systems)}"
+        )
+    if given and (without := [name for name in systems if name not in given]):
+        raise InputError(f"system {without[0]!r} has no training size; give one to every system or to none")
+    chosen = encoder or FindingEncoder()
+    shared = reading if reading is not None else Readings()
+    runs = [
+        _run(
+            [case for case in cases if case.system == system],
+            given.get(system),
+            chosen,
+            shared,
+            threshold=threshold,
+            every_pair=every_pair,
+            level=level,
+            resamples=resamples,
+            rng=np.random.default_rng(seed),
+        )
+        for system in systems
+    ]
+    return tuple(sorted(runs, key=lambda run: (run.size.series, run.size.number) if run.size else ("", 0.0)))
+
+
+def _run(
+    cases: Sequence[Case],
+    size: Size | None,
+    encoder: Encoder,
+    reading: Readings,
+    *,
+    threshold: float,
+    every_pair: bool,
+    level: float,
+    resamples: int,
+    rng: np.random.Generator,
+) -> TrainingRun:
+    split = {text: sentences_of(text) for case in cases for text in (case.candidate, *case.references)}
+    judged = [case for case in cases if split[case.candidate] and any(map(split.get, case.references))]
+    name = cases[0].system
+    if len(judged) < 2:
+        raise InputError(f"system {name!r}: two reports with sentences and references or more are needed")
+    closeness = [_cosines(case, split, encoder, reading, every_pair=every_pair) for case in judged]
+    everything = np.concatenate(closeness)
+    counts = np.histogram(np.clip(everything, 0.0, 1.0), RANGES)[0]
+    hits = np.array([[float((each >= threshold).sum()), float(len(each))] for each in closeness])
+    ours = _vectors([case.candidate for case in judged], encoder, reading)
+    theirs = _vectors([next(t for t in case.references if split[t]) for case in judged], encoder, reading)
+    drawn, alike, excess = [], [], []
+    for weights in draw_weights(len(judged), resamples=resamples, rng=rng):
+        totals = weights @ hits
+        drawn.append(totals[:, 0] / totals[:, 1])
+        own, others = _pairwise(ours, weights), _pairwise(theirs, weights)
+        alike.append(own)
+        excess.append(own - others)
+    whole = np.ones((1, len(judged)))
+    mine, reference = float(_pairwise(ours, whole)[0]), float(_pairwise(theirs, whole)[0])
+    missing = len(cases) - len(judged)
+
+    def between(value: float, replicates: list[Array]) -> Interval:
+        known = np.concatenate(replicates) if replicates else np.full(1, np.nan)
+        low, high = percentile_bounds(known[:, None], level=level)[:, 0]
+        return Interval(value, float(low), float(high), level, "percentile", len(judged), missing)
+
+    apart = between(mine - reference, excess)
+    return TrainingRun(
+        system=name,
+        size=size,
+        reports=len(judged),
+        not_judged=missing,
+        sentences=len(everything),
+        ranges=tuple((counts / len(everything)).tolist()),
+        above=between(float(hits[:, 0].sum() / hits[:, 1].sum()), drawn),
+        pairwise=between(mine, alike),
+        variance=_pairwise_variance(ours, mine),
+        pairwise_references=reference,
+        excess=apart,
+        distinct=_distinct([case.candidate for case in judged]),
+        distinct_references=_distinct([case.references[0] for case in judged]),
+        collapsed=bool(apart.value > MARGIN and apart.low > 0),
+    )
+
+
+def _cosines(
+    case: Case, split: Mapping[str, tuple[str, ...]], encoder: Encoder, reading: Readings, *, every_pair: bool
+) -> Array:
+    """Of each generated sentence the closest cosine, or all of them; of several references the best."""
+    own = np.stack(reading.of(encoder, split[case.candidate]))
+    found = []
+    for text in case.references:
+        if split[text]:
+            # rounded: a copy's cosine is 1 up to the last bits, and so is a threshold met exactly
+            cosines = (own @ np.stack(reading.of(encoder, split[text])).T).round(5).astype(np.float64)
+            found.append(cosines.ravel() if every_pair else cosines.max(axis=1))
+    return max(found, key=lambda each: float(each.mean()))
+
+
+def _vectors(texts: Sequence[str], encoder: Encoder, reading: Readings) -> Array:
+    return np.stack(reading.of(encoder, texts)).astype(np.float64)
+
+
+def _pairwise(vectors: Array, weights: Array) -> Array:
+    """Mean product of two different rows for each row of weights; NaN where a draw holds one report only."""
+    lengths = np.einsum("ij,ij->i", vectors, vectors)
+    totals = weights @ vectors
+    squares = weights**2
+    pairs = weights.sum(axis=1) ** 2 - squares.sum(axis=1)
+    found = np.full(len(weights), np.nan)
+    np.divide(np.einsum("ij,ij->i", totals, totals) - squares @ lengths, pairs, out=found, where=pairs > 0)
+    return found
+
+
+def _pairwise_variance(vectors: Array, mean: float) -> float:
+    """Variance of the products of two different rows, by way of a small matrix."""
+    number = len(vectors)
+    lengths = np.einsum("ij,ij->i", vectors, vectors)
+    squares = float((vectors.T @ vectors).ravel() @ (vectors.T @ vectors).ravel() - (lengths**2).sum())
+    return max(0.0, squares / (number * (number - 1)) - mean**2)
+
+
+def _distinct(texts: Sequence[str]) -> float:
+    """Share of texts that remain when copies are counted once; case and blanks do not matter."""
+    return len({" ".join(text.lower().split()) for text in texts}) / len(texts)

@@ -1,0 +1,1 @@
+"""How results look: numbers in words, plots, tables, for every output."""

@@ -1,0 +1,1 @@
+"""Studies of systems and of metrics: agreement, comparison, oracles, perturbation, behaviour."""

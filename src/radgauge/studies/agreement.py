@@ -1,0 +1,324 @@
+"""align: metrics against radiologists. How well does a judge agree with people, and is another one better?
+
+Everything is turned so that larger means better before it is compared: a positive correlation always means
+agreement, whatever the direction of the metric and of the judgment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.errors import InputError
+from radgauge.io.judgments import Judgments
+from radgauge.io.judgments.targets import default_targets, mean_of_known, raters_on, target_name
+from radgauge.scores import Results
+from radgauge.stats import (
+    Agreement,
+    Correlation,
+    JudgePair,
+    LeaveOneOut,
+    Preference,
+    Ranking,
+    compare_judges,
+    correlation_table,
+    icc,
+    krippendorff_alpha,
+    leave_one_rater_out,
+    preference_accuracy,
+    rank_judges,
+)
+from radgauge.stats.coefficients import Kind
+from radgauge.stats.corrections import Correction
+from radgauge.stats.correlate import CorrelationMethod
+from radgauge.stats.dependent import DependentMethod
+from radgauge.stats.preference import TieRule
+
+Scope = Literal["pooled", "group", "study"]
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignLine:
+    """How one output of one judge agrees with one target.
+
+    Attributes:
+        judge: Name of the metric.
+        column: Its output.
+        target: What radiologists said: total, significant, a category, or rating.
+        rater: "mean", or one rater's name.
+        correlation: Positive = agreement.
+        not_judged: Cases that the metric, or the raters, could not judge.
+    """
+
+    judge: str
+    column: str
+    target: str
+    rater: str
+    correlation: Correlation
+    not_judged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """How well radiologists agree among themselves on one target: no metric can be asked for more."""
+
+    target: str
+    agreements: tuple[Agreement, ...]
+    leave_one_out: LeaveOneOut
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alignment:
+    """What `align` found.
+
+    Attributes:
+        lines: One per output, target and rater asked for.
+        ceilings: One per target, where there is more than one rater.
+        preferences: Column -> how often the judge prefers the report that the mean rater prefers.
+        ranking: Judges by agreement with the first target, in clusters of what cannot be told apart.
+        pairs: Every two judges on the first target, where asked for.
+        cases: How many cases were used.
+        notes: What a reader of the numbers should know.
+    """
+
+    lines: tuple[AlignLine, ...]
+    ceilings: tuple[Ceiling, ...]
+    preferences: Mapping[str, Preference]
+    ranking: Ranking | None
+    pairs: tuple[JudgePair, ...]
+    cases: int
+    notes: tuple[str, ...]
+
+
+def align(
+    results: Results,
+    judgments: Judgments,
+    *,
+    targets: Sequence[str] | None = None,
+    kind: Kind = "kendall_b",
+    scope: Scope = "pooled",
+    per_rater: bool = False,
+    all_columns: bool = False,
+    more_errors_than: float | None = None,
+    method: CorrelationMethod = "percentile",
+    level: float = 0.95,
+    resamples: int = 1000,
+    ties: TieRule = "half",
+    correction: Correction = "holm",
+    pairs: bool = False,
+    test: DependentMethod = "williams1959",
+    seed: int = 0,
+) -> Alignment:
+    """Correlate every judge with what radiologists said.
+
+    Args:
+        results: Scores of metrics on the judged cases; joined with the judgments by (id, system).
+        judgments: What `read_judgments` returned.
+        targets: total, significant, rating, a category (omission, or 2), a category's significant errors
+            (omission_significant); None = whatever the judgments have of total, significant and rating.
+        kind: kendall_b, kendall_c, spearman or pearson.
+        scope: "pooled" over all cases; "group" = mean over the candidate groups (ReXVal's four oracles);
+            "study" = mean over studies.
+        per_rater: Also against every single rater (supplementary table 1 of Yu et al.).
+        all_columns: Every output, not only headlines.
+        more_errors_than: Only the cases whose mean rater counted more errors than this (the noisy subset of
+            Calamida et al. section 7).
+        method: percentile or bca with studies as the unit; "yu2022" = the paper's own interval, which is the
+            interval of a mean of resampled values and so much too narrow.
+        level: Coverage of the intervals.
+        resamples: Bootstrap resamples.
+        ties: How preference accuracy treats ties.
+        correction: Over all pairs of judges.
+        pairs: Also compare every two judges on the first target, by bootstrap and by `test`.
+        test: A test of two correlations with one target: hendrickson1970 (Calamida et al.), williams1959, ...
+        seed: Seed of all resampling.
+    """
+    wanted = [target_name(name) for name in targets] if targets else default_targets(judgments)
+    joined, notes = _join(results, judgments)
+    keep = _noisy(judgments, joined, more_errors_than)
+    studies = [joined.keys[i][0] for i in keep]
+    groups = [joined.keys[i][1] for i in keep]
+    within = {"pooled": None, "group": groups, "study": studies}[scope]
+    outputs = [
+        (name, column, scores.oriented(column)[joined.places[name]][keep])
+        for name, scores in results.items()
+        for column in (scores.columns if all_columns else scores.columns[:1])
+    ]
+    table = np.stack([values for _, _, values in outputs], axis=1)
+    lines: list[AlignLine] = []
+    ceilings: list[Ceiling] = []
+    for target in wanted:
+        raters = raters_on(judgments, target)
+        by_rater = np.stack([values[joined.human][keep] for values in raters.values()], axis=1)
+        mean = mean_of_known(by_rater)
+        goals = {"mean": mean, **(dict(zip(raters, by_rater.T, strict=True)) if per_rater else {})}
+        found = correlation_table(
+            table,
+            np.stack(list(goals.values()), axis=1),
+            rng=np.random.default_rng(seed),
+            kind=kind,
+            studies=studies,
+            within=within,
+            method=method,
+            level=level,
+            resamples=resamples,
+        )
+        for (name, column, values), row in zip(outputs, found, strict=True):
+            for (rater, goal), correlation in zip(goals.items(), row, strict=True):
+                unknown = int((np.isnan(values) | np.isnan(goal)).sum())
+                lines.append(AlignLine(name, column, target, rater, correlation, unknown))
+        if len(raters) > 1:
+            ceilings.append(_ceiling(target, by_rater, kind, studies, within, level, resamples, seed))
+    first = mean_of_known(
+        np.stack([v[joined.human][keep] for v in raters_on(judgments, wanted[0]).values()], axis=1)
+    )
+    names = [column for _, column, _ in outputs]
+    rivals = len(names) * (len(names) - 1) // 2
+    if correction == "holm" and rivals / (resamples + 1) > 0.05:
+        notes.append(
+            f"{resamples} resamples are too few to tell {len(names)} judges apart: the smallest p value after "
+            f"correction for {rivals} pairs is {rivals / (resamples + 1):.2f}; ask for {40 * rivals} or more"
+        )
+    return Alignment(
+        lines=tuple(lines),
+        ceilings=tuple(ceilings),
+        preferences=_preferences(names, table, first, studies, ties, level, resamples, seed),
+        ranking=_rank(names, table, first, kind, studies, within, correction, level, resamples, seed),
+        pairs=compare_judges(
+            table,
+            first,
+            names=names,
+            rng=np.random.default_rng(seed),
+            kind=kind,
+            studies=studies,
+            within=within,
+            test=test,
+            correction=correction,
+            level=level,
+            resamples=resamples,
+        )
+        if pairs
+        else (),
+        cases=len(keep),
+        notes=(*judgments.notes, *notes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    keys: tuple[tuple[str, str], ...]
+    places: Mapping[str, NDArray[np.intp]]
+    human: NDArray[np.intp]
+
+
+def _join(results: Results, judgments: Judgments) -> tuple[_Joined, list[str]]:
+    """The cases that both sides have, by key, in the order of the judgments."""
+    human = {case.key: place for place, case in enumerate(judgments.cases)}
+    judged = set(results.keys_of_cases)
+    shared = tuple(key for key in human if key in judged)
+    if not shared:
+        ours, theirs = next(iter(results.keys_of_cases), None), next(iter(human), None)
+        raise InputError(
+            f"scores and judgments share no (id, system): scores have {ours}, judgments {theirs}; "
+            "score the judged reports with the same ids and the candidate group as system"
+        )
+    places = {
+        name: np.array([where[key] for key in shared], dtype=np.intp)
+        for name, scores in results.items()
+        for where in [{key: place for place, key in enumerate(scores.keys)}]
+    }
+    notes = []
+    if len(shared) < len(human):
+        notes.append(f"{len(human) - len(shared)} of {len(human)} judged cases have no scores and are left out")
+    return _Joined(shared, places, np.array([human[key] for key in shared], dtype=np.intp)), notes
+
+
+def _noisy(judgments: Judgments, joined: _Joined, more_errors_than: float | None) -> NDArray[np.intp]:
+    if more_errors_than is None:
+        return np.arange(len(joined.keys))
+    totals = judgments.mean_errors().column("errors_total")[joined.human]
+    keep = np.flatnonzero(totals > more_errors_than)
+    if len(keep) < 3:
+        raise InputError(f"only {len(keep)} cases have more than {more_errors_than:g} errors; correlations need 3")
+    return keep
+
+
+def _ceiling(
+    target: str,
+    by_rater: Array,
+    kind: Kind,
+    studies: Sequence[str],
+    within: Sequence[str] | None,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> Ceiling:
+    rng = np.random.default_rng(seed)
+    agreements = (
+        icc(by_rater, level=level),
+        icc(by_rater, average=True, level=level),
+        krippendorff_alpha(by_rater, rng=rng, studies=studies, level=level, resamples=resamples),
+    )
+    left_out = leave_one_rater_out(
+        by_rater, rng=rng, kind=kind, studies=studies, within=within, level=level, resamples=resamples
+    )
+    return Ceiling(target, agreements, left_out)
+
+
+def _preferences(
+    names: Sequence[str],
+    table: Array,
+    goal: Array,
+    studies: Sequence[str],
+    ties: TieRule,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> dict[str, Preference]:
+    if len(set(studies)) == len(studies):
+        return {}  # one candidate per study: there is nothing to prefer
+    return {
+        name: preference_accuracy(
+            values,
+            goal,
+            studies=studies,
+            rng=np.random.default_rng(seed),
+            ties=ties,
+            level=level,
+            resamples=resamples,
+        )
+        for name, values in zip(names, table.T, strict=True)
+    }
+
+
+def _rank(
+    names: Sequence[str],
+    table: Array,
+    goal: Array,
+    kind: Kind,
+    studies: Sequence[str],
+    within: Sequence[str] | None,
+    correction: Correction,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> Ranking | None:
+    if len(names) < 2:
+        return None
+    return rank_judges(
+        table,
+        goal,
+        names=names,
+        rng=np.random.default_rng(seed),
+        kind=kind,
+        studies=studies,
+        within=within,
+        correction=correction,
+        level=level,
+        resamples=resamples,
+    )

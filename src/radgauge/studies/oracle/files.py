@@ -1,0 +1,73 @@
+"""Matches on disk: a table that `radgauge score` reads as candidates, and how it came about beside it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import radgauge
+from radgauge.errors import UsageError
+from radgauge.studies.oracle.find import Match
+
+ENDINGS = (".jsonl", ".csv")
+
+
+def check_matches_path(path: Path) -> None:
+    """Whether matches can be written there: asked before the work, not after it."""
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"matches are written as {' or '.join(ENDINGS)}, got {path.name!r}")
+
+
+def about_path(path: Path) -> Path:
+    """Where the settings behind a file of matches are kept."""
+    return path.with_name(f"{path.name}.about.json")
+
+
+def write_matches(
+    path: Path, matches: Sequence[Match], *, system: str, text: bool = True, about: Mapping[str, Any] | None = None
+) -> None:
+    """Write one record per match, and signatures, versions and hashes to a second file beside it.
+
+    Args:
+        path: A .jsonl or .csv file.
+        matches: What `oracle` returned.
+        system: What the found reports are called as a system; further ranks get their number.
+        text: Whether to write the reports themselves, as `candidate`.
+        about: For the second file.
+    """
+    check_matches_path(path)
+    records = [_record(match, system, text) for match in matches]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as stream:
+            if path.suffix == ".jsonl":
+                stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+            elif records:
+                writer = csv.DictWriter(
+                    stream, list(records[0]), lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC
+                )
+                writer.writeheader()
+                writer.writerows(records)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    header = {"radgauge": radgauge.__version__, "system": system, **(about or {})}
+    about_path(path).write_text(json.dumps(header, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _record(match: Match, system: str, text: bool) -> dict[str, Any]:
+    return {
+        "id": match.id,
+        "system": system if match.rank == 1 else f"{system} {match.rank}",
+        "rank": match.rank,
+        "corpus_id": match.corpus_id or None,
+        "score": None if math.isnan(match.score) else match.score,
+        "frequency": match.frequency,
+        "note": match.note,
+        **({"candidate": match.text} if text else {}),
+    }

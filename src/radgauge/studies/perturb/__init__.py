@@ -1,0 +1,42 @@
+"""The perturbation laboratory: reports with one known change, and what metrics make of them.
+
+The six kinds of VLScore (section 4.2) and eleven more. Every change is proposed by rules, confirmed by the report
+reader, and recorded.
+"""
+
+from radgauge.studies.perturb.edits import KINDS, Edit, Kind, Perturbed
+from radgauge.studies.perturb.llm_triples import findings_sentences, propose_triples
+from radgauge.studies.perturb.make import Laboratory, perturb, perturb_reports
+from radgauge.studies.perturb.sentences import Corpus
+from radgauge.studies.perturb.study import (
+    DELTAS,
+    Delta,
+    Sensitivity,
+    SensitivityStudy,
+    Value,
+    evaluate,
+    perturbed_cases,
+)
+from radgauge.studies.perturb.triples import make_triples, write_triples
+
+__all__ = [
+    "DELTAS",
+    "KINDS",
+    "Corpus",
+    "Delta",
+    "Edit",
+    "Kind",
+    "Laboratory",
+    "Perturbed",
+    "Sensitivity",
+    "SensitivityStudy",
+    "Value",
+    "evaluate",
+    "findings_sentences",
+    "make_triples",
+    "perturb",
+    "perturb_reports",
+    "perturbed_cases",
+    "propose_triples",
+    "write_triples",
+]

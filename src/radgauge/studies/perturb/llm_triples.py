@@ -1,0 +1,165 @@
+"""Triples of a sentence, the same in other words and its opposite, proposed by a language model.
+
+As RaTE-Eval's third task was made (Zhao et al., RaTEScore, EMNLP 2024, section 4.3), except that nothing is taken
+on trust: a rewrite counts only if the reader finds the same statements in it, an opposite only if it contradicts a
+statement and changes nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from radgauge.findings.match import Aligned, align_findings
+from radgauge.io.judgments.rate_eval import Triple
+from radgauge.llm.client import LanguageModel
+from radgauge.llm.journal import Journal
+from radgauge.llm.numbered import Outcome, Progress, Question, ask_all
+from radgauge.llm.prompts import prompt
+from radgauge.plain_language.checks import told_differently
+from radgauge.plain_language.dedupe import distinct_sentences, normal_sentence
+from radgauge.plain_language.fidelity import lay_findings, lay_knowledge
+from radgauge.plain_language.lay_reader import LayReader
+from radgauge.plain_language.replacement import sentences_of
+
+Item = tuple[str, ...]
+REWRITE, OPPOSITE = "rewrite", "opposite"
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """What a language model proposed for some sentences.
+
+    Attributes:
+        triples: Those that the reader confirms.
+        refused: Why others were given up -> how many.
+    """
+
+    triples: tuple[Triple, ...]
+    refused: Mapping[str, int]
+
+
+def findings_sentences(reports: Mapping[str, str]) -> dict[str, str]:
+    """Id -> sentence, of every distinct sentence that states or denies a finding; ids name report and sentence."""
+    placed = [
+        (f"{study}#{number}", sentence)
+        for study, text in reports.items()
+        for number, sentence in enumerate(sentences_of(text), start=1)
+    ]
+    chosen = distinct_sentences(sentence for _, sentence in placed)
+    first: dict[str, str] = {}
+    for name, sentence in placed:
+        first.setdefault(normal_sentence(sentence), name)
+    return {first[key]: sentence for key, sentence in chosen.items() if _says_something(sentence)}
+
+
+def propose_triples(
+    sentences: Mapping[str, str],
+    *,
+    model: LanguageModel,
+    journal: Journal,
+    batch: int = 20,
+    parallel: int = 4,
+    attempts: int = 3,
+    retry_failed: bool = False,
+    progress: Callable[[str, Progress], None] | None = None,
+) -> Iterator[Proposed]:
+    """Ask for rewrites and opposites, some sentences at a time.
+
+    Args:
+        sentences: Id -> sentence.
+        model: Whom to ask.
+        journal: What was asked before.
+        batch: Sentences per request.
+        parallel: Requests at the same time.
+        attempts: Times that a sentence is asked before it is given up.
+        retry_failed: Ask again for what earlier runs gave up.
+        progress: Told (task, progress) after every request.
+    """
+    names = list(sentences)
+    step = batch * parallel
+    for start in range(0, len(names), step):
+        part = names[start : start + step]
+        answers: dict[str, list[Outcome]] = {}
+        for wanted, fault in ((REWRITE, not_the_same), (OPPOSITE, not_the_opposite)):
+            tell = None if progress is None else partial(progress, wanted)
+            answers[wanted] = ask_all(
+                _question(wanted, fault),
+                [(sentences[name],) for name in part],
+                model=model,
+                journal=journal,
+                batch=batch,
+                attempts=attempts,
+                parallel=parallel,
+                retry_failed=retry_failed,
+                progress=tell,
+            )
+        triples, refused = [], Counter[str]()
+        for name, rewrite, opposite in zip(part, answers[REWRITE], answers[OPPOSITE], strict=True):
+            if rewrite.value and opposite.value:
+                triples.append(Triple(name, sentences[name], rewrite.value, opposite.value))
+            else:
+                refused.update(
+                    f"{what}: {each.why}" for what, each in ((REWRITE, rewrite), (OPPOSITE, opposite)) if each.why
+                )
+        yield Proposed(tuple(triples), refused)
+
+
+def not_the_same(sentence: str, text: str) -> str:
+    """Why a text is no rewrite; "" if it is one.
+
+    >>> not_the_same("No pleural effusion.", "Pleural effusion is absent.")
+    ''
+    >>> not_the_same("No pleural effusion.", "There is a pleural effusion.")
+    'it does not say the same'
+    """
+    if normal_sentence(sentence) == normal_sentence(text):
+        return "it repeats the sentence"
+    if told_differently(sentence, text) or not _says_something(text):
+        return "it does not say the same"
+    return "it leaves out a detail" if any(match.differences for match in _aligned(sentence, text).matched) else ""
+
+
+def not_the_opposite(sentence: str, text: str) -> str:
+    """Why a text is no opposite; "" if it is one.
+
+    >>> not_the_opposite("No pleural effusion.", "There is a pleural effusion.")
+    ''
+    >>> not_the_opposite("Left pleural effusion.", "Right pleural effusion.")
+    'it contradicts nothing'
+    """
+    aligned = _aligned(sentence, text)
+    if not aligned.denied and not aligned.invented:
+        return "it contradicts nothing"
+    if aligned.missing or aligned.added or any(match.differences for match in aligned.matched):
+        return "it changes something else"
+    return ""
+
+
+def _question(wanted: str, fault: Callable[[str, str], str]) -> Question:
+    general = prompt("triples")
+    asked = general._replace(user=general.user.replace("{wanted}", wanted))
+
+    def render(items: Sequence[Item]) -> str:
+        return asked.fill([item[0] for item in items])
+
+    def accept(items: Sequence[Item], texts: Mapping[int, str]) -> dict[int, str]:
+        found = {number: fault(items[number][0], text) for number, text in texts.items()}
+        return {number: why for number, why in found.items() if why}
+
+    return Question(
+        wanted, asked.system, render, accept, lambda items: 64 + sum(48 + len(i[0].encode()) for i in items)
+    )
+
+
+def _aligned(sentence: str, text: str) -> Aligned:
+    reference, candidate = map(lay_findings, LayReader().read([sentence, text]))
+    return align_findings(reference, candidate, lay_knowledge())
+
+
+def _says_something(sentence: str) -> bool:
+    [reading] = LayReader().read([sentence])
+    found = lay_findings(reading)
+    return bool(found.present or found.denied)

@@ -1,0 +1,43 @@
+"""Triples of a report, the same in other words, and its opposite: the form of RaTE-Eval task 3.
+
+There a language model wrote both; here the rules do. A metric is right where the rewrite scores better.
+Zhao et al., RaTEScore (EMNLP 2024), section 4.3.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from radgauge.errors import UsageError
+from radgauge.io.judgments.rate_eval import Triple
+from radgauge.studies.perturb.make import perturb_reports
+
+
+def make_triples(reports: Mapping[str, str], *, seed: int = 0) -> list[Triple]:
+    """The triples of all reports that can be both rewritten and turned round.
+
+    Args:
+        reports: Id -> text.
+        seed: Seed of every choice.
+
+    >>> [triple] = make_triples({"1": "There is no pleural effusion."})
+    >>> triple.opposite
+    'There is a pleural effusion.'
+    """
+    made = perturb_reports(reports, ["paraphrase", "flip_negation"], seed=seed).perturbed
+    return [
+        Triple(study, text, made[study, "paraphrase"].text, made[study, "flip_negation"].text)
+        for study, text in reports.items()
+        if (study, "paraphrase") in made and (study, "flip_negation") in made
+    ]
+
+
+def write_triples(path: Path, triples: Sequence[Triple]) -> None:
+    """JSON lines with id, original, rewrite, opposite, as `radgauge triples` reads them."""
+    if path.suffix.lower() != ".jsonl":
+        raise UsageError(f"triples are written as .jsonl, got {path.name}")
+    path.write_text(
+        "".join(json.dumps(triple._asdict(), ensure_ascii=False) + "\n" for triple in triples), encoding="utf-8"
+    )

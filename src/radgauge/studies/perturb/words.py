@@ -1,0 +1,135 @@
+"""Changes of words: places, degrees, measurements, empty words, synonyms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from radgauge.studies.perturb.edits import Proposal
+from radgauge.studies.perturb.grammar import fit
+from radgauge.studies.perturb.knowledge import knowledge, synonyms
+from radgauge.studies.perturb.report import Report, is_significant
+
+_MEASUREMENT = re.compile(r"(?<![\d.,/-])(\d{1,3}(?:\.\d{1,2})?)(?=\s?-?(?:mm|cm|x|×|by)\b)", re.IGNORECASE)
+_UNIT = re.compile(r"[\d.\s]*(?:(?:x|×|by)\s*[\d.]+\s*)*-?(?:mm|cm)\b", re.IGNORECASE)
+_AWAY = re.compile(r"\s?(?:mm|cm) (?:above|below|from|beyond|proximal|distal)\b", re.IGNORECASE)
+_ORGANS = ("space", "airspace", "lung", "pulmonary", "interstitial", "pleural", "alveolar")
+_SIZES = ("trace", "tiny", "small")
+_FACTORS = (0.4, 0.5, 2.0, 2.5, 3.0)
+
+
+def _placed(report: Report, start: int, end: int, after: str, *, category: int, significant: bool) -> Proposal:
+    opening = any(sentence.start == start for sentence in report.reading.sentences)
+    start, end, after = fit(report.text, start, end, after=after, opening=opening)
+    return Proposal(start, end, after, category, significant)
+
+
+def change_location(report: Report) -> Iterator[Proposal]:
+    """Sides and places in sentences that state a pathology or a device."""
+    known = knowledge()
+    for index, sentence in enumerate(report.reading.sentences):
+        found = [each for each in report.by_sentence[index] if each.assertion != "absent"]
+        if not found or all(each.attributes.context != "current" for each in found):
+            continue
+        for match in known.location_word.finditer(report.text, sentence.start, sentence.end):
+            if known.fixed_before.match(report.text, match.end()):
+                continue
+            if match[0].lower() in known.brain_places and report.region != "head":
+                continue
+            if known.fixed_after.search(report.text, sentence.start, match.start()):
+                continue
+            for after in known.location[match[0].lower()]:
+                if _and_again(report.text, match.start(), match.end(), after):
+                    continue
+                yield _placed(report, *match.span(), after, category=3, significant=is_significant(found))
+
+
+def change_severity(report: Report) -> Iterator[Proposal]:
+    """Degrees of pathologies that the report states."""
+    known = knowledge()
+    for modifier in report.reading.modifiers:
+        if modifier.role != "severity" or modifier.mention < 0:
+            continue
+        finding = report.reading.mentions[modifier.mention]
+        if finding.assertion == "absent" or finding.attributes.context != "current":
+            continue
+        word = report.text[modifier.start : modifier.end].lower()
+        last = finding.text.lower().split()[-1]
+        for after in known.severity.get(word, ()):
+            if after == "moderate" and word in _SIZES and last not in known.of_moderate_size:
+                continue
+            after = known.size_words.get(after, after) if last in known.sized else after
+            yield _placed(
+                report, modifier.start, modifier.end, after, category=4, significant=is_significant([finding])
+            )
+
+
+def unknown_word(report: Report) -> Iterator[Proposal]:
+    """Words without content, outside everything the reader understood."""
+    known = knowledge()
+    taken = [(each.start, each.end) for each in report.reading.mentions]
+    taken += [(each.start, each.end) for each in report.reading.modifiers]
+    for sentence in report.reading.sentences:
+        for match in known.unknown_word.finditer(report.text, sentence.start, sentence.end):
+            if not any(start < match.end() and match.start() < end for start, end in taken):
+                yield Proposal(*match.span(), known.unknown_token, 0, False)
+
+
+def change_measurement(report: Report) -> Iterator[Proposal]:
+    """Sizes and distances in mm or cm, by a factor of two or more."""
+    for sentence in report.reading.sentences:
+        if sentence.section in ("technique", "history"):
+            continue
+        for match in _MEASUREMENT.finditer(report.text, sentence.start, sentence.end):
+            if not _UNIT.match(report.text, match.end()):
+                continue
+            value = float(match[1])
+            places = len(match[1].partition(".")[2])
+            category = 3 if _AWAY.match(report.text, match.end()) else 4
+            for factor in _FACTORS:
+                after = f"{value * factor:.{places}f}"
+                if after != match[1] and float(after) > 0:
+                    yield _placed(report, *match.span(), after, category=category, significant=True)
+
+
+def paraphrase(report: Report) -> Iterator[Proposal]:
+    """Synonyms of findings from the lexicon, and turns of phrase."""
+    known, words = knowledge(), synonyms()
+    for mention in report.reading.mentions:
+        if mention.form != "noun":
+            continue
+        before = mention.text.lower()
+        terms = words.get(mention.concept, ())
+        if before not in terms:
+            continue
+        mass = before.split()[-1] in known.mass_nouns
+        for term in terms:
+            old, new = set(before.split()), set(term.split())
+            says_more = (old < new or new < old) and not old ^ new <= known.free_words
+            says_more |= report.region not in ("chest", "") and bool((new - old) & known.free_words)
+            counts_as_before = (term.split()[-1] in known.mass_nouns) == mass
+            respelt = term.replace(" ", "") == before.replace(" ", "")
+            if not respelt and counts_as_before and not says_more and not _repeats(report, mention.start, term):
+                yield _placed(report, mention.start, mention.end, term, category=0, significant=False)
+    for pattern, template in known.paraphrase:
+        for match in pattern.finditer(report.text):
+            yield _placed(report, *match.span(), match.expand(template), category=0, significant=False)
+
+
+def _repeats(report: Report, start: int, term: str) -> bool:
+    """Whether the term says again what stands before it: "pleural pleural fluid", "air space lung opacity"."""
+    before = report.text[max(0, start - 30) : start].lower().split()
+    if not before:
+        return False
+    said = before[-1] in term.split()
+    return said or (before[-1] in _ORGANS and term.split()[0] in knowledge().free_words)
+
+
+def _and_again(text: str, start: int, end: int, after: str) -> bool:
+    """Whether the new place would be coupled with itself: "lumbar and lumbar spine"."""
+    around = text[max(0, start - 20) : start].lower(), text[end : end + 20].lower()
+    word = rf"(?:\w*{re.escape(after)})"
+    coupled = r"(?:,|and|or|to|,? and|/)"
+    return bool(
+        re.search(rf"\b{word}\s?{coupled}\s?$", around[0]) or re.match(rf"\s?{coupled}\s?{word}\b", around[1])
+    )

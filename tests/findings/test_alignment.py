@@ -1,0 +1,172 @@
+"""Findings of one report, and two reports side by side."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from radgauge.findings.claims import findings_of
+from radgauge.findings.concepts import DATA
+from radgauge.findings.findings import Findings, knowledge_for
+from radgauge.findings.match import Aligned, align_findings
+from radgauge.findings.places import BOTH, LEFT, RIGHT
+from radgauge.findings.profile import profile_of
+from radgauge.findings.rules import TIERS, Context, context_of, years
+from radgauge.report_reader import load_lexicon, read_report
+
+KNOWN = knowledge_for(load_lexicon())
+
+
+def findings(text: str) -> Findings:
+    return findings_of(read_report(text), KNOWN)
+
+
+def aligned(reference: str, candidate: str) -> Aligned:
+    return align_findings(findings(reference), findings(candidate), KNOWN)
+
+
+def summary(found: Aligned) -> tuple[list[str], list[str], list[str]]:
+    """Matched, missing and added concepts, contradictions with the latter two."""
+    missing = [f.concept for f in found.missing] + [c.finding.concept for c in found.denied]
+    added = [f.concept for f in found.added] + [c.finding.concept for c in found.invented]
+    return [m.reference.concept for m in found.matched], missing, added
+
+
+def present(text: str) -> list[str]:
+    return [finding.concept for finding in findings(text).present]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Small left effusion. The effusion is new.", ["pleural_effusion"]),
+        ("Opacity in the right lower lobe consistent with pneumonia.", ["lung_opacity"]),
+        ("Possible atelectasis or pneumonia.", ["atelectasis"]),
+        ("Left lower lobe airspace disease/consolidation.", ["airspace_disease"]),
+        ("Pacemaker with leads in the right atrium.", ["pacemaker"]),
+        ("Cardiomegaly. The heart is enlarged.", ["cardiomegaly"]),
+        ("Small effusions cannot be excluded.", []),
+        ("Overexposure limits evaluation for subtle infiltrates.", []),
+        ("The clinical indication is rib fracture.", []),
+        ("History: pneumonia. Findings: Clear lungs.", []),
+        ("Artifact from EKG leads.", []),
+        ("Prior CABG.", ["cabg"]),
+        ("Left basilar atelectasis and/or infiltrate.", ["atelectasis"]),
+        ("Opacities, likely edema.", ["lung_opacity"]),
+        ("Left opacity. Differential includes infection, aspiration and edema.", ["lung_opacity"]),
+        ("Please note that fractures may not be demonstrated.", []),
+        ("Upper lobe pneumonia is not entirely excluded.", []),
+        ("Dual lead pacemaker.", ["pacemaker"]),
+        ("Left effusion and right effusion.", ["pleural_effusion", "pleural_effusion"]),
+    ],
+)
+def test_findings_of_a_report(text: str, expected: list[str]) -> None:
+    assert present(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "expected"),
+    [
+        ("Cardiomegaly.", "Enlarged cardiac silhouette.", (["cardiomegaly"], [], [])),
+        ("Infiltrate.", "Consolidation.", (["infiltrate"], [], [])),
+        ("PICC.", "Central venous catheter.", (["picc"], [], [])),
+        ("Endotracheal tube.", "Nasogastric tube.", ([], ["endotracheal_tube"], ["nasogastric_tube"])),
+        ("Bilateral effusions.", "Left effusion and right effusion.", (["pleural_effusion"], [], [])),
+        ("Left effusion and right effusion.", "Bilateral effusions.", (["pleural_effusion"], [], [])),
+        ("Right lower lobe pneumonia.", "Lungs are clear.", ([], ["pneumonia"], [])),
+        ("Interstitial opacities.", "Consolidation.", ([], ["interstitial_opacity"], ["consolidation"])),
+    ],
+)
+def test_alignment(reference: str, candidate: str, expected: tuple[list[str], list[str], list[str]]) -> None:
+    assert summary(aligned(reference, candidate)) == expected
+
+
+def test_bilateral_is_left_and_right() -> None:
+    (match,) = aligned("Bilateral effusions.", "Left effusion. Cardiomegaly. Right effusion.").matched
+    assert (match.reference.sides, match.candidate.sides) == (BOTH, BOTH)
+    assert not match.differences
+
+
+def test_sides_are_matched_with_their_own() -> None:
+    found = aligned("Left effusion. Large right effusion.", "Large right effusion. Left effusion.")
+    assert [(m.reference.sides, m.candidate.sides) for m in found.matched] == [(LEFT, LEFT), (RIGHT, RIGHT)]
+
+
+def test_normal_statements_deny() -> None:
+    found = aligned("Cardiomegaly. Pneumonia.", "Heart size is normal. The lungs are clear.")
+    assert {each.finding.concept for each in found.denied} == {"cardiomegaly", "pneumonia"}
+    assert not found.missing
+
+
+def test_no_large_effusion_leaves_room_for_a_small_one() -> None:
+    assert not aligned("Small left effusion.", "No large effusion.").denied
+    assert aligned("Large left effusion.", "No large effusion.").denied
+
+
+def test_spans_point_at_the_words() -> None:
+    reference, candidate = "There is cardiomegaly.", "Lungs are clear. The heart is enlarged."
+    (match,) = aligned(reference, candidate).matched
+    (start, end) = match.reference.spans[0]
+    assert reference[start:end] == "cardiomegaly"
+    assert all(candidate[a:b] for a, b in match.candidate.spans)
+
+
+def test_age_in_every_form() -> None:
+    assert [years(text) for text in ("073Y", "64", "15M", "2 years", "x")] == [73, 64, 1.25, 2, None]
+    assert context_of({"PatientAge": "073Y", "Indication": "Fall"}) == Context(73.0, "fall")
+
+
+def test_context_rules() -> None:
+    tier = KNOWN.rules.tier
+    assert TIERS[tier("degenerative_spine_change", Context(80.0))] == "benign"
+    assert TIERS[tier("picc", Context(None, "picc placement"))] == "actionable"
+    assert TIERS[tier("rib_fracture", Context(50.0, "fall from a ladder"))] == "urgent"
+    assert TIERS[tier("rib_fracture")] == "actionable"
+
+
+def test_every_id_of_the_data_files_is_in_the_lexicon() -> None:
+    families = tomllib.loads((DATA / "families.toml").read_text())
+    rules = tomllib.loads((DATA / "rules.toml").read_text())
+    places = tomllib.loads((DATA / "places.toml").read_text())
+    named = {c for family in families["family"] for c in family["concepts"]} | set(families["wide"]["concepts"])
+    named |= {c for pair in families["apart"] for c in (*pair["these"], *pair["those"])}
+    for section in ("ignored", "weak", "parts", "lasting"):
+        named |= set(rules[section]["concepts"])
+    named |= {c for rule in rules["context"] for c in rule["concepts"]}
+    named |= {c for concepts in rules["topics"].values() for c in concepts}
+    named |= {c for zone in places["zone"] for c in zone["places"]} | set(places["vague"]["places"])
+    assert not named - set(load_lexicon().concepts)
+
+
+SENTENCES = st.sampled_from(
+    [
+        *("Left effusion.", "Right effusion.", "Bilateral effusions.", "Cardiomegaly.", "The heart is normal."),
+        *("No pneumothorax.", "Small right pneumothorax.", "PICC in the SVC.", "Right lower lobe opacity."),
+        *("Possible pneumonia.", "Lungs are clear.", "Rib fractures.", "Endotracheal tube.", "Atelectasis."),
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(SENTENCES, min_size=1, max_size=6), st.lists(SENTENCES, min_size=1, max_size=6))
+def test_every_finding_is_accounted_for(theirs: list[str], ours: list[str]) -> None:
+    reference, candidate = findings(" ".join(theirs)), findings(" ".join(ours))
+    found = align_findings(reference, candidate, KNOWN)
+    spans_r = [s for m in found.matched for s in m.reference.spans]
+    spans_r += [s for f in found.missing for s in f.spans] + [s for c in found.denied for s in c.finding.spans]
+    spans_c = [s for m in found.matched for s in m.candidate.spans]
+    spans_c += [s for f in found.added for s in f.spans] + [s for c in found.invented for s in c.finding.spans]
+    assert sorted(spans_r) == sorted(s for f in reference.present for s in f.spans)
+    assert sorted(spans_c) == sorted(s for f in candidate.present for s in f.spans)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(SENTENCES, min_size=1, max_size=6))
+def test_a_report_has_no_errors_against_itself(sentences: list[str]) -> None:
+    report = findings(" ".join(sentences))
+    profile = profile_of(align_findings(report, report, KNOWN), report, report, KNOWN)
+    assert not profile.errors
+    assert profile.silent == 0

@@ -1,0 +1,48 @@
+"""The robustness experiment on our two test beds."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from radgauge.cli import app
+from radgauge.errors import UsageError
+from radgauge.plain_language.robustness import BEDS, UNSEEN, pairs_of, robustness
+
+
+@pytest.mark.parametrize("name", BEDS)
+def test_beds_hold_a_hundred_distinct_pairs(name: str) -> None:
+    pairs = {(case.candidate, case.references) for case in pairs_of(name)}
+    assert len(pairs) == len(pairs_of(name)) >= 100
+    assert all(case.candidate != case.references[0] for case in pairs_of(name))
+
+
+def test_unseen_pairs_are_new() -> None:
+    known = {frozenset((case.candidate, *case.references)) for name in BEDS for case in pairs_of(name)}
+    for name in UNSEEN:
+        assert len(pairs_of(name)) >= 30
+        assert known.isdisjoint(frozenset((case.candidate, *case.references)) for case in pairs_of(name))
+
+
+def test_an_unknown_bed_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"a test bed must be one of same_meaning, .*got 'third'"):
+        pairs_of("third")
+
+
+def test_lay_text_mends_what_words_get_wrong() -> None:
+    found = robustness(["bleu"])
+    bleu = next(row for row in found.rows if row.name == "bleu_1")
+    assert bleu.same_raw < bleu.other_raw  # the mirage of the paper's table 2
+    assert bleu.same_lay > bleu.other_lay
+    semantics = found.rows[-1]
+    assert semantics.same_lay > 0.9
+    assert semantics.other_lay < 0.02
+    assert found.ranking["layman_semantics_embedded lay"] >= 0.95
+    assert found.ranking["layman_semantics_embedded lay, by similarity"] >= 0.97
+
+
+def test_the_verb_prints_table_2() -> None:
+    done = CliRunner().invoke(app, ["layman", "robustness", "-m", "rouge"], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "layman_semantics_embedded" in done.stdout
+    assert "same above other in" in done.stdout
