@@ -18,7 +18,7 @@ LAYERS = [
     {"errors"},
     {"text", "stats", "error_categories", "show", "images"},
     {"io.tables"},
-    {"cases", "cache"},
+    {"cases", "cache", "packing"},
     {"reading"},
     {"metric"},
     {"report_reader"},

@@ -30,10 +30,10 @@ class Counting:
 class Keeping(Counting):
     """The same, worth keeping on disk."""
 
-    def pack(self, reading: int) -> bytes:
+    def pack(self, reading: int, text: str) -> bytes:
         return str(reading).encode()
 
-    def unpack(self, packed: bytes) -> int:
+    def unpack(self, packed: bytes, text: str) -> int:
         return int(packed)
 
 

@@ -20,6 +20,9 @@ from pathlib import Path
 
 log = logging.getLogger(__name__)
 
+# Raised when the tables or what readers pack changes; a cache of another number is started anew. Before 2 the
+# readings held the words of the reports.
+_SCHEMA = 2
 _TABLES = """
 create table if not exists readers (id integer primary key, signature text unique not null);
 create table if not exists readings (
@@ -131,7 +134,7 @@ class Cache:
         except sqlite3.OperationalError:
             raise  # locked, no space, no permission: the file itself may be fine
         except sqlite3.DatabaseError:
-            log.warning("the reading cache is damaged and is started anew")
+            log.warning("the reading cache is damaged or of another version and is started anew")
             for part in self._files():
                 part.unlink(missing_ok=True)
             db = self._connect()
@@ -143,7 +146,11 @@ class Cache:
         try:
             db.execute("pragma journal_mode = wal")
             db.execute("pragma synchronous = normal")
-            db.executescript(_TABLES)
+            (schema,) = db.execute("pragma user_version").fetchone()
+            (tables,) = db.execute("select count(*) from sqlite_master").fetchone()
+            if schema != _SCHEMA and tables:
+                raise sqlite3.DatabaseError("another schema")
+            db.executescript(_TABLES + f"pragma user_version = {_SCHEMA};")
         except BaseException:
             db.close()
             raise

@@ -28,8 +28,8 @@ class Reader(Protocol[R_co]):
 
     Optional attributes that `Readings` honours:
         batch_size: Texts per call of `read` (default 512).
-        pack(reading) -> bytes, unpack(bytes) -> reading: makes readings persistent across runs;
-            a reading that is packed as None is not kept.
+        pack(reading, text) -> bytes, unpack(bytes, text) -> reading: makes readings persistent across
+            runs; a reading that is packed as None is not kept.
     """
 
     @property
@@ -44,11 +44,14 @@ class Reader(Protocol[R_co]):
 class Persistent(Protocol):
     """A reader whose readings are worth keeping on disk."""
 
-    def pack(self, reading: Any) -> bytes | None:
-        """The reading as bytes (never pickle); None for one that is to be read anew in the next run."""
+    def pack(self, reading: Any, text: str) -> bytes | None:
+        """The reading as bytes (never pickle); None for one that is to be read anew in the next run.
 
-    def unpack(self, packed: bytes) -> Any:
-        """The reading from the bytes; ValueError if they are not what `pack` writes."""
+        The bytes must not hold words of the text in clear (see `radgauge.packing`).
+        """
+
+    def unpack(self, packed: bytes, text: str) -> Any:
+        """The reading of the text from the bytes; ValueError if they are not what `pack` writes."""
 
 
 class Readings:
@@ -105,7 +108,7 @@ class Readings:
             return wanted
         for text, payload in packed.items():
             try:
-                known[text] = reader.unpack(payload)
+                known[text] = reader.unpack(payload, text)
             except ValueError:
                 log.warning("a cached reading of %s cannot be unpacked and is read anew", reader.signature)
         return [text for text in wanted if text not in known]
@@ -125,7 +128,7 @@ class Readings:
             known.update(zip(batch, read, strict=True))
             if self._cache is not None and isinstance(reader, Persistent):
                 try:
-                    packed = {text: reader.pack(known[text]) for text in batch}
+                    packed = {text: reader.pack(known[text], text) for text in batch}
                     kept = {text: payload for text, payload in packed.items() if payload is not None}
                     self._cache.put(reader.signature, kept)
                 except (OSError, sqlite3.Error) as error:

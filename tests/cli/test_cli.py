@@ -234,9 +234,9 @@ class SlowReader:
             file.write(texts[0].replace(" ", "-") + chr(10))
         time.sleep(0 if os.environ.get("FAST") else 0.2)
         return [len(text) for text in texts]
-    def pack(self, reading):
+    def pack(self, reading, text):
         return str(reading).encode()
-    def unpack(self, packed):
+    def unpack(self, packed, text):
         return int(packed)
 
 @dataclass(frozen=True)

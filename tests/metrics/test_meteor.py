@@ -161,10 +161,10 @@ def test_readings_are_kept_and_reused(program: None, tmp_path: Path, monkeypatch
 
 
 def test_a_damaged_reading_is_refused() -> None:
-    packed = MeteorReader().pack(rows_of(COPY)[0])
-    np.testing.assert_array_equal(MeteorReader().unpack(packed), rows_of(COPY)[0])
+    packed = MeteorReader().pack(rows_of(COPY)[0], "")
+    np.testing.assert_array_equal(MeteorReader().unpack(packed, ""), rows_of(COPY)[0])
     with pytest.raises(ValueError, match="23 statistics must be 184 bytes, got 5"):
-        MeteorReader().unpack(b"short")
+        MeteorReader().unpack(b"short", "")
 
 
 def test_without_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_spans_are_the_text() -> None:
 def test_any_text_is_read_and_survives_packing(text: str) -> None:
     reader = ReportReader()
     (reading,) = reader.read([text])
-    assert reader.unpack(reader.pack(reading)) == reading
+    assert reader.unpack(reader.pack(reading, text), text) == reading
     assert all(text[mention.start : mention.end] == mention.text for mention in reading.mentions)
 
 

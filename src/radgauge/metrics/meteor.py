@@ -46,11 +46,11 @@ class MeteorReader:
                 raise ModelError(f"METEOR gave {len(statistics)} statistics where {STATISTICS} were expected")
         return [np.array(statistics) for statistics in found]
 
-    def pack(self, reading: Rows) -> bytes:
+    def pack(self, reading: Rows, text: str) -> bytes:
         """Little-endian doubles."""
         return reading.astype("<f8").tobytes()
 
-    def unpack(self, packed: bytes) -> Rows:
+    def unpack(self, packed: bytes, text: str) -> Rows:
         """The statistics from `pack`."""
         if len(packed) != 8 * STATISTICS:
             raise ValueError(f"{STATISTICS} statistics must be {8 * STATISTICS} bytes, got {len(packed)}")

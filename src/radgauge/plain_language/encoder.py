@@ -60,11 +60,11 @@ class FindingEncoder:
         """One vector per text."""
         return list(self.encode(texts))
 
-    def pack(self, reading: Vectors) -> bytes:
+    def pack(self, reading: Vectors, text: str) -> bytes:
         """A vector as little-endian 32-bit numbers: reading the sentence set anew takes seconds."""
         return np.asarray(reading, dtype="<f4").tobytes()
 
-    def unpack(self, packed: bytes) -> Vectors:
+    def unpack(self, packed: bytes, text: str) -> Vectors:
         """The vector; ValueError if the bytes are not one."""
         return np.frombuffer(packed, dtype="<f4").astype(np.float32)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence
@@ -118,17 +118,15 @@ class ReportReader:
         vocabulary = load_vocabulary(self.lexicon)
         return [_read(text, vocabulary, vocabulary.sentences) for text in texts]
 
-    def pack(self, reading: ReportReading) -> bytes:
-        """The reading as bytes for the cache on disk."""
-        return json.dumps(
-            [reading.text, reading.sentences, reading.mentions, reading.relations, reading.modifiers],
-            ensure_ascii=False,
-            separators=(",", ":"),
-        ).encode("utf-8", "surrogatepass")
+    def pack(self, reading: ReportReading, text: str) -> bytes:
+        """The reading as bytes for the cache on disk, without words of the report."""
+        return pack_without_words(
+            [reading.sentences, reading.mentions, reading.relations, reading.modifiers], text
+        )
 
-    def unpack(self, packed: bytes) -> ReportReading:
+    def unpack(self, packed: bytes, text: str) -> ReportReading:
         """The reading that `pack` made bytes of."""
-        text, sentences, mentions, relations, modifiers = json.loads(packed.decode("utf-8", "surrogatepass"))
+        sentences, mentions, relations, modifiers = unpack_with_words(packed, text)
         return ReportReading(
             text,
             tuple(Sentence(*each) for each in sentences),

@@ -79,11 +79,11 @@ def test_long_texts_are_counted(folder: Path, seeded: ModuleType, caplog: pytest
 def test_readings_survive_the_cache(folder: Path) -> None:
     reader = chexbert_reader(str(folder))
     reading = reader.read(["No effusion."])[0]
-    again = reader.unpack(reader.pack(reading))
+    again = reader.unpack(reader.pack(reading, ""), "")
     assert again.classes == reading.classes
     assert (again.embedding == reading.embedding).all()
     with pytest.raises(ValueError, match="too short"):
-        reader.unpack(b"1234")
+        reader.unpack(b"1234", "")
 
 
 def test_a_checkpoint_of_the_wrong_shape(folder: Path, tmp_path: Path) -> None:

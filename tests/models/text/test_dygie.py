@@ -68,7 +68,8 @@ def test_batches_do_not_matter(archives: dict[str, Path], seeded: ModuleType) ->
     reader = graph_reader("radgraph", models=str(archives["radgraph"]))
     together = reader.read(seeded.REPORTS)
     assert together == [reader.read([text])[0] for text in seeded.REPORTS]
-    assert [reader.unpack(reader.pack(graph)) for graph in together] == together
+    packed = [reader.pack(graph, text) for graph, text in zip(together, seeded.REPORTS, strict=True)]
+    assert [reader.unpack(each, text) for each, text in zip(packed, seeded.REPORTS, strict=True)] == together
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3, 63, 64, 65, 127, 128, 129])

@@ -85,7 +85,7 @@ def test_batches_change_nothing(small: Path) -> None:
     alone = np.stack([one.read([text])[0] for text in texts])
     np.testing.assert_allclose(alone, np.stack(many.read(texts)), atol=1e-5)
     assert one.signature == many.signature
-    np.testing.assert_array_equal(one.unpack(one.pack(alone[0])), alone[0])
+    np.testing.assert_array_equal(one.unpack(one.pack(alone[0], ""), ""), alone[0])
 
 
 def test_references_are_read_once_for_all_systems(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from radgauge.models.text.ratener import Entity, pack_entities, unpack_entities
+from radgauge.models.text.ratener import Entity
+from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, rate_entities
 
@@ -34,10 +35,10 @@ class EmbeddedEntities:
             for report in self.reading.of(self.reports, texts)
         ]
 
-    def pack(self, reading: tuple[Entity, ...]) -> bytes:
-        """As JSON."""
-        return pack_entities(reading)
+    def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
+        """As JSON without words of the text."""
+        return pack_without_words(reading, text)
 
-    def unpack(self, packed: bytes) -> tuple[Entity, ...]:
-        """From JSON."""
-        return unpack_entities(packed)
+    def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
+        """From JSON and the text."""
+        return tuple(Entity(*each) for each in unpack_with_words(packed, text))

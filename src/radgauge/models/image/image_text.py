@@ -104,11 +104,11 @@ class ImageReader:
                 found[at] = vector
         return found
 
-    def pack(self, reading: Vectors | Unreadable) -> bytes | None:
+    def pack(self, reading: Vectors | Unreadable, text: str) -> bytes | None:
         """A vector as 32-bit numbers; failures are not kept, since a decoder may be installed tomorrow."""
         return None if isinstance(reading, Unreadable) else _packed(reading)
 
-    def unpack(self, packed: bytes) -> Vectors:
+    def unpack(self, packed: bytes, text: str) -> Vectors:
         """The vector."""
         return _unpacked(packed)
 
@@ -129,11 +129,11 @@ class TextReader:
         """One vector per text."""
         return list(_checked(self.encoder.embed_texts(list(texts)), len(texts)))
 
-    def pack(self, reading: Vectors) -> bytes:
+    def pack(self, reading: Vectors, text: str) -> bytes:
         """A vector as 32-bit numbers."""
         return _packed(reading)
 
-    def unpack(self, packed: bytes) -> Vectors:
+    def unpack(self, packed: bytes, text: str) -> Vectors:
         """The vector."""
         return _unpacked(packed)
 

@@ -69,11 +69,11 @@ class ChexbertReader:
             )
         return network.label(ids)
 
-    def pack(self, reading: ChexbertReading) -> bytes:
+    def pack(self, reading: ChexbertReading, text: str) -> bytes:
         """14 bytes of classes, then the embedding as little-endian 32-bit numbers."""
         return bytes(reading.classes) + np.asarray(reading.embedding, dtype="<f4").tobytes()
 
-    def unpack(self, packed: bytes) -> ChexbertReading:
+    def unpack(self, packed: bytes, text: str) -> ChexbertReading:
         """The reading; ValueError if the bytes are not one."""
         if len(packed) <= HEADS:
             raise ValueError("too short for a CheXbert reading")

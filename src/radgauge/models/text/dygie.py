@@ -27,6 +27,7 @@ from radgauge.models.checkpoints.radgraph_archive import Archive, read_archive
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer
 from radgauge.models.text.batching import markers
 from radgauge.models.text.sequences import SequenceEncoder
+from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.report_reader.graph_json import Graph
 from radgauge.report_reader.radgraph import TOKEN
 
@@ -91,13 +92,13 @@ class GraphReader:
             for each, graph in zip(words, network.graphs(able), strict=True)
         ]
 
-    def pack(self, reading: Graph) -> bytes:
-        """The graph as JSON."""
-        return json.dumps(reading, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    def pack(self, reading: Graph, text: str) -> bytes:
+        """The graph as JSON, with places among the words of the text instead of words."""
+        return pack_without_words(reading, " ".join(words_of(text, network=self.network)))
 
-    def unpack(self, packed: bytes) -> Graph:
+    def unpack(self, packed: bytes, text: str) -> Graph:
         """The graph; ValueError if the bytes are not one."""
-        found: Graph = json.loads(packed.decode("utf-8", "surrogatepass"))
+        found: Graph = unpack_with_words(packed, " ".join(words_of(text, network=self.network)))
         return found
 
 

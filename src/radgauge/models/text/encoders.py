@@ -92,11 +92,11 @@ class TransformerEncoder:
         """One vector per text."""
         return list(self.encode(texts))
 
-    def pack(self, reading: Vectors) -> bytes:
+    def pack(self, reading: Vectors, text: str) -> bytes:
         """A vector as little-endian 32-bit numbers."""
         return np.asarray(reading, dtype="<f4").tobytes()
 
-    def unpack(self, packed: bytes) -> Vectors:
+    def unpack(self, packed: bytes, text: str) -> Vectors:
         """The vector; ValueError if the bytes are not one."""
         return np.frombuffer(packed, dtype="<f4").astype(np.float32)
 

@@ -16,7 +16,6 @@ moves up; here such a report has no entities and stays in its place.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -25,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 from radgauge.errors import ModelError, UsageError, require
 from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
+from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.text.rush import VERSION, rush_sentences
 
 LABELS = (
@@ -86,16 +86,6 @@ def decode(tokens: Sequence[str], labels: Sequence[str]) -> list[tuple[int, int,
     return found
 
 
-def pack_entities(entities: Sequence[Entity]) -> bytes:
-    """Entities as bytes for the cache on disk."""
-    return json.dumps(entities, separators=(",", ":")).encode()
-
-
-def unpack_entities(packed: bytes) -> tuple[Entity, ...]:
-    """The entities that `pack_entities` made bytes of."""
-    return tuple(Entity(*each) for each in json.loads(packed))
-
-
 @dataclass(frozen=True)
 class RateNer:
     """A token-classification checkpoint as a reader of entities; weights are loaded at the first text.
@@ -141,13 +131,13 @@ class RateNer:
             for found, inside in zip(spans, sentences, strict=True)
         ]
 
-    def pack(self, reading: tuple[Entity, ...]) -> bytes:
-        """As JSON."""
-        return pack_entities(reading)
+    def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
+        """As JSON without words of the text."""
+        return pack_without_words(reading, text)
 
-    def unpack(self, packed: bytes) -> tuple[Entity, ...]:
-        """From JSON."""
-        return unpack_entities(packed)
+    def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
+        """From JSON and the text."""
+        return tuple(Entity(*each) for each in unpack_with_words(packed, text))
 
 
 def kept_sentences(text: str, spans: Sequence[Span]) -> list[Span]:

@@ -20,10 +20,9 @@ from radgauge.models.text.ratener import (
     LABELS,
     Entity,
     kept_sentences,
-    pack_entities,
     splitter_named,
-    unpack_entities,
 )
+from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.text.rush import VERSION
 from radgauge.text.tokens import tokenize
 
@@ -159,13 +158,13 @@ class SpanNer:
                 found[number].append(Entity(texts[number][a:b], kind, a, b))
         return [tuple(each) for each in found]
 
-    def pack(self, reading: tuple[Entity, ...]) -> bytes:
-        """As JSON."""
-        return pack_entities(reading)
+    def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
+        """As JSON without words of the text."""
+        return pack_without_words(reading, text)
 
-    def unpack(self, packed: bytes) -> tuple[Entity, ...]:
-        """From JSON."""
-        return unpack_entities(packed)
+    def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
+        """From JSON and the text."""
+        return tuple(Entity(*each) for each in unpack_with_words(packed, text))
 
 
 def predict_spans(
