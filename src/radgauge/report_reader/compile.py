@@ -15,6 +15,7 @@ from typing import Any
 
 from radgauge.report_reader.lexicon import Lexicon, load_lexicon
 from radgauge.report_reader.lexicon.load import read_kept, write_kept
+from radgauge.report_reader.spelling import Spelling, short_forms, words_of_terms
 from radgauge.report_reader.vocabulary import Cue, Entry, Vocabulary
 from radgauge.text import tokens, words
 from radgauge.text.tokens import phrase_key, tokenize
@@ -73,6 +74,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
         {concept.id: side for concept in lexicon if (side := _side_of(concept.name))},
         frozenset(word.lower() for word in bilateral),
         _regions(lexicon),
+        _spelling(lexicon, terms),
     )
 
 
@@ -91,6 +93,9 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
             concept: [[region, there, sorted(words)] for region, there, words in rules]
             for concept, rules in vocabulary.regions.items()
         },
+        "shorthand": dict(vocabulary.spelling.shorthand),
+        "known": vocabulary.spelling.known,
+        "keep": sorted(vocabulary.spelling.keep),
     }
 
 
@@ -110,6 +115,7 @@ def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
             concept: [(region, there, frozenset(words)) for region, there, words in rules]
             for concept, rules in kept["regions"].items()
         },
+        Spelling(kept["shorthand"], kept["known"], frozenset(kept["keep"])),
     )
 
 
@@ -209,6 +215,13 @@ def _regions(lexicon: Lexicon) -> dict[str, list[tuple[str, str, frozenset[str]]
     for rule in lexicon.tables.get("compositions", {}).get("region", []):
         found[rule["said"]].append((rule["region"], rule["concept"], frozenset(rule.get("words", ()))))
     return dict(found)
+
+
+def _spelling(lexicon: Lexicon, terms: Terms) -> Spelling:
+    table = lexicon.tables.get("shorthand", {})
+    shorthand = short_forms(table.get("shorthand", {}))
+    keep = frozenset(word for each in table.get("keep", {}).get("words", ()) for word in phrase_key(each))
+    return Spelling(shorthand, words_of_terms(terms), keep)
 
 
 def _side_of(name: str) -> str:

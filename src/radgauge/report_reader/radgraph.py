@@ -125,7 +125,7 @@ def _add_mention(graph: _Graph, mention: Mention, vocabulary: Vocabulary) -> lis
     label = _LABEL[mention.assertion]
     anatomy: list[int] = []
     observed: list[int] = []
-    words = tokenize(mention.text)
+    words = vocabulary.spelling.tokens(mention.text)
     for norm, start in zip(words.norms, words.starts, strict=True):
         entry = vocabulary.word(norm)
         role = entry.role if entry is not None else ""

@@ -15,7 +15,6 @@ from radgauge.report_reader.rate_units import Unit, units_of
 from radgauge.report_reader.reader import vocabulary_for
 from radgauge.report_reader.reading import ReportReading
 from radgauge.report_reader.vocabulary import Vocabulary
-from radgauge.text.tokens import tokenize
 
 _JOIN = re.compile(r"\s*(?:,|/|,?\s*\b(?:and|or|and/or|as well as)\b)\s*", re.IGNORECASE)
 _OF = re.compile(r"\s+(?:of|between)\s+(?:the\s+|both\s+)?", re.IGNORECASE)
@@ -129,7 +128,7 @@ def _front_of_finding(text: str, units: list[Unit], index: int, vocabulary: Voca
 
 def _starts_with_anatomy(text: str, unit: Unit, vocabulary: Vocabulary) -> bool:
     """Whether a finding of several words starts with an anatomical adjective: "pleural disease"."""
-    tokens = tokenize(text[unit.start : unit.end])
+    tokens = vocabulary.spelling.tokens(text[unit.start : unit.end])
     if len(tokens.norms) < 2:
         return False
     first = vocabulary.match(tokens, lowered=False, longest=1)[0]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from radgauge.report_reader.reading import Mention, ReportReading
 from radgauge.report_reader.vocabulary import Vocabulary
-from radgauge.text.tokens import Tokens, tokenize
+from radgauge.text.tokens import Tokens
 
 _MARKINGS = re.compile(r"(?:markings?|volumes?)$", re.IGNORECASE)
 
@@ -82,7 +82,7 @@ def _is_device(unit: Unit) -> bool:
 
 def _split(mention: Mention, vocabulary: Vocabulary, role: str, *, split_front: bool) -> list[Unit]:
     """A statement of several words as observation and anatomy: "enlarged heart", "heart is enlarged"."""
-    tokens = tokenize(mention.text)
+    tokens = vocabulary.spelling.tokens(mention.text)
     start, end = _kept_words(mention, tokens, vocabulary, role)
     whole = Unit(start, end, role, mention.form == "adjective", mention)
     if len(tokens.norms) < 2:

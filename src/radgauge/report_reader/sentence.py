@@ -23,7 +23,7 @@ from radgauge.report_reader.retag import (
 )
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 from radgauge.report_reader.wholes import sides_of_wholes
-from radgauge.text.tokens import Tokens, tokenize
+from radgauge.text.tokens import Tokens
 
 _NAMED_BY_SIZE = frozenset({"bowel", "vessel", "intestine", "airway", "cell", "fissure", "colon", "joint", "part"})
 """What "small" and "large" name without measuring: "small bowel obstruction"."""
@@ -45,7 +45,7 @@ EMPTY = SentenceReading((), (), ())
 
 def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     """Mentions of one sentence with everything that is said about them."""
-    tokens = tokenize(text)
+    tokens = vocabulary.spelling.tokens(text)
     items = vocabulary.match(tokens, lowered=text.islower())
     roles = {item.role for item in items}
     if "number" in roles:
@@ -229,7 +229,7 @@ def _suggestions(items: Sequence[Item], drafts: Sequence[Draft], mentions: Seque
 
 def assertion_of(text: str, start: int, *, end: int, vocabulary: Vocabulary) -> str:
     """What a sentence asserts about the span [start, end), whether or not the lexicon knows its words."""
-    tokens = tokenize(text)
+    tokens = vocabulary.spelling.tokens(text)
     inside = [
         number
         for number, (first, last) in enumerate(zip(tokens.starts, tokens.ends, strict=True))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from radgauge.report_reader.lexicon import Lexicon
+from radgauge.report_reader.spelling import Spelling
 from radgauge.text.tokens import MASK, Tokens
 
 MODIFIERS = frozenset({"severity", "change", "side", "quality", "position", "quantity", "part", "amount"})
@@ -88,6 +89,7 @@ class Vocabulary:
     sides: Mapping[str, str]  # concept -> left | right, for those that have it in their name
     bilateral_words: frozenset[str]
     regions: Mapping[str, list[tuple[str, str, frozenset[str]]]]  # concept -> (region, concept there, words)
+    spelling: Spelling
     sentences: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # readings of sentences, kept by the reader
@@ -121,6 +123,8 @@ class Vocabulary:
                 end, found = _longest(short, words, position, count)
                 if found is not None and end >= best:
                     best, entry = end, found
+            if entry is None and not lowered and word in self.lowered:  # "no ptx" between capitals
+                best, entry = _longest(self.lowered, words, position, count)
             if entry is not None:
                 items.append(new(Item, (position, best, *entry)))
                 position = best

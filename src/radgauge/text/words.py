@@ -32,6 +32,27 @@ _BRITISH = (
     ("labell", "label"),
     ("tunnell", "tunnel"),
     ("channell", "channel"),
+    ("avour", "avor"),  # favoured
+    ("aviour", "avior"),
+    ("artefact", "artifact"),
+    ("coeli", "celi"),
+    ("faec", "fec"),
+    ("praev", "prev"),
+    ("caesar", "cesar"),
+    ("gynaec", "gynec"),
+    ("oestr", "estr"),
+    ("anaesth", "anesth"),
+    ("manoeuv", "maneuv"),
+    ("tised", "tized"),  # pneumatised
+    ("nised", "nized"),  # organised
+    ("lised", "lized"),  # embolised is "lised" too
+    ("lising", "lizing"),
+    ("nising", "nizing"),
+    ("erise", "erize"),  # characterise, catheterised
+    ("diskectomy", "discectomy"),
+    ("ö", "o"),
+    ("ü", "u"),
+    ("é", "e"),
 )
 _KEEP = frozenset({"this", "does", "bias", "lens", "pancreas", "always", "perhaps", "whereas"})
 

@@ -27,7 +27,7 @@ FORMAT = 1
 
 _FILES_KEPT = 12
 FOLDER = Path(__file__).parent
-ENGINE_TABLES = ("descriptors", "cues", "compositions")
+ENGINE_TABLES = ("descriptors", "cues", "compositions", "shorthand")
 
 
 class LexiconError(InputError):
