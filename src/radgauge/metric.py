@@ -8,15 +8,18 @@ report twice.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import typing
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radgauge import __version__
+from radgauge.errors import UsageError
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
@@ -75,6 +78,20 @@ class Metric(ABC):
     extra: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     independent: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """A setting whose type is a Literal must have one of its values; subclasses with checks call this first.
+
+        >>> from radgauge.metrics.radgraph import RadGraph
+        >>> RadGraph(variant="best")
+        Traceback (most recent call last):
+            ...
+        radgauge.errors.UsageError: radgraph: variant must be one of yu, simple, partial, complete, got 'best'
+        """
+        for setting, values in _choices(type(self)).items():
+            if (value := getattr(self, setting)) not in values:
+                known = ", ".join(str(each) for each in values if each != "")
+                raise UsageError(f"{self.name}: {setting} must be one of {known}, got {value!r}")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -203,6 +220,13 @@ def best_reference(
     first[1:] = owner[order][1:] != owner[order][:-1]
     chosen[owner[order][first]] = order[first]
     return chosen
+
+
+@functools.cache
+def _choices(cls: type[Metric]) -> dict[str, tuple[object, ...]]:
+    """The values that each Literal setting of a metric may have."""
+    hints = typing.get_type_hints(cls)
+    return {name: typing.get_args(hint) for name, hint in hints.items() if typing.get_origin(hint) is Literal}
 
 
 def _plain(value: object) -> str:

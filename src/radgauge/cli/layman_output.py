@@ -29,9 +29,8 @@ def lay_metric(encoder: str, **settings: Any) -> Layman:
     """`layman` with an encoder as the verbs name it: 'findings', 'static', or a model."""
     from radgauge.metrics.layman import Layman
 
-    if encoder in ("findings", "static"):
-        return Layman(encoder=encoder, **settings)
-    return Layman(models=encoder, **settings)
+    named = {"findings": Layman(encoder="findings", **settings), "static": Layman(encoder="static", **settings)}
+    return named.get(encoder) or Layman(models=encoder, **settings)
 
 
 def about(

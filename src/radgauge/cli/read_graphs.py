@@ -32,9 +32,9 @@ def write_table_graphs(
     if output.suffix != ".json":
         raise UsageError(f"graphs are written as .json, got {output.name!r}")
     cases = o.read_case_file([table] if table else None, columns=columns, section=section).cases
-    profile, _, network = models.rpartition(":")
-    if network not in NETWORKS:  # a profile or folder alone
-        profile, network = models, NETWORKS[0]
+    named = next((name for name in NETWORKS if models.endswith(f":{name}")), None)
+    network = named or NETWORKS[0]
+    profile = models.removesuffix(f":{named}")  # a profile or folder alone where no network is named
     metric = RadGraph(models=profile, network=network)
     reading = o.open_readings(no_cache=False, quiet=False)
     texts = {key: text for key, text in _texts(cases).items() if text.strip()}

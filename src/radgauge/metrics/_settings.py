@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-from radgauge.errors import UsageError
-
 EMBEDDED = "embedded"
-
-
-def check_choices(metric: object, **allowed: tuple[str, ...]) -> None:
-    """Every named setting of the metric must have one of the values given.
-
-    >>> from radgauge.metrics.radgraph import RadGraph
-    >>> RadGraph(variant="best")
-    Traceback (most recent call last):
-        ...
-    radgauge.errors.UsageError: radgraph: variant must be one of yu, simple, partial, complete, got 'best'
-    """
-    for setting, values in allowed.items():
-        if (value := getattr(metric, setting)) not in values:
-            name = getattr(metric, "name", "")
-            raise UsageError(f"{name}: {setting} must be one of {', '.join(values)}, got {value!r}")
 
 
 def settle(metric: object, setting: str, *, embedded: str, published: str) -> None:

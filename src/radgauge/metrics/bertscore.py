@@ -10,14 +10,14 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, check_choices, label_columns, wordless
+from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.models.text.token_vectors import (
     Baseline,
     TokenVectors,
@@ -74,11 +74,11 @@ class BertScore(Metric):
     rescale: bool = True
     baseline: str = ""
     collapse_spaces: bool = False
-    long: str = "truncate"
-    empty: str = "nan"
+    long: Literal["truncate", "windows"] = "truncate"
+    empty: Literal["nan", "zero"] = "nan"
 
     def __post_init__(self) -> None:
-        check_choices(self, long=("truncate", "windows"), empty=("nan", "zero"))
+        super().__post_init__()
         if self.layer < 0:
             raise UsageError(f"bertscore: layer must be 0 (the encoder's own) or more, got {self.layer}")
         if self.models == EMBEDDED and (self.encoder, self.layer) != (DEFAULT_ENCODER, 0):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, ref
 from radgauge.metrics._phrases import shared_phrases
 from radgauge.reading import Readings
 from radgauge.text.ngrams import count_ngrams, pair_up
-from radgauge.text.tokenizers import TokenReader, check_tokenizer
+from radgauge.text.tokenizers import TokenReader
 
 ORDER = 4
 _TINY, _SMALL = 1e-15, 1e-9  # pycocoevalcap's guards against division by zero; they show in single cases
@@ -54,21 +54,14 @@ class Bleu(Metric):
     higher_is_better: ClassVar[bool] = True
     summary: ClassVar[str] = "word n-grams shared with the references (BLEU-1 to BLEU-4)"
 
-    variant: str = "standard"
-    tokenizer: str = "words"
+    variant: Literal["standard", "cxr"] = "standard"
+    tokenizer: Literal["words", "whitespace", "13a"] = "words"
     lowercase: bool = True
-    smoothing: str = "exp"
-    empty: str = "nan"
+    smoothing: Literal["exp", "floor", "none", "coco"] = "exp"
+    empty: Literal["nan", "zero"] = "nan"
 
     def __post_init__(self) -> None:
-        check_tokenizer(self.tokenizer, allowed=("words", "whitespace", "13a"), metric=self.name)
-        for setting, allowed in (
-            ("variant", ("standard", "cxr")),
-            ("smoothing", ("exp", "floor", "none", "coco")),
-            ("empty", ("nan", "zero")),
-        ):
-            if (value := getattr(self, setting)) not in allowed:
-                raise UsageError(f"bleu: {setting} must be one of {', '.join(allowed)}, got {value!r}")
+        super().__post_init__()
         fixed = (self.tokenizer, self.lowercase, self.smoothing)
         if self.variant == "cxr" and fixed != ("words", True, "exp"):
             raise UsageError("bleu: variant 'cxr' fixes tokenizer, lowercase and smoothing; leave them out")

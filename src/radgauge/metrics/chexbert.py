@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.cases import Case
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, ratio, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, check_choices, has_words, label_columns, wordless
+from radgauge.metrics._settings import EMBEDDED, has_words, label_columns, wordless
 from radgauge.models.text.chexbert_labels import (
     BLANK,
     CONDITIONS,
@@ -66,20 +66,11 @@ class Chexbert(Metric):
     summary: ClassVar[str] = "agreement on the 14 CheXpert conditions (micro, macro, weighted F1; 14 and 5)"
 
     models: str = EMBEDDED
-    uncertain: str = "positive"
-    blank: str = "negative"
-    absent: str = "zero"
+    uncertain: Literal["positive", "negative", "class", "ignore"] = "positive"
+    blank: Literal["negative", "ignore"] = "negative"
+    absent: Literal["zero", "skip"] = "zero"
     per_condition: bool = False
-    empty: str = "nan"
-
-    def __post_init__(self) -> None:
-        check_choices(
-            self,
-            uncertain=("positive", "negative", "class", "ignore"),
-            blank=("negative", "ignore"),
-            absent=("zero", "skip"),
-            empty=("nan", "read"),
-        )
+    empty: Literal["nan", "read"] = "nan"
 
     @property
     def columns(self) -> tuple[str, ...]:

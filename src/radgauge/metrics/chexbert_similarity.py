@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.metric import Metric, Rows, ratio, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, check_choices, has_words, label_columns, settle, wordless
+from radgauge.metrics._settings import EMBEDDED, has_words, label_columns, settle, wordless
 from radgauge.models.text.chexbert_labels import (
     NO_FINDING,
     POSITIVE,
@@ -51,13 +51,13 @@ class ChexbertSimilarity(Metric):
     summary: ClassVar[str] = "cosine of CheXbert embeddings (published) or of the 14 labels (embedded)"
 
     models: str = EMBEDDED
-    of: str = "auto"
-    uncertain: str = "positive"
-    empty: str = "nan"
+    of: Literal["auto", "embedding", "labels"] = "auto"
+    uncertain: Literal["positive", "negative"] = "positive"
+    empty: Literal["nan", "read"] = "nan"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         settle(self, "of", embedded="labels", published="embedding")
-        check_choices(self, of=("embedding", "labels"), uncertain=("positive", "negative"), empty=("nan", "read"))
         if self.models == EMBEDDED and self.of == "embedding":
             raise UsageError(
                 "chexbert_similarity: of=embedding needs the CheXbert checkpoint; add models=published"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from radgauge.errors import UsageError
 from radgauge.metric import Metric, Rows
 from radgauge.reading import Readings
 from radgauge.text.ngrams import Floats, NgramCounts, Pairing, count_ngrams, pair_up
-from radgauge.text.tokenizers import TokenReader, check_tokenizer
+from radgauge.text.tokenizers import TokenReader
 
 ORDER = 4
 
@@ -52,15 +52,13 @@ class Cider(Metric):
     summary: ClassVar[str] = "shared word n-grams, rare ones weigh more (CIDEr-D; depends on the whole test set)"
     independent: ClassVar[bool] = False
 
-    tokenizer: str = "words"
+    tokenizer: Literal["words", "whitespace"] = "words"
     lowercase: bool = True
     sigma: float = 6.0
-    empty: str = "nan"
+    empty: Literal["nan", "zero"] = "nan"
 
     def __post_init__(self) -> None:
-        check_tokenizer(self.tokenizer, allowed=("words", "whitespace"), metric=self.name)
-        if self.empty not in ("nan", "zero"):
-            raise UsageError(f"cider: empty must be one of nan, zero, got {self.empty!r}")
+        super().__post_init__()
         if not self.sigma > 0:
             raise UsageError(f"cider: sigma must be above 0, got {self.sigma}")
 

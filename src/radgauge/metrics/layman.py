@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -65,21 +65,18 @@ class Layman(Metric):
     summary: ClassVar[str] = "sentences that mean the same after lay replacement; words before and after"
 
     models: str = EMBEDDED
-    encoder: str = "findings"
+    encoder: Literal["findings", "static"] = "findings"
     sentences: str = ""
     threshold: float = 0.8
-    outside: str = "auto"
+    outside: Literal["auto", "write", "nearest"] = "auto"
     meteor: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.models == "published":
             raise UsageError(
                 "layman: models must be 'embedded' or an encoder's folder or id; the paper does not name its model"
             )
-        if self.encoder not in ("findings", "static"):
-            raise UsageError(f"layman: encoder must be one of findings, static, got {self.encoder!r}")
-        if self.outside not in ("auto", "write", "nearest"):
-            raise UsageError(f"layman: outside must be one of auto, write, nearest, got {self.outside!r}")
         if self.outside == "auto":
             own = self.models != EMBEDDED or self.encoder != "findings" or self.sentences
             object.__setattr__(self, "outside", "nearest" if own else "write")

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from radgauge.cases import Case
-from radgauge.errors import ModelError, UsageError
+from radgauge.errors import ModelError
 from radgauge.metric import Metric, Rows
 from radgauge.metrics import _meteor_java
 from radgauge.reading import Readings
@@ -73,11 +73,7 @@ class Meteor(Metric):
     extra: ClassVar[str] = "meteor"
     summary: ClassVar[str] = "words aligned by form, stem, synonym and paraphrase (METEOR 1.5; needs Java)"
 
-    empty: str = "nan"
-
-    def __post_init__(self) -> None:
-        if self.empty not in ("nan", "zero"):
-            raise UsageError(f"meteor: empty must be one of nan, zero, got {self.empty!r}")
+    empty: Literal["nan", "zero"] = "nan"
 
     @property
     def judges_empty(self) -> bool:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, mean, ratio, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, check_choices, settle
+from radgauge.metrics._settings import EMBEDDED, settle
 from radgauge.reading import Readings
 from radgauge.registry import load
 
@@ -145,11 +145,11 @@ class RadCliQ(Metric):
     models: str = EMBEDDED
     version: str = "v1"
     inverse: bool = False
-    empty: str = "auto"
+    empty: Literal["auto", "nan", "published"] = "auto"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         settle(self, "empty", embedded="nan", published="published")
-        check_choices(self, empty=("nan", "published"))
         composite(self.version)
 
     @property

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from radgauge.cases import Case
 from radgauge.metric import Explanation, Metric, Note, Rows, ratio, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, check_choices, label_columns, settle
+from radgauge.metrics._settings import EMBEDDED, label_columns, settle
 from radgauge.reading import Reader, Readings
 from radgauge.report_reader import ReportReader, radgraph_graph
 from radgauge.report_reader.graph_json import (
-    CASE_RULES,
     Graph,
     GraphItems,
     StoredGraphs,
@@ -28,8 +27,10 @@ from radgauge.report_reader.graph_json import (
 )
 from radgauge.text.tokenizers import locate
 
-VARIANTS = ("yu", "simple", "partial", "complete")
-NETWORKS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
+Variant = Literal["yu", "simple", "partial", "complete"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+Network = Literal["radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph"]
+NETWORKS: tuple[Network, ...] = get_args(Network)
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,14 @@ class RadGraph(Metric):
     summary: ClassVar[str] = "entities and relations shared with the reference's report graph (RadGraph F1)"
 
     models: str = EMBEDDED
-    variant: str = "yu"
-    network: str = "radgraph"
-    case: str = "release"
-    empty: str = "auto"
+    variant: Variant = "yu"
+    network: Network = "radgraph"
+    case: Literal["release", "2026-07"] = "release"
+    empty: Literal["auto", "nan", "zero"] = "auto"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         settle(self, "empty", embedded="nan", published="zero")
-        check_choices(self, variant=VARIANTS, network=NETWORKS, case=CASE_RULES, empty=("nan", "zero"))
 
     @property
     def columns(self) -> tuple[str, ...]:

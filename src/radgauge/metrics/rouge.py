@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from radgauge.metric import Explanation, Metric, Note, Rows, Span, ratio, refere
 from radgauge.reading import Readings
 from radgauge.text.lcs import BLOCK, lcs_length, lcs_of_long, lcs_pairs, word_bits
 from radgauge.text.ngrams import count_ngrams, pair_up
-from radgauge.text.tokenizers import TokenReader, Tokens, check_tokenizer, locate
+from radgauge.text.tokenizers import TokenReader, Tokens, locate
 
 BETA = 1.2  # pycocoevalcap's weight of recall
 
@@ -51,23 +51,18 @@ class Rouge(Metric):
     higher_is_better: ClassVar[bool] = True
     summary: ClassVar[str] = "shared words, word pairs and word order (ROUGE-L, 1, 2)"
 
-    variant: str = "standard"
-    tokenizer: str = "default"
+    variant: Literal["standard", "coco"] = "standard"
+    tokenizer: Literal["default", "words", "whitespace", "spaces"] = "default"
     lowercase: bool = True
     stemmer: bool = False
-    empty: str = "nan"
+    empty: Literal["nan", "zero"] = "nan"
 
     def __post_init__(self) -> None:
-        for setting, allowed in (("variant", ("standard", "coco")), ("empty", ("nan", "zero"))):
-            if (value := getattr(self, setting)) not in allowed:
-                raise UsageError(f"rouge: {setting} must be one of {', '.join(allowed)}, got {value!r}")
-        if self.variant == "standard":
-            check_tokenizer(self.tokenizer, allowed=("default",), metric="rouge (standard)")
-            if not self.lowercase:
-                raise UsageError("rouge: only variant 'coco' can keep the case; leave lowercase out")
-        else:
-            choices = ("default", "words", "whitespace", "spaces")
-            check_tokenizer(self.tokenizer, allowed=choices, metric="rouge (coco)")
+        super().__post_init__()
+        if self.variant == "standard" and self.tokenizer != "default":
+            raise UsageError("rouge: only variant 'coco' takes another tokenizer; leave tokenizer out")
+        if self.variant == "standard" and not self.lowercase:
+            raise UsageError("rouge: only variant 'coco' can keep the case; leave lowercase out")
 
     @property
     def columns(self) -> tuple[str, ...]:

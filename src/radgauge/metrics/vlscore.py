@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from radgauge.cases import Case
 from radgauge.errors import ModelError, UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference
-from radgauge.metrics._settings import EMBEDDED, check_choices, has_words, wordless
+from radgauge.metrics._settings import EMBEDDED, has_words, wordless
 from radgauge.metrics._triangle import bounding_radius, cosine, elasticities, sides, triangle_area
 from radgauge.models.image.image_text import (
     ImageTextEncoder,
@@ -32,8 +32,6 @@ from radgauge.models.image.image_text import (
 from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 
-SIMILARITIES = ("triangle", "cosine", "sphere", "image_cosine")
-VIEWS = ("mean", "best", "first")
 _SENTENCES_SHOWN = 12
 _SIDES = ("image to candidate", "image to reference", "candidate to reference")
 
@@ -63,18 +61,18 @@ class VLScore(Metric):
 
     models: str = EMBEDDED
     encoder: str = "auto"
-    similarity: str = "triangle"
-    views: str = "auto"
+    similarity: Literal["triangle", "cosine", "sphere", "image_cosine"] = "triangle"
+    views: Literal["auto", "mean", "best", "first"] = "auto"
     constant: float = 0.0
     calibration: str = ""
-    resize: str = "pil"
+    resize: Literal["pil", "area"] = "pil"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.encoder == "auto":
             object.__setattr__(self, "encoder", EMBEDDED if self.models == EMBEDDED else "limitr")
         if self.views == "auto":
             object.__setattr__(self, "views", "mean" if is_embedded(self.encoder) else "first")
-        check_choices(self, similarity=SIMILARITIES, views=VIEWS, resize=("pil", "area"))
         if not (math.isfinite(self.constant) and self.constant >= 0):
             raise UsageError(f"vlscore: constant must be 0 (the encoder's own) or more, got {self.constant}")
 

@@ -20,7 +20,6 @@ from radgauge.report_reader.radgraph import TOKEN
 Graph = Mapping[str, Any]
 EMBEDDED_SOURCE = "radgauge, embedded reader"
 """What the field `data_source` begins with in dumps of our own reader's graphs."""
-CASE_RULES = ("release", "2026-07")
 
 
 class GraphItems(NamedTuple):

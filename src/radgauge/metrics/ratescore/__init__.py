@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from radgauge.errors import UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, Span, best_reference, reference_pairs
 from radgauge.metrics.ratescore.entities import EmbeddedEntities
 from radgauge.metrics.ratescore.pairing import EntityTable, TypeSums, closest, type_sums
-from radgauge.metrics.ratescore.weights import PENALTIES, PRESETS, TYPE_INDEX, Affinity, affinity
+from radgauge.metrics.ratescore.weights import TYPE_INDEX, Affinity, affinity
 from radgauge.models.checkpoints.catalogue import checkpoint, find
 from radgauge.models.text.encoders import Encoder, encoder_named
-from radgauge.models.text.ratener import SPLITTERS, Entity, RateNer
+from radgauge.models.text.ratener import Entity, RateNer
 from radgauge.models.text.span_ner import SPAN_HEAD, SpanNer
 from radgauge.reading import Reader, Readings
 
@@ -79,21 +79,14 @@ class RateScore(Metric):
     ner: str = ""
     encoder: str = ""
     weights: str = "long"
-    preset: str = ""
+    preset: Literal["", "2025", "2024"] = ""
     p: float | None = None
-    penalty: str = "code"
-    no_entities: str = "nan"
-    splitter: str = "rush"
+    penalty: Literal["code", "paper"] = "code"
+    no_entities: Literal["nan", "published"] = "nan"
+    splitter: Literal["rush", "pyrush"] = "rush"
 
     def __post_init__(self) -> None:
-        for setting, allowed in (
-            ("preset", ("", *PRESETS)),
-            ("penalty", PENALTIES),
-            ("no_entities", ("nan", "published")),
-            ("splitter", SPLITTERS),
-        ):
-            if (value := getattr(self, setting)) not in allowed:
-                raise UsageError(f"ratescore: {setting} must be one of {', '.join(allowed)}, got {value!r}")
+        super().__post_init__()
         if self.p is not None and not 0 <= self.p <= 1:
             raise UsageError(f"ratescore: p must be from 0 to 1, got {self.p}")
 
