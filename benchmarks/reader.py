@@ -53,7 +53,7 @@ def labels_of(text: str) -> set[str]:
     return {
         label
         for mention in read_report(text).mentions
-        if mention.kind in FINDINGS and (mention.assertion == "present" or _is_indexed(mention))
+        if mention.kind in FINDINGS - {"open"} and (mention.assertion == "present" or _is_indexed(mention))
         if (label := nih_of(mention.concept))
     }
 
@@ -240,8 +240,7 @@ def coverage(data: Path, errors: int) -> Iterable[Line]:
                         "comma",
                         "colon",
                         "semicolon",
-                        "open",
-                        "close",
+                        "bracket",
                     ):
                         known += item.last - item.first
         frequent = " ".join(word for word, _ in unknown.most_common(errors or 12))

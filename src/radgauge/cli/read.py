@@ -134,6 +134,8 @@ def as_data(reading: ReportReading, *, view: str, lexicon: Lexicon | None = None
             {**mention._asdict(), "attributes": mention.attributes._asdict()} for mention in reading.mentions
         ],
         "relations": [relation._asdict() for relation in reading.relations],
+        "unread": [{"text": reading.text[word.start : word.end], **word._asdict()} for word in reading.unread],
+        "coverage": reading.coverage,
     }
 
 
@@ -165,6 +167,22 @@ def _show(reading: ReportReading, view: str, lexicon: Lexicon | None) -> None:
     out.print(_highlighted(reading))
     out.print()
     out.print(_mentions(reading))
+    out.print()
+    out.print(_coverage(reading), highlight=False)
+
+
+def _coverage(reading: ReportReading) -> str:
+    """How much of the report was understood, and what was not."""
+    if not reading.content_words:
+        return "no content words"
+    lines = [
+        f"understood: {reading.known_words} of {reading.content_words} content words ({reading.coverage:.0%})"
+    ]
+    if claims := reading.open_claims:
+        lines.append("open claims (not in the lexicon): " + ", ".join(claim.text for claim in claims))
+    if reading.unread:
+        lines.append("unread: " + ", ".join(reading.text[word.start : word.end] for word in reading.unread))
+    return "\n".join(lines)
 
 
 def _highlighted(reading: ReportReading) -> Text:
@@ -178,6 +196,8 @@ def _highlighted(reading: ReportReading) -> Text:
         if mention.kind in ("anatomy", "normality"):
             style = "cyan" if mention.kind == "anatomy" else "dim green"
         text.stylize(style, mention.start - offset, mention.end - offset)
+    for word in reading.unread:
+        text.stylize("underline", word.start - offset, word.end - offset)
     return text
 
 

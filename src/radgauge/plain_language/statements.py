@@ -108,7 +108,7 @@ def parts_spoken_of(reading: ReportReading) -> list[Vector]:
     >>> len(parts_spoken_of(LayReader().read(["The mediastinum is stable."])[0]))
     1
     """
-    return [_part(mention) for mention in reading.mentions if mention.kind != "normality"]
+    return [_part(mention) for mention in reading.mentions if mention.kind not in ("normality", "open")]
 
 
 def _part(mention: Mention) -> Vector:

@@ -67,7 +67,7 @@ def _anew(
     written: list[str] = []
     for index in mine:
         mention = mentions[index]
-        if mention.attributes.context != "current":
+        if mention.attributes.context != "current" or mention.kind == "open":
             return None
         targets = [each.target for each in reading.relations if each.source == index and each.type == "located_at"]
         described = [each for each in modifiers if each.mention == index]

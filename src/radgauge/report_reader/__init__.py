@@ -12,6 +12,7 @@ from radgauge.report_reader.reading import (
     Relation,
     ReportReading,
     Sentence,
+    Unread,
 )
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "ReportReader",
     "ReportReading",
     "Sentence",
+    "Unread",
     "chexpert_labels",
     "load_lexicon",
     "radgraph_graph",

@@ -9,7 +9,7 @@ from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item
 _FINITE = frozenset({"verb"})
 _JOINS = frozenset({"conjunction", "comma", "slash"})
 _HEADS = FINDINGS | {"anatomy", "normality"}
-_PHRASE = MODIFIERS | {"determiner", "mask", "number", "unit", "context", "anatomy", "mark", "open", "close"}
+_PHRASE = MODIFIERS | {"determiner", "mask", "number", "unit", "context", "anatomy", "mark", "bracket"}
 
 
 def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:

@@ -65,10 +65,13 @@ def drafts_of(
             if not concept and role not in MODIFIERS:  # "fluid in the left pleural space"
                 draft.explicit = look_right(items, index)[1]
                 concept = _composed(draft, items, words[index], vocabulary)
+            draft.words, before, draft.history = look_left(items, index)
+            if not concept and item.form == "open":
+                concept = f"open:{words[index]}"
+                draft.explicit = draft.explicit or before
             if not concept or _describes_next(items, index):
                 continue
             draft.concept = concept
-            draft.words, _, draft.history = look_left(items, index)
         else:
             continue
         drafts.append(draft)

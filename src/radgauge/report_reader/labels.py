@@ -28,6 +28,8 @@ def chexpert_labels(reading: ReportReading, *, lexicon: Lexicon | None = None) -
     states = dict.fromkeys(CHEXPERT, "")
     abnormal = False
     for mention in reading.mentions:
+        if mention.kind == "open" and mention.attributes.context == "current":
+            abnormal |= mention.assertion != "absent"
         concept = lexicon.concepts.get(mention.concept)
         if concept is None or mention.attributes.context in ("history", "technique"):
             continue

@@ -75,7 +75,7 @@ def look_right(items: Sequence[Item], index: int) -> tuple[list[int], list[int]]
         role = items[position].role
         if role == "preposition":
             after_preposition = True
-        elif role in ("determiner", "mask", "number", "unit", "open", "close"):
+        elif role in ("determiner", "mask", "number", "unit", "bracket"):
             pass
         elif role == "anatomy":
             anatomy.append(position)

@@ -96,7 +96,9 @@ def radgraph_graph(reading: ReportReading, *, lexicon: Lexicon | None = None) ->
     """
     vocabulary = vocabulary_for(lexicon)
     graph = _Graph(reading.text)
-    heads = [_add_mention(graph, mention, vocabulary) for mention in reading.mentions]
+    heads = [
+        [] if mention.kind == "open" else _add_mention(graph, mention, vocabulary) for mention in reading.mentions
+    ]
     for modifier in reading.modifiers:
         _add_modifier(graph, modifier, reading, heads)
     for source, target, kind in reading.relations:

@@ -34,7 +34,7 @@ def units_of(reading: ReportReading, vocabulary: Vocabulary) -> list[Unit]:
             noun = before is not None and before.role == "anatomy" and not before.adjective
             touching = noun and before is not None and before.end + 1 == mention.start
             units += _split(mention, vocabulary, "finding", split_front=not touching)
-        else:
+        elif mention.kind != "open":
             units.append(Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention))
     units += [Unit(each.start, each.end, each.role, True, None) for each in reading.modifiers]
     units.sort(key=lambda unit: unit.start)

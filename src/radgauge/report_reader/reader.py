@@ -11,13 +11,14 @@ from typing import Any
 from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
 from radgauge.report_reader.lexicon import Lexicon
-from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence
+from radgauge.report_reader.open_claims import open_concept
+from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence, Unread
 from radgauge.report_reader.region import resolve_by_region
 from radgauge.report_reader.sentence import SentenceReading, read_sentence
 from radgauge.report_reader.vocabulary import Vocabulary
 from radgauge.text.sentences import split_sentences
 
-VERSION = 2
+VERSION = 3
 _SENTENCES_KEPT = 1 << 16
 _LONGEST_SENTENCE = 4000  # characters; what is longer is no sentence and is read in pieces
 
@@ -120,24 +121,36 @@ class ReportReader:
 
     def pack(self, reading: ReportReading, text: str) -> bytes:
         """The reading as bytes for the cache on disk, without words of the report."""
+        mentions = [
+            mention if mention.kind != "open" else mention._replace(concept="open") for mention in reading.mentions
+        ]
         return pack_without_words(
-            [reading.sentences, reading.mentions, reading.relations, reading.modifiers], text
+            [
+                *(reading.sentences, mentions, reading.relations, reading.modifiers),
+                *(reading.unread, reading.content_words, reading.known_words),
+            ],
+            text,
         )
 
     def unpack(self, packed: bytes, text: str) -> ReportReading:
         """The reading that `pack` made bytes of."""
-        sentences, mentions, relations, modifiers = unpack_with_words(packed, text)
+        sentences, mentions, relations, modifiers, unread, content, known = unpack_with_words(packed, text)
         return ReportReading(
             text,
             tuple(Sentence(*each) for each in sentences),
             tuple(_mention(each) for each in mentions),
             tuple(Relation(*each) for each in relations),
             tuple(Modifier(*each) for each in modifiers),
+            tuple(Unread(*each) for each in unread),
+            content,
+            known,
         )
 
 
 def _mention(values: list[Any]) -> Mention:
     values[7] = _attributes(values[7])
+    if values[4] == "open":
+        values[3] = open_concept(values[2])
     return Mention(*values)
 
 
@@ -152,6 +165,8 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
     mentions: list[Mention] = []
     relations: list[Relation] = []
     modifiers: list[Modifier] = []
+    unread: list[Unread] = []
+    content = understood = 0
     for number, (start, end, section) in enumerate(sentences):
         sentence = text[start:end]
         found = known.get(sentence)
@@ -160,6 +175,10 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
             if len(known) >= _SENTENCES_KEPT:
                 known.clear()
             known[sentence] = found
+        content += found.content
+        understood += found.known
+        if found.unread:
+            unread += [Unread(begin + start, stop + start, number) for begin, stop in found.unread]
         first = len(mentions)
         context = _CONTEXT_OF.get(section, "")
         for begin, stop, words, concept, kind, assertion, _, attributes, form in found.mentions:
@@ -173,7 +192,16 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
             describes = owner + first if owner >= 0 else -1
             modifiers.append(new(Modifier, (begin + start, stop + start, role, value, describes)))
     resolve_by_region(mentions, relations, vocabulary)
-    return ReportReading(text, tuple(sentences), tuple(mentions), tuple(relations), tuple(modifiers))
+    return ReportReading(
+        text,
+        tuple(sentences),
+        tuple(mentions),
+        tuple(relations),
+        tuple(modifiers),
+        tuple(unread),
+        content,
+        understood,
+    )
 
 
 _DEFAULT = ReportReader()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,13 +29,16 @@ class Attributes(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A concept of the lexicon at one place of the text."""
+    """A concept of the lexicon at one place of the text, or an open claim.
+
+    An open claim (kind "open", concept "open:<its words>") stands where a finding would, in words of no lexicon.
+    """
 
     start: int
     end: int
     text: str
     concept: str
-    kind: str  # anatomy | abnormality | disease | device | normality
+    kind: str  # anatomy | abnormality | disease | device | normality | open
     assertion: str  # present | absent | uncertain
     sentence: int  # index into sentences
     attributes: Attributes
@@ -59,12 +63,37 @@ class Relation(NamedTuple):
     type: str  # modify | located_at | suggestive_of
 
 
+class Unread(NamedTuple):
+    """A content word that no rule explained, and the sentence it stands in."""
+
+    start: int
+    end: int
+    sentence: int
+
+
 @dataclass(frozen=True, slots=True)
 class ReportReading:
-    """A report as the reader understood it; everything is in text order."""
+    """A report as the reader understood it; everything is in text order.
+
+    Content words are those that name or describe something; de-identified words are none. `known_words` counts
+    those that the lexicon knows; the others are unread, or words of an open claim.
+    """
 
     text: str
     sentences: tuple[Sentence, ...]
     mentions: tuple[Mention, ...]
     relations: tuple[Relation, ...]
     modifiers: tuple[Modifier, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    content_words: int = 0
+    known_words: int = 0
+
+    @property
+    def coverage(self) -> float:
+        """Share of the content words that the lexicon knows, 0 to 1; NaN if there are none."""
+        return self.known_words / self.content_words if self.content_words else math.nan
+
+    @property
+    def open_claims(self) -> tuple[Mention, ...]:
+        """The claims in words that the lexicon does not know."""
+        return tuple(mention for mention in self.mentions if mention.kind == "open")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
+from radgauge.report_reader.open_claims import count_content, open_claims
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
 from radgauge.report_reader.retag import (
     adjectives_in_front,
@@ -38,9 +39,9 @@ class SentenceReading(NamedTuple):
     mentions: tuple[Mention, ...]
     modifiers: tuple[Modifier, ...]
     relations: tuple[Relation, ...]
-
-
-EMPTY = SentenceReading((), (), ())
+    unread: tuple[tuple[int, int], ...] = ()  # spans of content words that no rule explained
+    content: int = 0  # content words
+    known: int = 0  # content words that the lexicon knows
 
 
 def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
@@ -52,6 +53,10 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         items = join_levels(items, tokens)
     adjectives_in_front(items)
     words = words_of(items, tokens)
+    if "unknown" in roles:
+        items = open_claims(items, words, tokens, vocabulary.compositions)
+        words = words_of(items, tokens)
+    content, known, unread = count_content(items, tokens)
     if "normality" in roles:
         clear_of(items, words)
     joined = not roles.isdisjoint(("comma", "conjunction", "semicolon"))
@@ -63,10 +68,11 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         deny_changes(items, words)
     drafts = drafts_of(items, words, starts, vocabulary)
     if not drafts:
-        return EMPTY
+        return SentenceReading((), (), (), unread, content, known)
     for draft in drafts:  # "no fluid in the pleural space": what a word and a place make together can be denied
         if items[draft.item].role not in _MENTIONED:
-            items[draft.item] = items[draft.item]._replace(role="abnormality", value=draft.concept)
+            role = "open" if draft.concept.startswith("open:") else "abnormality"
+            items[draft.item] = items[draft.item]._replace(role=role, value=draft.concept, form="noun")
     status, decided = assert_items(items, words, starts)
     described = "unknown" in roles or not {item.role for item in items}.isdisjoint(MODIFIERS)
     owner = describe(items, words, starts, drafts) if described else {}
@@ -100,7 +106,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
             if item.role in MODIFIERS and index not in place
         ]
     )
-    return SentenceReading(tuple(mentions), modifiers, tuple(relations))
+    return SentenceReading(tuple(mentions), modifiers, tuple(relations), unread, content, known)
 
 
 def words_of(items: Sequence[Item], tokens: Tokens) -> list[str]:

@@ -11,7 +11,8 @@ from radgauge.report_reader.spelling import Spelling
 from radgauge.text.tokens import MASK, Tokens
 
 MODIFIERS = frozenset({"severity", "change", "side", "quality", "position", "quantity", "part", "amount"})
-FINDINGS = frozenset({"abnormality", "disease", "device"})
+FINDINGS = frozenset({"abnormality", "disease", "device", "open"})
+"""Roles of what can be present or absent; "open" is a claim whose words the lexicon does not know."""
 
 
 class Cue(NamedTuple):
@@ -43,7 +44,7 @@ class Item(NamedTuple):
     cues: tuple[Cue, ...]
 
 
-_PUNCTUATION = {",": "comma", ";": "semicolon", ":": "colon", "/": "slash", "(": "open", ")": "close"}
+_PUNCTUATION = {",": "comma", ";": "semicolon", ":": "colon", "/": "slash", "(": "bracket", ")": "bracket"}
 
 
 Trie = dict[str, Any]
