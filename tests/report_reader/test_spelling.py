@@ -13,7 +13,7 @@ def _read(text: str) -> list[tuple[str, str, str]]:
     return [
         (mention.concept, mention.assertion, mention.attributes.laterality)
         for mention in read_report(text).mentions
-        if mention.kind not in ("anatomy", "normality")
+        if mention.kind not in ("anatomy", "normality", "open")
     ]
 
 
