@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -13,9 +14,12 @@ from hypothesis import strategies as st
 
 from radgauge.cases import Case
 from radgauge.errors import InputError, RadgaugeError, UsageError
-from radgauge.metric import Metric, Rows, best_reference, ratio, reference_pairs, sums
+from radgauge.io.scores_file import read_scores, write_scores
+from radgauge.metric import Alias, Metric, Rows, best_reference, ratio, reference_pairs, sums
 from radgauge.reading import Readings
+from radgauge.registry import load
 from radgauge.scores import Scores, score
+from radgauge.studies.summary import summarise
 
 
 @dataclass(frozen=True)
@@ -165,3 +169,36 @@ def test_the_best_reference_wins_and_nan_loses() -> None:
     values = np.array([[0.2], [0.9], [np.nan], [np.nan]])
     assert best_reference(values, owner, cases=3, higher_is_better=True).tolist() == [1, -1, 3]
     assert best_reference(values, owner, cases=3, higher_is_better=False).tolist() == [0, -1, 3]
+
+
+def test_two_settings_of_one_metric_stand_side_by_side_under_an_alias(tmp_path: Path) -> None:
+    cases = [
+        {"id": "1", "candidate": "No effusion. The heart is large.", "reference": "Small effusion. Normal heart."},
+        {"id": "2", "candidate": "Clear lungs.", "reference": "The lungs are clear."},
+    ]
+    both = score(cases, ["bleu", "bleu:smoothing=floor as floored"])
+    assert list(both) == ["bleu", "floored"]
+    assert both["floored"].columns == ("floored_bleu_4", "floored_bleu_1", "floored_bleu_2", "floored_bleu_3")
+    alone = score(cases, "bleu:smoothing=floor")["bleu"]
+    assert np.array_equal(both["floored"].values, alone.values)
+    assert both["floored"].values[0, 0] != both["bleu"].values[0, 0]
+    assert both["floored"].signature == alone.signature
+    write_scores(tmp_path / "scores.jsonl", both)
+    again, _ = read_scores(tmp_path / "scores.jsonl")
+    assert isinstance(again["floored"].metric, Alias)
+    lines = {line.column: line.value for line in summarise(again, resamples=0)}
+    expected = {line.column: line.value for line in summarise(score(cases, "bleu:smoothing=floor"), resamples=0)}
+    assert lines["floored_bleu_2"] == expected["bleu_2"]  # a corpus value, not the mean of cases
+
+
+def test_an_alias_is_a_word() -> None:
+    with pytest.raises(UsageError, match="an alias must be made of letters, digits and _, got 'a-b'"):
+        load("bleu as a-b")
+
+
+def test_an_aliased_metric_keeps_the_contract_of_explanations() -> None:
+    metric = load("bleu as mine")
+    case = Case("1", candidate="no effusion", references=("no effusion",))
+    found = metric.explain(case, reading=Readings())
+    assert found is not None
+    assert (found.metric, found.values["mine_bleu_1"]) == ("mine", 1.0)

@@ -159,6 +159,77 @@ class Metric(ABC):
         return {}
 
 
+@dataclass(frozen=True)
+class Alias(Metric):
+    """A metric under another name, so that two settings of one metric can stand side by side.
+
+    Every column gets the alias in front; the signature stays, since the numbers are the same.
+
+    Attributes:
+        metric: The metric.
+        alias: Letters, digits and "_".
+    """
+
+    metric: Metric
+    alias: str
+
+    def __post_init__(self) -> None:
+        if not (self.alias.isidentifier() and self.alias.isascii()):
+            raise UsageError(f"an alias must be made of letters, digits and _, got {self.alias!r}")
+        same = ("higher_is_better", "needs", "range", "extra", "summary", "independent")
+        facts = {"name": self.alias, **{fact: getattr(self.metric, fact) for fact in same}}
+        for fact, value in facts.items():
+            object.__setattr__(self, fact, value)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The metric's, with the alias in front."""
+        return tuple(f"{self.alias}_{column}" for column in self.metric.columns)
+
+    @property
+    def directions(self) -> tuple[bool, ...]:
+        """The metric's."""
+        return self.metric.directions
+
+    @property
+    def judges_empty(self) -> bool:
+        """As the metric does."""
+        return self.metric.judges_empty
+
+    def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+        """The metric's rows."""
+        return self.metric.measure(cases, reading=reading)
+
+    def case_scores(self, rows: Rows) -> Rows:
+        """The metric's values."""
+        return self.metric.case_scores(rows)
+
+    def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
+        """The metric's values of a set."""
+        return self.metric.corpus_scores(totals, counts)
+
+    def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
+        """The metric's explanation under the alias."""
+        found = self.metric.explain(case, reading=reading)
+        if found is None:
+            return None
+        values = {f"{self.alias}_{column}": value for column, value in found.values.items()}
+        return Explanation(self.alias, values, found.notes)
+
+    def why_not(self, case: Case, *, reading: Readings) -> str:
+        """The metric's reason."""
+        return self.metric.why_not(case, reading=reading)
+
+    def signature(self) -> str:
+        """The metric's own."""
+        return self.metric.signature()
+
+
+def unaliased(metric: Metric) -> Metric:
+    """The metric itself, without an alias."""
+    return metric.metric if isinstance(metric, Alias) else metric
+
+
 def sums(rows: Rows) -> tuple[Rows, Rows]:
     """Column sums over judged entries and how many there were.
 

@@ -6,15 +6,17 @@ import dataclasses
 import difflib
 import functools
 import importlib
+import re
 import types
 import typing
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from radgauge.errors import UsageError
-from radgauge.metric import Metric
+from radgauge.metric import Alias, Metric
 
 GROUP = "radgauge.metrics"
+_ALIAS = re.compile(r"(\S+) +as +(\S+)")
 
 METRICS: dict[str, str] = {
     "errors": "radgauge.metrics.errors:Errors",
@@ -110,10 +112,13 @@ def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
 
     Args:
         spec: A name, or a name with settings: "bleu:variant=cxr,lowercase=no"; or the path of a .json file that
-            `radgauge fit radcliq` wrote.
+            `radgauge fit radcliq` wrote. " as NAME" behind it puts NAME in front of its columns, so that two
+            settings of one metric can stand side by side: "ratescore:weights=short as short".
         models: Model profile, passed on to metrics that rest on models.
         settings: More settings, as Python values; they win over those in `spec`.
     """
+    if named := _ALIAS.fullmatch(spec):
+        return Alias(load(named[1], models=models, **settings), named[2])
     if spec.endswith(".json") and "=" not in spec:
         return load("radcliq", models=models, version=spec, **settings)
     name, _, text = spec.partition(":")

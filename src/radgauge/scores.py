@@ -197,7 +197,7 @@ def _load_all(metrics: Sequence[str | Metric] | str | Metric | None, *, models: 
             if column in seen:
                 raise UsageError(
                     f"two metrics would both write the column {column!r} ({seen[column]} and {metric.name}); "
-                    "score them in separate runs"
+                    f"give one a name of its own: '{metric.name}:... as NAME'"
                 )
             seen[column] = metric.name
     return judges

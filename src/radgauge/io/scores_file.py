@@ -22,7 +22,7 @@ import numpy as np
 
 import radgauge
 from radgauge.errors import InputError, RadgaugeError, UsageError, require
-from radgauge.metric import Metric, Rows
+from radgauge.metric import Alias, Metric, Rows, unaliased
 from radgauge.registry import load
 from radgauge.scores import Results, Scores
 
@@ -122,8 +122,9 @@ def _header(results: Results, about: Mapping[str, Any]) -> dict[str, Any]:
             "signature": scores.signature,
             "higher_is_better": scores.higher_is_better,
             "directions": list(scores.directions),
-            "metric": None if metric is None else metric.name,
-            "settings": None if metric is None else _settings(metric),
+            "metric": None if metric is None else unaliased(metric).name,
+            "alias": metric.alias if isinstance(metric, Alias) else "",
+            "settings": None if metric is None else _settings(unaliased(metric)),
             "rows": 0 if _rows_are_values(scores) else scores.rows.shape[1],
             "judged": int((~np.isnan(scores.headline)).sum()),
             "not_judged": [[study, system, why] for (study, system), why in scores.reasons.items()],
@@ -176,7 +177,8 @@ def _restore(about: Mapping[str, Any]) -> Metric | None:
         for name, value in (about["settings"] or {}).items()
     }
     try:
-        return load(about["metric"], **settings)
+        metric = load(about["metric"], **settings)
+        return Alias(metric, about["alias"]) if about.get("alias") else metric
     except (RadgaugeError, TypeError):
         return None  # made by a metric or a setting that this installation does not have: means will do
 

@@ -20,7 +20,7 @@ import radgauge
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments import Judgments
-from radgauge.metric import Metric, Rows
+from radgauge.metric import Metric, Rows, unaliased
 from radgauge.metrics.radcliq import Composite, Term
 from radgauge.scores import Results, Scores
 from radgauge.stats import correlation
@@ -304,6 +304,7 @@ def _part(scores: Scores) -> str:
     metric = scores.metric
     if metric is None:
         raise InputError(f"the metric behind {scores.judge!r} is not installed, so a composite cannot name it")
+    metric = unaliased(metric)
     settings = [
         f"{field.name}={_setting(value)}"
         for field in dataclasses.fields(metric)  # type: ignore[arg-type]

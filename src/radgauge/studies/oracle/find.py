@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from radgauge.errors import UsageError
-from radgauge.metric import Metric
+from radgauge.metric import Metric, unaliased
 from radgauge.reading import Progress, Readings
 from radgauge.registry import load
 from radgauge.studies.oracle.corpus import Corpus, Reports, as_pairs
@@ -124,7 +124,7 @@ def load_oracle_metric(name: str, *, models: str = "embedded") -> Metric:
     >>> load_oracle_metric("bleu2_cxr").columns
     ('bleu2_cxr',)
     """
-    return load(NAMES.get(name, name), models=models)
+    return unaliased(load(NAMES.get(name, name), models=models))
 
 
 def search_for(metric: Metric) -> Search:
