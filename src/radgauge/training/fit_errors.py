@@ -8,7 +8,7 @@ worth is measured on studies it has not seen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -107,9 +107,9 @@ def fit_errors(
     unseen = np.empty(len(usable))
     for number in range(parts):
         inside = fold != number
-        learned = _learn(table.take(inside), wanted[inside], origin, strength)
+        learned = _learn([_Part(table.take(inside), wanted[inside])], origin, strength)
         unseen[~inside] = table.quality(learned)[~inside]
-    learned = _learn(table, wanted, origin, strength)
+    learned = _learn([_Part(table, wanted)], origin, strength)
     about = {
         "from": f"{judgments.name}: {len(usable)} reports of {len(distinct)} studies, target {name}",
         "strength": strength,
@@ -125,6 +125,72 @@ def fit_errors(
         fitted=_tau(table.quality(learned), wanted),
         cross_validated=_tau(unseen, wanted),
         strength=strength,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesFit:
+    """What `fit_sources` found; Kendall's tau-b with the mean rating, per source.
+
+    Attributes:
+        weights: Learned from all sources; `about` says from which.
+        start: Of the starting weights.
+        left_out: Of weights learned from all other sources: what to expect on a new one.
+        fitted: Of the weights learned from all: flattering.
+    """
+
+    weights: Weights
+    start: Mapping[str, float]
+    left_out: Mapping[str, float]
+    fitted: Mapping[str, float]
+
+
+def fit_sources(
+    sources: Mapping[str, Judgments],
+    *,
+    start: Weights = PRIOR,
+    strength: float = 0.2,
+    metric: Errors | None = None,
+    reading: Readings | None = None,
+) -> SourcesFit:
+    """Learn weights from the ratings of several sources, and test each source with the weights of the others.
+
+    Reports are compared within a source only, since raters of different sources use the scale differently, and
+    every source counts the same however many pairs it has.
+
+    Args:
+        sources: Name -> judgments with ratings and texts, two sources or more.
+        start: Weights to begin with and to stay near.
+        strength: Pull towards them, per squared logarithm.
+        metric: Lexicon and context settings; its weights do not matter.
+        reading: Shared readings.
+    """
+    if len(sources) < 2:
+        raise InputError(f"leaving a source out needs two sources or more, got {len(sources)}")
+    metric = Errors() if metric is None else metric
+    shared = Readings() if reading is None else reading
+    parts: dict[str, _Part] = {}
+    for name, judgments in sources.items():
+        wanted = judgments.mean_ratings().headline
+        found = [metric.profile(case, reading=shared) for case in judgments.cases]
+        usable = [i for i, each in enumerate(found) if each is not None and not np.isnan(wanted[i])]
+        parts[name] = _Part(_Table([found[i][0] for i in usable]), wanted[usable])  # type: ignore[index]
+    origin = _logs(start)
+    learned = _learn(list(parts.values()), origin, strength)
+    left_out = {}
+    for name, part in parts.items():
+        others = _learn([each for other, each in parts.items() if other != name], origin, strength)
+        left_out[name] = round(_tau(part.table.quality(others), part.wanted), 4)
+    about = {
+        "from": "ratings of " + ", ".join(f"{name} ({part.table.cases} pairs)" for name, part in parts.items()),
+        "strength": strength,
+        "tau_b_source_left_out": left_out,
+    }
+    return SourcesFit(
+        weights=_weights(learned, about),
+        start={name: _tau(part.table.quality(origin), part.wanted) for name, part in parts.items()},
+        left_out=left_out,
+        fitted={name: _tau(part.table.quality(learned), part.wanted) for name, part in parts.items()},
     )
 
 
@@ -224,23 +290,34 @@ class _Table:
         return quality
 
 
-def _learn(table: _Table, wanted: Array, origin: Array, strength: float) -> Array:
-    better, worse = np.nonzero(wanted[:, None] > wanted[None, :])
-    if not len(better):
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Judged reports that may be compared with each other, and how good people found them."""
+
+    table: _Table
+    wanted: Array
+
+
+def _learn(parts: Sequence[_Part], origin: Array, strength: float) -> Array:
+    pairs = [np.nonzero(part.wanted[:, None] > part.wanted[None, :]) for part in parts]
+    if not any(len(better) for better, _ in pairs):
         return origin
 
     def loss(logs: Array) -> float:
-        quality = table.quality(logs)
-        pairs = np.logaddexp(0.0, -(quality[better] - quality[worse]) / SCALE).mean()
-        return float(pairs + strength * ((logs - origin) ** 2).sum())
+        total = 0.0
+        for part, (better, worse) in zip(parts, pairs, strict=True):
+            if len(better):
+                quality = part.table.quality(logs)
+                total += np.logaddexp(0.0, -(quality[better] - quality[worse]) / SCALE).mean()
+        return float(total / len(parts) + strength * ((logs - origin) ** 2).sum())
 
     learned: Array = minimize(loss, origin, method="L-BFGS-B", bounds=[(o - 3, o + 3) for o in origin]).x
-    return _centred(table, learned)
+    return _centred([part.table for part in parts], learned)
 
 
-def _centred(table: _Table, logs: Array) -> Array:
+def _centred(tables: Sequence[_Table], logs: Array) -> Array:
     """The same order of reports, scaled so that a normal template, which omits all, has mean quality 0."""
-    x = table.template(logs)
+    x = np.concatenate([table.template(logs) for table in tables])
     x = x[x > 0]
     if not len(x):
         return logs

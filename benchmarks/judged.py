@@ -1,0 +1,203 @@
+"""How well the judges follow people and a second judge, per source, region and system.
+
+    python benchmarks/judged.py [--data DIR] [--metrics NAMES] [--fit] [--markdown]
+
+Kendall's tau-b of every judge with the rating of judged pairs, with the weights of `errors` fitted on all other
+sources if `--fit` is given; how many of the region rankings put the faithful rewording above every wrong report;
+how many faithful rewordings are charged with a significant error; and the order of whole systems, a constant
+report among them. The data is not part of the package.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from judged_data import DATA, is_faithful, judged_sources, rankings, region_of, system_texts
+from numpy.typing import NDArray
+
+from radgauge.cases import Case
+from radgauge.io.judgments import Judgments
+from radgauge.reading import Readings
+from radgauge.scores import Results, score
+from radgauge.stats.coefficients import association
+from radgauge.training.fit_errors import fit_sources
+
+Line = tuple[str, ...]
+COLUMNS = {
+    "errors_quality": "errors",
+    "errors_total": "errors",
+    "errors_significant": "errors",
+    "ratescore_embedded": "ratescore",
+    "rouge_l": "rouge",
+}
+
+
+def agreement(sources: Mapping[str, Judgments], results: Mapping[str, Results]) -> list[Line]:
+    """tau-b with the rating, per source and, where a source has several, per region."""
+    lines: list[Line] = [("source", "pairs", *COLUMNS, "counts")]
+    for name, judgments in sources.items():
+        rating = judgments.mean_ratings().headline
+        lines.append(_line(name, results[name], rating, judgments, np.ones(len(rating), dtype=bool)))
+        modality = [region_of(case.meta.get("modality", "")) for case in judgments.cases]
+        if len(set(modality)) > 1:
+            for region, _ in Counter(modality).most_common():
+                inside = np.array([each == region for each in modality])
+                lines.append(_line(f"- {region}", results[name], rating, judgments, inside))
+    return lines
+
+
+def _line(
+    name: str, results: Results, rating: NDArray[Any], judgments: Judgments, inside: NDArray[np.bool_]
+) -> Line:
+    taus = [
+        association(results[judge].oriented(column)[inside], rating[inside]) if judge in results else np.nan
+        for column, judge in COLUMNS.items()
+    ]
+    counted = -judgments.mean_errors().column("errors_total")[inside]
+    taus.append(association(results["errors"].oriented("errors_total")[inside], counted))
+    judged = int((~np.isnan(results["errors"].headline[inside])).sum())
+    return (name, f"{judged}/{int(inside.sum())}", *(f"{tau:.3f}" for tau in taus))
+
+
+def faithful(sources: Mapping[str, Judgments], results: Mapping[str, Results]) -> list[Line]:
+    """How many faithful rewordings are charged with an error that matters, and how many with any."""
+    lines: list[Line] = [("source", "faithful", "significant error", "any error", "mean quality")]
+    for name, judgments in sources.items():
+        kept = is_faithful(judgments)
+        errors = results[name]["errors"]
+        found, total = errors.column("errors_significant")[kept], errors.column("errors_total")[kept]
+        quality = np.nanmean(errors.headline[kept])
+        lines.append(
+            (name, str(kept.sum()), f"{np.mean(found > 0):.2f}", f"{np.mean(total > 0):.2f}", f"{quality:.2f}")
+        )
+    return lines
+
+
+def ranking(data: Path, metrics: Sequence[str], reading: Readings) -> list[Line]:
+    """Of the region rankings: rewording above every wrong report, and above each kind."""
+    every = rankings(data)
+    if not every:
+        return []
+    cases = [
+        Case(each.id, text, (each.reference,), kind)
+        for each in every
+        for kind, text in {"reworded": each.reworded, **each.wrong}.items()
+    ]
+    results = score(cases, list(metrics), reading=reading)
+    kinds = list(every[0].wrong)
+    lines: list[Line] = [("judge", f"beats all of {len(every)}", *kinds)]
+    for column, judge in COLUMNS.items():
+        if judge not in results:
+            continue
+        values = results[judge].oriented(column).reshape(len(every), -1)
+        better = values[:, :1] > values[:, 1:]
+        counts = better.sum(axis=0)
+        lines.append((column, str(int(better.all(axis=1).sum())), *map(str, counts)))
+    return lines
+
+
+def systems(sources: Mapping[str, Judgments], results: Mapping[str, Results]) -> list[Line]:
+    """Mean rating and mean headline of each system that was judged."""
+    judgments = sources["iu_pairs"]
+    rating = judgments.mean_ratings().headline
+    errors = results["iu_pairs"]["errors"]
+    of = np.array([case.system for case in judgments.cases])
+    means: list[tuple[float, str, int, list[float]]] = []
+    for name in dict.fromkeys(of):
+        inside = of == name
+        values = [float(np.nanmean(errors.column(column)[inside])) for column in errors.columns[:3]]
+        means.append((float(rating[inside].mean()), str(name), int(inside.sum()), values))
+    means.sort(reverse=True)
+    lines: list[Line] = [("system", "pairs", "mean rating", *errors.columns[:3])]
+    lines += [(name, str(n), f"{r:.2f}", *(f"{v:.3f}" for v in values)) for r, name, n, values in means]
+    taus = [
+        association([m[3][i] * (1 if errors.directions[i] else -1) for m in means], [m[0] for m in means])
+        for i in range(3)
+    ]
+    lines.append(("tau-b of system means", "", "", *(f"{tau:.2f}" for tau in taus)))
+    return lines
+
+
+def all_systems(data: Path, reading: Readings) -> list[Line]:
+    """Every system of the 382 studies, the constant template and the most frequent reference among them."""
+    texts = system_texts(data)
+    usual = Counter(row["reference"] for row in texts.values()).most_common(1)[0][0]
+    rows = {uid: {**row, "most_frequent_report": usual} for uid, row in texts.items()}
+    names = [name for name in next(iter(rows.values())) if name not in ("uid", "reference")]
+    cases = [Case(uid, row[name], (row["reference"],), name) for uid, row in rows.items() for name in names]
+    errors = score(cases, ["errors"], reading=reading)["errors"]
+    shown = [c for c in SYSTEM_COLUMNS if c in errors.columns]
+    lines: list[Line] = [("system", *shown)]
+    found: dict[str, list[float]] = defaultdict(list)
+    for name in names:
+        mine = errors.of_system(name)
+        totals, counts = np.nansum(mine.rows, axis=0), (~np.isnan(mine.rows)).sum(axis=0).astype(float)
+        values = mine.corpus_scores(totals, counts)
+        found[name] = [float(values[errors.columns.index(column)]) for column in shown]
+    ordered = sorted(found.items(), key=lambda item: -item[1][0])
+    return lines + [(name, *(f"{value:.3f}" for value in values)) for name, values in ordered]
+
+
+SYSTEM_COLUMNS = ("errors_quality", "errors_total", "errors_significant", "errors_recall", "errors_false_alarms")
+
+
+def left_out(sources: Mapping[str, Judgments], reading: Readings) -> list[Line]:
+    """tau-b of `errors_quality` on each source with weights fitted on the others."""
+    found = fit_sources(sources, reading=reading)
+    lines: list[Line] = [("source left out", "weights set by hand", "fitted on the others", "fitted on all")]
+    return lines + [
+        (name, f"{found.start[name]:.3f}", f"{found.left_out[name]:.3f}", f"{found.fitted[name]:.3f}")
+        for name in sources
+    ]
+
+
+def show(title: str, lines: Sequence[Line], *, markdown: bool) -> None:
+    """A table for people or for a page."""
+    if not lines:
+        return
+    print(f"\n### {title}\n" if markdown else f"\n{title}")
+    if markdown:
+        head, *rest = lines
+        for row in (head, tuple("---" for _ in head), *rest):
+            print("| " + " | ".join(row) + " |")
+        return
+    widths = [max(len(row[i]) for row in lines if i < len(row)) for i in range(len(lines[0]))]
+    for row in lines:
+        print("  ".join(f"{cell:{'<' if i == 0 else '>'}{widths[i]}}" for i, cell in enumerate(row)))
+
+
+def main() -> None:
+    """Print all of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--metrics", default="errors,ratescore,rouge")
+    parser.add_argument("--fit", action="store_true", help="fit weights with one source left out in turn")
+    parser.add_argument("--systems", action="store_true", help="all systems of the 382 IU X-ray studies")
+    parser.add_argument("--markdown", action="store_true")
+    options = parser.parse_args()
+    metrics = options.metrics.split(",")
+    reading = Readings()
+    sources = judged_sources(options.data)
+    results = {name: score(each.cases, metrics, reading=reading) for name, each in sources.items()}
+    tables = {
+        "tau-b with the rating (counts: of error counts with those of the raters)": agreement(sources, results),
+        "Faithful rewordings": faithful(sources, results),
+        "Region rankings: the rewording scores higher": ranking(options.data, metrics, reading),
+    }
+    if "iu_pairs" in sources:
+        tables["Systems with judged pairs"] = systems(sources, results)
+    if options.fit:
+        tables["errors_quality, source left out"] = left_out(sources, reading)
+    if options.systems:
+        tables["All systems of 382 studies"] = all_systems(options.data, reading)
+    for title, lines in tables.items():
+        show(title, lines, markdown=options.markdown)
+
+
+if __name__ == "__main__":
+    main()
