@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.findings.findings import Denial, Finding, Findings, Knowledge
+from radgauge.findings.findings import NOT_NORMAL, Denial, Finding, Findings, Knowledge
+from radgauge.findings.labels import labels_in
 from radgauge.findings.merging import drop_weak, join_suggestions, merge
 from radgauge.findings.places import SEVERITIES, SIDES
 from radgauge.findings.rules import Rules
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Mention, ReportReading
 
-FINDING_KINDS = frozenset({"abnormality", "disease", "device"})
+FINDING_KINDS = frozenset({"abnormality", "disease", "device", "open"})
 
 
 def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
@@ -47,10 +48,17 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
                 denied.append(_denial(mention))
             elif mention.concept not in knowledge.rules.ignored and not _only_hedged(mention, knowledge.rules):
                 claims[index] = _finding(mention, [mentions[t] for t in places.get(index, ())], knowledge)
-        elif mention.kind == "normality" and mention.assertion != "absent":
+        elif mention.kind == "normality" and mention.assertion == "absent":
+            anatomy = [mentions[target] for target in places.get(index, ())]
+            if anatomy:
+                claims[index] = _not_normal(mention, anatomy)
+        elif mention.kind == "normality":
             anatomy = [mentions[target] for target in places.get(index, ())]
             if (denial := _normality(mention, anatomy, knowledge.lexicon)) is not None:
                 denied.append(denial)
+    _place_devices(claims, reading, knowledge)
+    _number(claims, reading)
+    _weigh(claims, reading, knowledge.rules)
     join_suggestions(claims, suggested, mentions, reading.text, knowledge)
     drop_weak(claims, knowledge.rules)
     present = merge(list(claims.values()), knowledge)
@@ -58,7 +66,81 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     found = {topic for finding in present for topic in topics.get(finding.concept, ())}
     ruled_out = frozenset(concept for denial in denied for concept in denial.concepts)
     normal = {topic for concept in ruled_out for topic in topics.get(concept, ())}
-    return Findings(present, tuple(denied), ruled_out, frozenset(found | normal), frozenset(normal - found))
+    return Findings(
+        present=present,
+        denied=tuple(denied),
+        ruled_out=ruled_out,
+        topics=frozenset(found | normal),
+        normal_topics=frozenset(normal - found),
+        disputed=_disputed(present, denied, knowledge),
+    )
+
+
+def _place_devices(claims: dict[int, Finding], reading: ReportReading, knowledge: Knowledge) -> None:
+    """Say of each device whether the report finds it where it belongs."""
+    if any(finding.kind == "device" for finding in claims.values()):
+        for index, position in knowledge.devices.positions(reading).items():
+            if index in claims:
+                claims[index] = claims[index]._replace(position=position)
+
+
+def _number(claims: dict[int, Finding], reading: ReportReading) -> None:
+    """Give each label of a sentence to the finding that stands nearest."""
+    if not claims:
+        return
+    for number, (start, end, _) in enumerate(reading.sentences):
+        labels = labels_in(reading.text[start:end])
+        inside = [index for index in claims if reading.mentions[index].sentence == number] if labels else []
+        if not inside:
+            continue
+        given: dict[int, list[tuple[str, str]]] = {}
+        for name, value, at in labels:
+            nearest = min(inside, key=lambda index: _distance(reading.mentions[index], start + at))
+            given.setdefault(nearest, []).append((name, value))
+        for index, mine in given.items():
+            claims[index] = claims[index]._replace(labels=frozenset(mine))
+
+
+def _distance(mention: Mention, at: int) -> int:
+    return max(mention.start - at, at - mention.end, 0)
+
+
+def _weigh(claims: dict[int, Finding], reading: ReportReading, rules: Rules) -> None:
+    """Steps of significance that the words around a finding add: what is old matters less, what is acted on more."""
+    by_sentence: dict[int, list[int]] = {}
+    for index in claims:
+        by_sentence.setdefault(reading.mentions[index].sentence, []).append(index)
+    for number, inside in by_sentence.items():
+        start, end, _ = reading.sentences[number]
+        words = reading.text[start:end]
+        following = number + 1
+        if following < len(reading.sentences) and following not in by_sentence:
+            words += " " + reading.text[slice(*reading.sentences[following][:2])]
+        raised = rules.acted_on.search(words) is not None
+        for index in inside:
+            lowered = rules.old.isdisjoint(claims[index].descriptors) is False
+            if lowered:
+                claims[index] = claims[index]._replace(shift=2)
+            elif raised:
+                claims[index] = claims[index]._replace(shift=-1)
+
+
+def _disputed(present: Sequence[Finding], denied: Sequence[Denial], knowledge: Knowledge) -> frozenset[int]:
+    """Findings that the report denies in the same breath: it claims them here and rules them out there."""
+    found = []
+    for position, finding in enumerate(present):
+        if finding.kind == "device" or finding.uncertain:
+            continue
+        for denial in denied:
+            if (
+                finding.concept in denial.concepts
+                and not denial.sides
+                and not denial.severity
+                and not (finding.spans[0][0] <= denial.span[0] < finding.spans[0][1])
+            ):
+                found.append(position)
+                break
+    return frozenset(found)
 
 
 def _is_current(mention: Mention, limit: int, rules: Rules) -> bool:
@@ -114,6 +196,28 @@ def _finding(mention: Mention, anatomy: Sequence[Mention], knowledge: Knowledge)
     )
 
 
+def _not_normal(mention: Mention, anatomy: Sequence[Mention]) -> Finding:
+    """A structure that is said not to be normal, whatever is wrong with it."""
+    said = mention.attributes
+    sides = SIDES[said.laterality]
+    for place in anatomy:
+        sides |= SIDES[place.attributes.laterality]
+    return Finding(
+        concept=NOT_NORMAL + anatomy[0].concept,
+        others=(),
+        kind="abnormality",
+        uncertain=False,
+        sides=sides,
+        locations=frozenset(place.concept for place in anatomy),
+        severity=SEVERITIES[said.severity],
+        sizes_mm=said.sizes_mm,
+        change=said.change if said.change != "resolved" else "",
+        descriptors=frozenset(said.descriptors),
+        spans=((mention.start, mention.end),),
+        sentences=frozenset((mention.sentence,)),
+    )
+
+
 def _denial(mention: Mention) -> Denial:
     said = mention.attributes
     severity = SEVERITIES[said.severity] if SEVERITIES[said.severity] > SEVERITIES["mild"] else 0
@@ -131,4 +235,7 @@ def _normality(mention: Mention, anatomy: Sequence[Mention], lexicon: Lexicon) -
         known = lexicon.concepts.get(place.concept)
         denies.update(known.denies if known is not None else ())
         sides |= SIDES[place.attributes.laterality]
-    return Denial(frozenset(denies), sides, 0, True, (mention.start, mention.end)) if denies else None
+    places = frozenset(place.concept for place in anatomy)
+    if not denies and not places:
+        return None
+    return Denial(frozenset(denies), sides, 0, True, (mention.start, mention.end), places)

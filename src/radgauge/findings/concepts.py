@@ -6,6 +6,7 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
+from radgauge.findings.open_claims import OPEN, likeness
 from radgauge.report_reader.lexicon import Lexicon
 
 DATA = Path(__file__).parent / "data"
@@ -40,6 +41,11 @@ class ConceptSimilarity:
         self._apart = [
             (frozenset(pair["these"]), frozenset(pair["those"]), float(pair["at_most"])) for pair in table["apart"]
         ]
+        self._scales: dict[str, dict[int, int]] = {}
+        for number, scale in enumerate(table["scale"]):
+            for place, step in enumerate(scale["steps"]):
+                for concept in step:
+                    self._scales.setdefault(concept, {})[number] = place
         self._concepts = lexicon.concepts
         self._known: dict[str, dict[str, int]] = {}
         self.of = lru_cache(maxsize=1 << 18)(self._similarity)
@@ -73,6 +79,8 @@ class ConceptSimilarity:
             return 1.0
         above_a, above_b = self.ancestors(a), self.ancestors(b)
         best = 0.0
+        if a.startswith(OPEN) or b.startswith(OPEN):
+            return likeness(self._words(a), self._words(b))
         for high, steps in ((b, above_a), (a, above_b)):
             if high in steps:
                 best = max(best, WIDE if high in self._wide else STEP ** steps[high])
@@ -85,6 +93,16 @@ class ConceptSimilarity:
             if best > at_most and ((a in these and b in those) or (b in these and a in those)):
                 best = at_most
         return best
+
+    def _words(self, name: str) -> str:
+        if name.startswith(OPEN):
+            return name.removeprefix(OPEN)
+        known = self._concepts.get(name)
+        return known.name if known is not None else name.replace("_", " ")
+
+    def rank(self, name: str) -> dict[int, int]:
+        """Number of each scale of degree that a concept is on -> its place there."""
+        return self._scales.get(name, {})
 
     def families_of(self, name: str) -> dict[int, tuple[float, int]]:
         """The families of a concept or, if it has none, of its nearest ancestors that have: with steps."""

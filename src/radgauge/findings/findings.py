@@ -7,11 +7,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from radgauge.findings.concepts import ConceptSimilarity
+from radgauge.findings.descriptions import Descriptions
+from radgauge.findings.devices import BAD, Devices, devices_for
 from radgauge.findings.places import Places
 from radgauge.findings.rules import Rules, rules_for
 from radgauge.report_reader.lexicon import Lexicon
 
 Span = tuple[int, int]
+
+NOT_NORMAL = "not_normal:"
+"""What the concept of a structure that is merely said not to be normal begins with; the structure follows."""
 
 SAME = 0.8
 """Similarity from which two findings of one report that share a place are one finding said twice."""
@@ -33,6 +38,9 @@ class Finding(NamedTuple):
         descriptors: Other describing words.
         spans: Where the report says so.
         sentences: Indices of the sentences that say so.
+        labels: Names and values that tell which one or how far: ("rib", "6"), ("percent", "70").
+        position: good or bad where the report says how a device lies, else "".
+        shift: Steps of significance that the report's own words add: negative = it matters more.
     """
 
     concept: str
@@ -47,6 +55,9 @@ class Finding(NamedTuple):
     descriptors: frozenset[str]
     spans: tuple[Span, ...]
     sentences: frozenset[int]
+    labels: frozenset[tuple[str, str]] = frozenset()
+    position: str = ""
+    shift: int = 0
 
     @property
     def concepts(self) -> tuple[str, ...]:
@@ -63,6 +74,7 @@ class Denial(NamedTuple):
         severity: Least severity that is denied: "no large effusion" leaves room for a small one.
         normal: Whether it is a statement of normality ("lungs are clear") and not a plain negation.
         span: Where the report says so.
+        places: Anatomy that a statement of normality speaks of.
     """
 
     concepts: frozenset[str]
@@ -70,6 +82,7 @@ class Denial(NamedTuple):
     severity: int
     normal: bool
     span: Span
+    places: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +95,10 @@ class Findings:
         ruled_out: Every concept that some denial names, to see quickly that none does.
         topics: Parts of the chest that it speaks of.
         normal_topics: Those among them that it calls normal and finds nothing in.
+        disputed: Positions in `present` of findings that the report itself denies elsewhere.
+        words: Normal forms of its content words, to see whether it uses the words of an open claim.
+        content_words: How many content words the text has.
+        known_words: How many of them the reader understood.
     """
 
     present: tuple[Finding, ...]
@@ -89,6 +106,10 @@ class Findings:
     ruled_out: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
     normal_topics: frozenset[str] = frozenset()
+    disputed: frozenset[int] = frozenset()
+    words: frozenset[str] = frozenset()
+    content_words: int = 0
+    known_words: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +120,22 @@ class Knowledge:
     similarity: ConceptSimilarity
     places: Places
     rules: Rules
+    devices: Devices
+    descriptions: Descriptions
 
 
 @lru_cache(maxsize=4)
 def knowledge_for(lexicon: Lexicon) -> Knowledge:
     """Similarity, places and rules for a lexicon."""
     similarity = ConceptSimilarity(lexicon)
-    return Knowledge(lexicon, similarity, Places(similarity), rules_for(lexicon))
+    return Knowledge(
+        lexicon,
+        similarity,
+        Places(similarity),
+        rules_for(lexicon),
+        devices_for(lexicon),
+        Descriptions(lexicon),
+    )
 
 
 def union(a: Finding, b: Finding) -> Finding:
@@ -123,4 +153,7 @@ def union(a: Finding, b: Finding) -> Finding:
         descriptors=a.descriptors | b.descriptors,
         spans=(*a.spans, *b.spans),
         sentences=a.sentences | b.sentences,
+        labels=a.labels | b.labels,
+        position=BAD if BAD in (a.position, b.position) else a.position or b.position,
+        shift=min(a.shift, b.shift) if a.shift and b.shift else a.shift or b.shift,
     )

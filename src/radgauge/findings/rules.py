@@ -7,9 +7,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from radgauge.findings.concepts import DATA
 from radgauge.report_reader.lexicon import Lexicon
+
+if TYPE_CHECKING:
+    from radgauge.findings.findings import Finding
 
 TIERS = ("urgent", "actionable", "not_actionable", "benign")
 """Significance tiers, most significant first; the first two are clinically significant."""
@@ -38,6 +42,15 @@ class ContextRule:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeRule:
+    """Below a size a finding of these concepts matters less."""
+
+    concepts: frozenset[str]
+    below_mm: float
+    tier: int
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What is known of the patient beside the report: age in years (None = unknown) and the indication."""
 
@@ -63,6 +76,27 @@ class Rules:
     context: tuple[ContextRule, ...]
     tiers: Mapping[str, int]
     topics: Mapping[str, tuple[str, ...]]
+    acted_on: re.Pattern[str]
+    old: frozenset[str]
+    slight: frozenset[str]
+    sizes: tuple[SizeRule, ...]
+    unknown: int
+
+    def tier_of(self, finding: Finding, context: Context = NO_CONTEXT) -> int:
+        """Position in TIERS of a finding for this patient, by what it is and what the report says of it."""
+        tier = self.tier(finding.concept, context)
+        if finding.sizes_mm:
+            largest = max(finding.sizes_mm)
+            for rule in self.sizes:
+                if finding.concept in rule.concepts and largest < rule.below_mm:
+                    tier = max(tier, rule.tier)
+        if finding.shift > 0:
+            tier = min(len(TIERS) - 1, tier + finding.shift)
+        elif finding.shift < 0 and tier == UNKNOWN:
+            tier -= 1
+        elif finding.severity == 1 and tier == UNKNOWN and finding.concept in self.slight:
+            tier += 1
+        return tier
 
     def tier(self, concept: str, context: Context = NO_CONTEXT) -> int:
         """Position in TIERS of a concept for this patient."""
@@ -70,7 +104,7 @@ class Rules:
             for rule in self.context:
                 if concept in rule.concepts and _fits(rule, context):
                     return rule.tier
-        return self.tiers.get(concept, UNKNOWN)
+        return self.tiers.get(concept, self.unknown)
 
 
 def context_of(meta: Mapping[str, str]) -> Context:
@@ -134,9 +168,27 @@ def rules_for(lexicon: Lexicon) -> Rules:
             )
             for rule in table["context"]
         ),
-        tiers={concept.id: TIERS.index(concept.tier) for concept in lexicon if concept.tier},
+        tiers=_tiers(table["expected"]["concepts"], lexicon),
         topics=_topics(table["topics"], lexicon),
+        acted_on=re.compile("|".join(table["acted_on"]["words"]), re.IGNORECASE),
+        old=frozenset(table["old"]["descriptors"]),
+        slight=_closed(table["slight"]["concepts"], lexicon),
+        sizes=tuple(
+            SizeRule(_closed(rule["concepts"], lexicon), float(rule["below_mm"]), TIERS.index(rule["tier"]))
+            for rule in table["size"]
+        ),
+        unknown=TIERS.index(table["unknown"]["tier"]),
     )
+
+
+def _tiers(expected: list[str], lexicon: Lexicon) -> dict[str, int]:
+    """The lexicon's tiers; what is expected in many healthy people and changes nothing is benign."""
+    usual = _closed(expected, lexicon)
+    tiers = {concept.id: TIERS.index(concept.tier) for concept in lexicon if concept.tier}
+    return {
+        concept: tier + 1 if concept in usual and tier == TIERS.index("not_actionable") else tier
+        for concept, tier in tiers.items()
+    }
 
 
 def _topics(table: Mapping[str, list[str]], lexicon: Lexicon) -> dict[str, tuple[str, ...]]:

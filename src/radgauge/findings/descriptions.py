@@ -1,0 +1,55 @@
+"""What a diagnosis looks like: description sets, so that a report may name it or describe it.
+
+The phrases of data/descriptions.toml are read like reports when a report first claims their diagnosis, so they hold
+whatever the lexicon knows, and nothing is read that no report asks for.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cached_property, lru_cache
+from typing import Any
+
+from radgauge.findings.concepts import DATA
+from radgauge.report_reader.lexicon import Lexicon
+
+
+class Descriptions:
+    """Description sets by the concept of their diagnosis; `compiled` holds those that were read."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        self.compiled: dict[str, Any] = {}
+
+    @cached_property
+    def phrases(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Concept -> phrases of which one says as much as the diagnosis, and phrases of which two do."""
+        ids = _ids(self._lexicon)
+        found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        for entry in diagnoses():
+            for name in (entry["diagnosis"], *entry.get("also", ())):
+                if (concept := ids.get(name)) is not None:
+                    equals, signs = found.get(concept, ((), ()))
+                    found[concept] = (
+                        tuple(dict.fromkeys((*equals, *entry.get("equals", ())))),
+                        tuple(dict.fromkeys((*signs, *entry.get("signs", ())))),
+                    )
+        return found
+
+
+def _ids(lexicon: Lexicon) -> dict[str, str]:
+    """Every term of a finding -> its concept."""
+    found: dict[str, str] = {}
+    for concept in lexicon:
+        if concept.kind in ("abnormality", "disease"):
+            for term in (concept.name, *concept.synonyms, *concept.abbreviations, concept.id.replace("_", " ")):
+                found.setdefault(term.lower(), concept.id)
+    return found
+
+
+@lru_cache(maxsize=1)
+def diagnoses() -> list[dict[str, Any]]:
+    """The entries of the data file."""
+    table = tomllib.loads((DATA / "descriptions.toml").read_text(encoding="utf-8"))
+    entries: list[dict[str, Any]] = table["diagnosis"]
+    return entries

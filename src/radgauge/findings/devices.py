@@ -1,0 +1,138 @@
+"""Where a device ends: whether a report says that a tube, line or implant lies as it should."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from radgauge.findings.concepts import DATA
+from radgauge.report_reader.lexicon import Lexicon
+from radgauge.report_reader.reading import Mention, ReportReading
+
+GOOD, BAD = "good", "bad"
+
+_DISTANCE = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(cm|mm)\s+(?:or so\s+)?(?:above|from|proximal to|superior to|cephalad to|over)\b(?:\W+\w+){0,3}?\W+(\w+)"
+)
+_LISTED = re.compile(r"^\s*(?:,|and|&|/|with|,\s*and|as well as)\s*(?:\w+\s+){0,4}$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceRule:
+    """What the words behind one kind of device say of its position.
+
+    Attributes:
+        tier: How much a wrong position matters.
+        good: Words of a right position.
+        bad: Words of a wrong one.
+        landmark: What a distance is measured from.
+        good_mm: Least and greatest distance that is right.
+    """
+
+    tier: str
+    good: re.Pattern[str]
+    bad: re.Pattern[str]
+    landmark: re.Pattern[str] | None
+    good_mm: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Devices:
+    """data/devices.toml for one lexicon: a device has the rule of its nearest ancestor that has one."""
+
+    rules: dict[str, DeviceRule]
+    other: DeviceRule
+    denied: re.Pattern[str]
+
+    def tier(self, concept: str) -> str:
+        """How much a wrong position of this device matters."""
+        return self.rules.get(concept, self.other).tier
+
+    def positions(self, reading: ReportReading) -> dict[int, str]:
+        """Index of each device that the report places -> good or bad."""
+        mentions = reading.mentions
+        devices = [index for index, mention in enumerate(mentions) if mention.kind == "device"]
+        found: dict[int, str] = {}
+        for place in reversed(range(len(devices))):
+            index = devices[place]
+            mention = mentions[index]
+            following = mentions[devices[place + 1]] if place + 1 < len(devices) else None
+            start, end, _ = reading.sentences[mention.sentence]
+            alone = not any(mentions[i].sentence == mention.sentence for i in devices if i != index)
+            if following is not None and following.sentence == mention.sentence:
+                end = following.start
+                if _LISTED.match(reading.text[mention.end : end]) and devices[place + 1] in found:
+                    found[index] = found[devices[place + 1]]
+                    continue
+            words = reading.text[start if alone else mention.end : end]
+            words += " " + _continued(reading, mention, mentions)
+            if said := self._judged(mention.concept, words.lower()):
+                found[index] = said
+        return found
+
+    def _judged(self, concept: str, words: str) -> str:
+        rule = self.rules.get(concept, self.other)
+        if rule.landmark is not None and (match := _DISTANCE.search(words)) and rule.landmark.search(words):
+            distance = float(match[1]) * (10.0 if match[2] == "cm" else 1.0)
+            low, high = rule.good_mm
+            return GOOD if low <= distance <= high else BAD
+        good, wrong = self._said(rule.good, words)
+        bad, right = self._said(rule.bad, words)
+        if bad or (wrong and not good):
+            return BAD
+        return GOOD if good or right else ""
+
+    def _said(self, pattern: re.Pattern[str], words: str) -> tuple[bool, bool]:
+        """Whether a pattern is there as it stands, and whether it is there and denied."""
+        plain = denied = False
+        for match in pattern.finditer(words):
+            if self.denied.search(words[: match.start()]) and not match[0].startswith(("no", "not")):
+                denied = True
+            else:
+                plain = True
+        return plain, denied
+
+
+def _continued(reading: ReportReading, mention: Mention, mentions: Sequence[Mention]) -> str:
+    """The next sentence, if it goes on about the device: it names no finding and no other device."""
+    number = mention.sentence + 1
+    if number >= len(reading.sentences):
+        return ""
+    if any(each.sentence == number and each.kind not in ("anatomy", "normality") for each in mentions):
+        return ""
+    last = max(each.start for each in mentions if each.sentence == mention.sentence and each.kind != "anatomy")
+    if last > mention.start:
+        return ""
+    start, end, _ = reading.sentences[number]
+    return reading.text[start:end] if end - start < 80 else ""
+
+
+@lru_cache(maxsize=4)
+def devices_for(lexicon: Lexicon) -> Devices:
+    """The rules, compiled for a lexicon."""
+    table = tomllib.loads((DATA / "devices.toml").read_text(encoding="utf-8"))
+    general = table["any"]
+    named: dict[str, DeviceRule] = {}
+    for entry in table["device"]:
+        rule = DeviceRule(
+            entry["tier"],
+            _any([*entry["good"], *general["good"]]),
+            _any([*entry["bad"], *general["bad"]]),
+            re.compile(entry["above"]) if "above" in entry else None,
+            tuple(map(float, entry.get("good_mm", (0, 0)))),  # type: ignore[arg-type]
+        )
+        named |= dict.fromkeys(entry["concepts"], rule)
+    rules = {}
+    for concept in lexicon:
+        line = [concept.id, *lexicon.ancestors(concept.id)]
+        if (near := next((each for each in line if each in named), None)) is not None:
+            rules[concept.id] = named[near]
+    other = DeviceRule("actionable", _any(general["good"]), _any(general["bad"]), None, (0.0, 0.0))
+    return Devices(rules, other, re.compile(table["denied"]["before"]))
+
+
+def _any(patterns: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))

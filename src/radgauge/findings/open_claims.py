@@ -1,0 +1,33 @@
+"""Claims in words that the lexicon lacks: how alike two of them are, by their words and by a static embedding."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from radgauge.models.text.static_embedding import StaticEncoder, words_of
+
+OPEN = "open:"
+"""What the concept of an open claim begins with; its words follow."""
+
+SHARED = 0.9  # similarity when all words of the shorter claim are in the longer one
+CLOSE = 0.62  # cosine from which other words may mean the same
+
+
+@lru_cache(maxsize=1 << 15)
+def likeness(a: str, b: str) -> float:
+    """How alike two phrases are, 0 to 1.
+
+    >>> likeness("tree in bud", "tree in bud nodularity"), likeness("tree in bud", "hip prosthesis")
+    (0.9, 0.0)
+    """
+    words, others = frozenset(words_of(a)), frozenset(words_of(b))
+    if not words or not others:
+        return 0.0
+    if words == others:
+        return 1.0
+    shared = len(words & others) / min(len(words), len(others))
+    if shared == 1.0 and min(len(words), len(others)) > 1:
+        return SHARED
+    first, second = StaticEncoder().encode([a, b])
+    cosine = float(first @ second)
+    return min(cosine, SHARED) if cosine >= CLOSE else 0.0
