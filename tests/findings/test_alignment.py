@@ -159,6 +159,8 @@ def test_every_finding_is_accounted_for(theirs: list[str], ours: list[str]) -> N
     spans_r += [s for f in found.missing for s in f.spans] + [s for c in found.denied for s in c.finding.spans]
     spans_c = [s for m in found.matched for s in m.candidate.spans]
     spans_c += [s for f in found.added for s in f.spans] + [s for c in found.invented for s in c.finding.spans]
+    spans_r += [s for f in found.told_r for s in f.spans]
+    spans_c += [s for f in found.told_c for s in f.spans]
     assert sorted(spans_r) == sorted(s for f in reference.present for s in f.spans)
     assert sorted(spans_c) == sorted(s for f in candidate.present for s in f.spans)
 

@@ -41,7 +41,7 @@ def judged(studies: int = 6) -> Judgments:
 
 def test_what_raters_do_not_mind_is_learned() -> None:
     found = fit_errors(judged(), start=PRIOR, strength=0.001)
-    assert found.weights.tiers["not_actionable"] < PRIOR.tiers["not_actionable"]
+    assert found.weights.tiers["benign"] < PRIOR.tiers["benign"]
     assert found.fitted >= found.start
     assert (found.cases, found.studies, found.target) == (36, 6, "rating")
     assert -1 <= found.cross_validated <= 1

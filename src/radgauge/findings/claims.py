@@ -106,7 +106,7 @@ def _distance(mention: Mention, at: int) -> int:
 
 
 def _weigh(claims: dict[int, Finding], reading: ReportReading, rules: Rules) -> None:
-    """Steps of significance that the words around a finding add: what is old matters less, what is acted on more."""
+    """Steps of significance from the words around: what is old matters less, what is acted on more."""
     by_sentence: dict[int, list[int]] = {}
     for index in claims:
         by_sentence.setdefault(reading.mentions[index].sentence, []).append(index)

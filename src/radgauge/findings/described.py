@@ -41,7 +41,11 @@ def describe_each_other(diagnosis: Finding, others: Sequence[Finding], knowledge
         for phrase in signs.equals:
             if phrase and (whole := _all_of(phrase, others, fitting, knowledge)):
                 found |= whole
-        told = {number: one for number, phrase in enumerate(signs.signs) if (one := _all_of(phrase, others, fitting, knowledge))}
+        told = {
+            number: one
+            for number, phrase in enumerate(signs.signs)
+            if (one := _all_of(phrase, others, fitting, knowledge))
+        }
         members = set().union(*told.values()) if told else set()
         if found or len(members) >= ENOUGH:
             found |= members
@@ -49,20 +53,40 @@ def describe_each_other(diagnosis: Finding, others: Sequence[Finding], knowledge
 
 
 def is_sign(finding: Finding, diagnosis: Finding, knowledge: Knowledge) -> bool:
-    """Whether a finding belongs to the picture of a diagnosis."""
+    """Whether a finding belongs to the picture of a diagnosis and says nothing beside it."""
     if not _same_side(finding, diagnosis):
         return False
+    places = [
+        place for concept in diagnosis.concepts for place in _sign_places(finding.concept, concept, knowledge)
+    ]
     return any(
-        _is(part, finding, knowledge)
-        for concept in diagnosis.concepts
-        if (signs := signs_of(concept, knowledge)) is not None
-        for phrase in (*signs.equals, *signs.signs)
-        for part in phrase
+        not place or not finding.locations or knowledge.places.agree(place, finding.locations) for place in places
     )
 
 
+def _sign_places(concept: str, diagnosis: str, knowledge: Knowledge) -> tuple[frozenset[str], ...]:
+    """Where a diagnosis shows this sign; empty if it is none of its signs, or a finding in its own right."""
+    table = knowledge.descriptions
+    key = (concept, diagnosis)
+    known: tuple[frozenset[str], ...] | None = table.compiled.get(key)
+    if known is None:
+        signs = signs_of(diagnosis, knowledge)
+        known = ()
+        if signs is not None and concept not in knowledge.rules.separate:
+            known = tuple(
+                part.locations
+                for phrase in (*signs.equals, *signs.signs)
+                for part in phrase
+                if knowledge.similarity.of(part.concept, concept) >= SAME
+            )
+        table.compiled[key] = known
+    return known
+
+
 def _read(phrases: Sequence[str], knowledge: Knowledge) -> tuple[tuple[Finding, ...], ...]:
-    return tuple(findings_of(read_report(phrase, lexicon=knowledge.lexicon), knowledge).present for phrase in phrases)
+    return tuple(
+        findings_of(read_report(phrase, lexicon=knowledge.lexicon), knowledge).present for phrase in phrases
+    )
 
 
 def _all_of(

@@ -1,7 +1,7 @@
 """What a diagnosis looks like: description sets, so that a report may name it or describe it.
 
-The phrases of data/descriptions.toml are read like reports when a report first claims their diagnosis, so they hold
-whatever the lexicon knows, and nothing is read that no report asks for.
+The phrases of data/descriptions.toml are read like reports when a report first claims their diagnosis, so they
+hold whatever the lexicon knows, and nothing is read that no report asks for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Descriptions:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self.compiled: dict[str, Any] = {}
+        self.compiled: dict[Any, Any] = {}
 
     @cached_property
     def phrases(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:

@@ -15,7 +15,7 @@ from radgauge.report_reader.reading import Mention, ReportReading
 GOOD, BAD = "good", "bad"
 
 _DISTANCE = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(cm|mm)\s+(?:or so\s+)?(?:above|from|proximal to|superior to|cephalad to|over)\b(?:\W+\w+){0,3}?\W+(\w+)"
+    r"(\d+(?:\.\d+)?)\s*(cm|mm)\s+(?:or so\s+)?(?:above|from|proximal to|superior to|cephalad to|over)\b"
 )
 _LISTED = re.compile(r"^\s*(?:,|and|&|/|with|,\s*and|as well as)\s*(?:\w+\s+){0,4}$", re.IGNORECASE)
 

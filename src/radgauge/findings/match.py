@@ -9,7 +9,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from radgauge.findings.concepts import NEAR
-from radgauge.findings.findings import SAME, Denial, Finding, Findings, Knowledge, union
+from radgauge.findings.described import describe_each_other, is_sign
+from radgauge.findings.findings import NOT_NORMAL, SAME, Denial, Finding, Findings, Knowledge, union
+from radgauge.findings.labels import label_rules
+from radgauge.findings.open_claims import OPEN, likeness
 from radgauge.findings.places import place_names, severity_name, side_name
 
 SAME_SIZE = 0.25  # relative difference of measurements that is still the same
@@ -21,13 +24,15 @@ a wrong location, another kind of finding there is another finding."""
 
 ONE_NAMES_IT = 0.8  # the diagnosis of one report is the description of the other
 UNREAD = 0.65  # what remains of a similarity when the diagnosis is not shared
+DESCRIBED = 0.78  # a diagnosis and its description
+MERELY_NOT_NORMAL = 0.75  # a finding, and the word that its place is not normal
 
 
 class Difference(NamedTuple):
     """One attribute of a matched finding that the two reports tell differently.
 
     Attributes:
-        attribute: side, location, severity, size, change, or uncertainty.
+        attribute: side, location, position, severity, size, change, or uncertainty.
         reference: What the reference says, "" = nothing.
         candidate: What the candidate says.
         conflict: True if both say something and it differs; False if one of them is silent.
@@ -64,6 +69,8 @@ class Aligned(NamedTuple):
         added: Findings of the candidate that the reference does not mention.
         denied: Findings of the reference that the candidate denies.
         invented: Findings of the candidate that the reference denies.
+        told_r: Findings of the reference that the candidate tells in other words: signs of a shared diagnosis.
+        told_c: The same of the candidate.
     """
 
     matched: tuple[Match, ...]
@@ -71,6 +78,8 @@ class Aligned(NamedTuple):
     added: tuple[Finding, ...]
     denied: tuple[Contradiction, ...]
     invented: tuple[Contradiction, ...]
+    told_r: tuple[Finding, ...] = ()
+    told_c: tuple[Finding, ...] = ()
 
 
 def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Aligned:
@@ -94,15 +103,23 @@ def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledg
     whole_c = {c: ours[c] for _, c in pairs}
     missing, denied = _leftover(theirs, partner_of_r, whole_r, candidate, knowledge)
     added, invented = _leftover(ours, partner_of_c, whole_c, reference, knowledge)
+    leftover = (*missing, *added)
+    described = _describe(missing, added, reference, candidate, knowledge) if leftover else []
+    told = _told(leftover, missing, added, described)
     return Aligned(
-        tuple(
-            Match(whole_r[r], whole_c[c], closeness[r][c], differences(whole_r[r], whole_c[c], knowledge))
-            for r, c in pairs
+        (
+            *(
+                Match(whole_r[r], whole_c[c], closeness[r][c], differences(whole_r[r], whole_c[c], knowledge))
+                for r, c in pairs
+            ),
+            *described,
         ),
         tuple(missing),
         tuple(added),
         tuple(denied),
         tuple(invented),
+        tuple(each for each in told if any(each is one for one in theirs)),
+        tuple(each for each in told if any(each is one for one in ours)),
     )
 
 
@@ -116,6 +133,10 @@ def differences(r: Finding, c: Finding, knowledge: Knowledge) -> tuple[Differenc
         conflict = bool(r.locations and c.locations)
         if not conflict or not knowledge.places.agree(r.locations, c.locations):
             found.append(Difference("location", place_names(r.locations), place_names(c.locations), conflict))
+    if r.labels and c.labels and r.labels != c.labels:
+        found += _label_differences(r, c)
+    if r.position != c.position:
+        found.append(Difference("position", r.position, c.position, bool(r.position and c.position)))
     if r.severity != c.severity:
         conflict = bool(r.severity and c.severity)
         found.append(Difference("severity", severity_name(r.severity), severity_name(c.severity), conflict))
@@ -131,9 +152,66 @@ def differences(r: Finding, c: Finding, knowledge: Knowledge) -> tuple[Differenc
     return tuple(found)
 
 
+def _label_differences(r: Finding, c: Finding) -> list[Difference]:
+    """Which one and how far, where both reports say it and mean something else."""
+    rules = label_rules()
+    found = []
+    for name in sorted({name for name, _ in r.labels} & {name for name, _ in c.labels}):
+        a = frozenset(value for label, value in r.labels if label == name)
+        b = frozenset(value for label, value in c.labels if label == name)
+        if rules.differ(name, a, b):
+            attribute = "location" if name in rules.places else "size"
+            words = [f"{name} {', '.join(sorted(values))}" for values in (a, b)]
+            found.append(Difference(attribute, words[0], words[1], True))
+    return found
+
+
+def _describe(
+    missing: list[Finding], added: list[Finding], reference: Findings, candidate: Findings, knowledge: Knowledge
+) -> list[Match]:
+    """Take from the leftovers what one report names and the other describes; the matches that this makes."""
+    found: list[Match] = []
+    for diagnosis in list(missing):
+        told = [candidate.present[i] for i in describe_each_other(diagnosis, candidate.present, knowledge)]
+        if told:
+            partner = next((each for each in told if each in added), None)
+            if partner is not None:
+                found.append(Match(diagnosis, partner, DESCRIBED, ()))
+            missing.remove(diagnosis)
+            added[:] = [each for each in added if each not in told]
+    for diagnosis in list(added):
+        told = [reference.present[i] for i in describe_each_other(diagnosis, reference.present, knowledge)]
+        if told:
+            partner = next((each for each in told if each in missing), None)
+            if partner is not None:
+                found.append(Match(partner, diagnosis, DESCRIBED, ()))
+            added.remove(diagnosis)
+            missing[:] = [each for each in missing if each not in told]
+    for own, mine, other in ((missing, reference, candidate), (added, candidate, reference)):
+        shared = [each for each in other.present if any(_shares(each, one) for one in mine.present)]
+        if own and shared:
+            own[:] = [each for each in own if not any(is_sign(each, known, knowledge) for known in shared)]
+    return found
+
+
+def _told(
+    leftover: Sequence[Finding], missing: Sequence[Finding], added: Sequence[Finding], described: Sequence[Match]
+) -> list[Finding]:
+    """What `_describe` took away without a match of its own."""
+    kept = {id(each) for each in (*missing, *added)}
+    kept |= {id(each) for match in described for each in (match.reference, match.candidate)}
+    return [each for each in leftover if id(each) not in kept]
+
+
+def _shares(a: Finding, b: Finding) -> bool:
+    return not set(a.concepts).isdisjoint(b.concepts)
+
+
 def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
     """How much two findings are one, 0 to 1: concept first, then side and place; 0 below NEAR."""
     value = concept_similarity(r, c, knowledge)
+    if value < NEAR and (r.concept.startswith(NOT_NORMAL) or c.concept.startswith(NOT_NORMAL)):
+        value = MERELY_NOT_NORMAL if _same_structure(r, c, knowledge) else 0.0
     if value < NEAR:
         return 0.0
     if r.sides != c.sides:
@@ -145,6 +223,18 @@ def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
         else:
             value *= UNSAID
     return value if value >= NEAR else 0.0
+
+
+def _same_structure(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether one says that a structure is not normal and the other what is wrong with it."""
+    return any(
+        knowledge.places.related(x, y) for x in _structures(a, knowledge) for y in _structures(b, knowledge)
+    )
+
+
+def _structures(finding: Finding, knowledge: Knowledge) -> frozenset[str]:
+    concept = knowledge.lexicon.concepts.get(finding.concept)
+    return finding.locations.union(concept.location if concept is not None else ())
 
 
 def concept_similarity(r: Finding, c: Finding, knowledge: Knowledge) -> float:
@@ -201,7 +291,9 @@ def _leftover(
                 break
         else:
             denial = None
-            if not other.ruled_out.isdisjoint(knowledge.similarity.ancestors(finding.concept)):
+            if finding.concept.startswith(_LOOSE) or not other.ruled_out.isdisjoint(
+                knowledge.similarity.ancestors(finding.concept)
+            ):
                 denial = next((each for each in other.denied if denies(each, finding, knowledge)), None)
             if denial is not None:
                 against.append(Contradiction(finding, denial))
@@ -230,7 +322,15 @@ def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
         return False
     if denial.severity and 0 < finding.severity < denial.severity:
         return False
+    if finding.concept.startswith(OPEN):
+        words = finding.concept.removeprefix(OPEN)
+        return any(likeness(words, each.removeprefix(OPEN)) >= SAME for each in denial.concepts if OPEN in each)
+    if finding.concept.startswith(NOT_NORMAL):
+        return any(knowledge.places.related(x, y) for x in denial.places for y in finding.locations)
     return not denial.concepts.isdisjoint(knowledge.similarity.ancestors(finding.concept))
+
+
+_LOOSE = (OPEN, NOT_NORMAL)
 
 
 def _size(mm: float) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from radgauge.error_categories import CATEGORIES
-from radgauge.findings.findings import Finding, Knowledge
+from radgauge.findings.findings import NOT_NORMAL, Finding, Knowledge
 from radgauge.findings.match import Aligned
+from radgauge.findings.open_claims import OPEN
 from radgauge.findings.places import place_names, severity_name, side_name
 from radgauge.findings.profile import FALSE, OMITTED, Arithmetic, Error, Profile
 from radgauge.findings.rules import TIERS
@@ -14,6 +15,7 @@ _TIER_WORDS = ("urgent", "actionable", "not actionable", "benign")
 _ATTRIBUTE_WORDS = {
     "side": "side",
     "location": "place",
+    "position": "position",
     "severity": "severity",
     "size": "size",
     "change": "comparison with the prior study",
@@ -68,7 +70,7 @@ def describe(finding: Finding, knowledge: Knowledge) -> str:
     'mild left pleural effusion'
     """
     concept = knowledge.lexicon.concepts.get(finding.concept)
-    name = concept.name if concept is not None else finding.concept.replace("_", " ")
+    name = concept.name if concept is not None else _name(finding.concept)
     words = [severity_name(finding.severity), side_name(finding.sides), name]
     text = " ".join(word for word in words if word)
     if finding.locations:
@@ -76,6 +78,13 @@ def describe(finding: Finding, knowledge: Knowledge) -> str:
     if finding.sizes_mm:
         text += f", {max(finding.sizes_mm):g} mm"
     return f"possible {text}" if finding.uncertain else text
+
+
+def _name(concept: str) -> str:
+    """A claim that is no concept of the lexicon, in words."""
+    if concept.startswith(NOT_NORMAL):
+        return f"{concept.removeprefix(NOT_NORMAL).replace('_', ' ')} not normal"
+    return concept.removeprefix(OPEN).replace("_", " ")
 
 
 def _error_note(error: Error, knowledge: Knowledge, arithmetic: Arithmetic, which: int) -> Note:

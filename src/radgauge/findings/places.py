@@ -28,14 +28,25 @@ class Places:
         self._known: dict[tuple[frozenset[str], frozenset[str]], bool] = {}
 
     def agree(self, a: frozenset[str], b: frozenset[str]) -> bool:
-        """Whether some place of `a` is, holds, lies in or neighbours some place of `b`."""
+        """Whether two lists of places can mean one place.
+
+        They cannot if each names a place that is no part, whole or neighbour of any of the other's: "posterior
+        horn of the medial meniscus" and "posterior horn of the lateral meniscus" share a horn and are two places.
+        """
         key = (a, b)
         known = self._known.get(key)
         if known is None:
             if len(self._known) > 1 << 16:
                 self._known.clear()
-            known = self._known[key] = any(self._one(x, y) for x in a for y in b)
+            known = self._known[key] = self._every(a, b) or self._every(b, a)
         return known
+
+    def related(self, a: str, b: str) -> bool:
+        """Whether one structure is the other, or a part of it."""
+        return self._related(a, b)
+
+    def _every(self, a: frozenset[str], b: frozenset[str]) -> bool:
+        return all(any(self._one(x, y) for y in b) for x in a)
 
     def is_vague(self, place: str) -> bool:
         """Whether a place says no more than that the finding is in the chest."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from radgauge.error_categories import CATEGORIES
+from radgauge.findings.devices import BAD
 from radgauge.findings.findings import Denial, Finding, Findings, Knowledge
 from radgauge.findings.match import Aligned, Difference, Match
 from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
@@ -22,6 +23,7 @@ FALSE, OMITTED, LOCATION, SEVERITY = 0, 1, 2, 3
 FALSE_COMPARISON, OMITTED_COMPARISON, FALSE_UNCERTAINTY, OMITTED_UNCERTAINTY = 4, 5, 6, 7
 """Positions in CATEGORIES."""
 
+ACTIONABLE = TIERS.index("actionable")
 BIG_STEP = 2  # severity: trace to moderate is a step that matters, mild to moderate is not
 
 
@@ -80,18 +82,19 @@ def profile_of(
     tiers: list[tuple[int, bool]] = []
     inexact: list[tuple[int, bool, float]] = []
     for match in aligned.matched:
-        tier = min(rules.tier(match.reference.concept, context), rules.tier(match.candidate.concept, context))
+        tier = min(rules.tier_of(match.reference, context), rules.tier_of(match.candidate, context))
         tiers.append((tier, match.reference.uncertain))
         if match.similarity < 0.8:
             inexact.append((tier, match.reference.uncertain, 1.0 - match.similarity))
         if match.differences:
-            errors += _attribute_errors(match, tier)
+            errors += _attribute_errors(match, tier, knowledge)
     for finding, denial in (*[(each, None) for each in aligned.missing], *aligned.denied):
-        tier = rules.tier(finding.concept, context)
+        tier = _whole_tier(finding, knowledge, context)
         tiers.append((tier, finding.uncertain))
         errors.append(_whole(OMITTED, tier, finding, denial))
     for finding, denial in (*[(each, None) for each in aligned.added], *aligned.invented):
-        errors.append(_whole(FALSE, rules.tier(finding.concept, context), finding, denial))
+        errors.append(_whole(FALSE, _whole_tier(finding, knowledge, context), finding, denial))
+    errors += _disputes(aligned, reference, candidate, knowledge, context)
     return Profile(tuple(errors), tuple(tiers), tuple(inexact), silence(reference, candidate))
 
 
@@ -103,15 +106,48 @@ def _whole(category: int, tier: int, finding: Finding, denial: Denial | None) ->
     return Error(category, tier in SIGNIFICANT, tier, finding.uncertain, plain, reference, candidate, None, spans)
 
 
-def _attribute_errors(match: Match, tier: int) -> list[Error]:
+def _whole_tier(finding: Finding, knowledge: Knowledge, context: Context) -> int:
+    """Tier of a finding that is missed or invented; with a device its wrong position is."""
+    tier = knowledge.rules.tier_of(finding, context)
+    return min(tier, _position_tier(finding, knowledge)) if finding.position == BAD else tier
+
+
+def _position_tier(device: Finding, knowledge: Knowledge) -> int:
+    return TIERS.index(knowledge.devices.tier(device.concept))
+
+
+def _disputes(
+    aligned: Aligned, reference: Findings, candidate: Findings, knowledge: Knowledge, context: Context
+) -> list[Error]:
+    """Findings that the candidate both claims and denies: it leaves open what the reference settles."""
+    if not candidate.disputed or reference.disputed:
+        return []
+    found = []
+    disputed = [candidate.present[position] for position in sorted(candidate.disputed)]
+    for match in aligned.matched:
+        if any(each.spans[0] in match.candidate.spans for each in disputed):
+            tier = knowledge.rules.tier_of(match.reference, context)
+            difference = Difference("uncertainty", "certain", "claimed and denied", True)
+            r, c = match.reference, match.candidate
+            found.append(Error(FALSE_UNCERTAINTY, tier in SIGNIFICANT, tier, r.uncertain, False, r, c, difference))
+    return found
+
+
+def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Error]:
     """At most one error of each category: a finding on the wrong side in the wrong lobe is in one wrong place."""
     found: dict[int, Error] = {}
     r, c = match.reference, match.candidate
     matters = tier in SIGNIFICANT
     for difference in match.differences:
         kind, conflict = difference.attribute, difference.conflict
-        significant = False
-        if kind in ("side", "location"):
+        significant, weight = False, tier
+        if kind == "position":
+            category = LOCATION
+            if not conflict and BAD not in (r.position, c.position):
+                continue
+            weight = min(tier, _position_tier(r, knowledge)) if conflict else min(tier, ACTIONABLE)
+            significant = True
+        elif kind in ("side", "location"):
             if not conflict:
                 continue
             category = LOCATION
@@ -132,8 +168,8 @@ def _attribute_errors(match: Match, tier: int) -> list[Error]:
         else:
             category = FALSE_UNCERTAINTY if c.uncertain else OMITTED_UNCERTAINTY
         known = found.get(category)
-        if known is None or (significant and not known.significant):
-            found[category] = Error(category, significant, tier, r.uncertain, False, r, c, difference)
+        if known is None or (significant, -weight) > (known.significant, -known.tier):
+            found[category] = Error(category, significant, weight, r.uncertain, False, r, c, difference)
     return list(found.values())
 
 

@@ -81,6 +81,7 @@ class Rules:
     slight: frozenset[str]
     sizes: tuple[SizeRule, ...]
     unknown: int
+    separate: frozenset[str]
 
     def tier_of(self, finding: Finding, context: Context = NO_CONTEXT) -> int:
         """Position in TIERS of a finding for this patient, by what it is and what the report says of it."""
@@ -178,6 +179,7 @@ def rules_for(lexicon: Lexicon) -> Rules:
             for rule in table["size"]
         ),
         unknown=TIERS.index(table["unknown"]["tier"]),
+        separate=_closed(table["separate"]["concepts"], lexicon),
     )
 
 

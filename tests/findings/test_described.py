@@ -1,0 +1,46 @@
+"""A diagnosis in one report, its description in the other."""
+
+from __future__ import annotations
+
+import pytest
+
+from radgauge.cases import Case
+from radgauge.findings.descriptions import Descriptions, diagnoses
+from radgauge.metrics.errors import Errors
+from radgauge.reading import Readings
+from radgauge.report_reader import load_lexicon
+
+
+def errors(reference: str, candidate: str) -> list[int]:
+    found = Errors().profile(Case("1", candidate, (reference,)), reading=Readings())
+    assert found is not None
+    return [error.category for error in found[0].errors]
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "description"),
+    [
+        ("Colles fracture.", "Fracture of the distal radius with dorsal angulation."),
+        ("Acute cholecystitis.", "Gallbladder wall thickening and pericholecystic fluid."),
+        ("Small bowel obstruction.", "Dilated small bowel with air-fluid levels and a transition point."),
+    ],
+)
+def test_name_and_description_are_one_finding(diagnosis: str, description: str) -> None:
+    assert errors(diagnosis, description) == []
+    assert errors(description, diagnosis) == []
+
+
+def test_a_sign_is_told_with_its_shared_diagnosis_but_a_finding_in_its_own_right_is_not() -> None:
+    assert errors("Heart failure with septal thickening.", "Heart failure.") == []
+    assert errors("Heart failure with pleural effusions.", "Heart failure.") == [1]
+
+
+def test_another_side_is_no_description() -> None:
+    assert 2 in errors("Left Colles fracture.", "Fracture of the right distal radius with dorsal angulation.")
+
+
+def test_diagnoses_are_terms_of_the_lexicon() -> None:
+    table = Descriptions(load_lexicon())
+    assert len(diagnoses()) >= 150
+    assert len(table.phrases) >= 200
+    assert all(entry.get("equals") or entry.get("signs") for entry in diagnoses())
