@@ -172,7 +172,7 @@ class _Trainer:
             self._end_pass(below, watched_owners, tell)
         constant = self._constant(plain, owners)
         file = self._write(constant)
-        # Measured once more with the file itself: 16-bit weights, onnxruntime.
+        # Measured once more with the file itself: weights in 16 bits, run by numpy.
         encoder = EmbeddedImageText(str(file))
         shipped = matching(
             unit(mean_by_study(encoder.embed_images(list(watched)), watched_owners, studies=len(validation))),

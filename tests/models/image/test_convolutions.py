@@ -1,13 +1,11 @@
-"""Networks as data: packing, and the ONNX form against torch's own convolutions."""
+"""Networks as data: packing, and running them against torch's own convolutions."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from radgauge.models.image.convolutions import Layer, Network, onnx_model, pack, unpack
-
-pytest.importorskip("onnxruntime", reason="needs the extra image")
+from radgauge.models.image.convolutions import Layer, Network, pack, run, unpack
 
 
 def _network(seed: int = 0) -> Network:
@@ -32,19 +30,12 @@ def _network(seed: int = 0) -> Network:
     )
 
 
-def _run(network: Network, pictures: np.ndarray) -> np.ndarray:
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(onnx_model(network), providers=["CPUExecutionProvider"])
-    found: np.ndarray = session.run(None, {"pictures": pictures})[0]
-    return found
-
-
 @pytest.mark.models
-def test_same_as_torch() -> None:
+@pytest.mark.parametrize("shape", [(16, 24), (9, 13), (8, 12)])
+def test_same_as_torch(shape: tuple[int, int]) -> None:
     torch = pytest.importorskip("torch")
     network = _network()
-    pictures = np.random.default_rng(1).normal(size=(3, 1, 16, 24)).astype(np.float32)
+    pictures = np.random.default_rng(1).normal(size=(3, 1, *shape)).astype(np.float32)
     values = torch.from_numpy(pictures)
     outputs = [values]
     for layer in network.layers:
@@ -59,7 +50,17 @@ def test_same_as_torch() -> None:
     tapped = [*(outputs[number + 1] for number in network.taps), values]
     means = np.hstack([each.mean(dim=(2, 3)).numpy() for each in tapped])
     expected = means @ network.matrix + network.bias
-    np.testing.assert_allclose(_run(network, pictures), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(run(network, pictures), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_no_pictures() -> None:
+    assert run(_network(), np.zeros((0, 1, 8, 8), np.float32)).shape == (0, 5)
+
+
+def test_a_picture_leaves_nothing_behind_for_the_next() -> None:
+    pictures = np.random.default_rng(1).normal(size=(3, 1, 16, 24)).astype(np.float32)
+    alone = np.vstack([run(_network(), picture[None]) for picture in pictures])
+    np.testing.assert_array_equal(run(_network(), pictures), alone)
 
 
 def test_packed_weights_are_within_half_a_step() -> None:
@@ -83,4 +84,4 @@ def test_a_channel_of_zeros_stays_zero() -> None:
     empty = Layer(np.zeros((2, 1, 3, 3), np.float32), np.zeros(2, np.float32))
     network = Network((empty,), np.ones((2, 1), np.float32), np.zeros(1, np.float32))
     assert not unpack(pack(network)).layers[0].weight.any()
-    assert _run(network, np.ones((1, 1, 4, 4), np.float32)).tolist() == [[0.0]]
+    assert run(network, np.ones((1, 1, 4, 4), np.float32)).tolist() == [[0.0]]

@@ -1,25 +1,27 @@
-"""A plain convolutional network as data: layers that numpy holds, packed in 16 bits, run by onnxruntime.
+"""A plain convolutional network as data, packed in 16 bits, and run by numpy alone.
 
 A network is a chain of convolutions, some of which are cut to 0..6 or add the output of an earlier layer, then
 the means over the picture of the last layer and, if wanted, of earlier ones, and one matrix. That covers
-EfficientNet-lite and its kin once their normalisation is folded in. The ONNX form is written here, in memory,
-because the package that writes it is large and nothing else of it is needed: a model in ONNX is a protocol buffer
-of nodes and tensors.
+EfficientNet-lite and its kin once their normalisation is folded in. Our own code and not a runtime for networks:
+those are large, and the usual one asks for a name on the network and writes a device id from its first session on.
+It takes two to three times as long per picture (docs/models/image_text.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
 
-_IR_VERSION, _OPSET = 8, 13
-_FLOAT = 1  # ONNX's number for 32-bit numbers
+_RUN = 512  # numbers that are multiplied in one go: neighbouring places of a layer with few channels are joined
+_ZERO, _SIX = np.float32(0), np.float32(6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,88 +100,103 @@ def unpack(parts: Any) -> Network:
     return Network(tuple(layers), parts["matrix"].astype(np.float32), parts["matrix_bias"], taps)
 
 
-def onnx_model(network: Network) -> bytes:
-    """The network in ONNX: input "pictures" (n, 1, height, width), output "vectors" (n, length), 32 bits."""
-    tensors = [_tensor("low", np.float32(0)), _tensor("high", np.float32(6))]
-    nodes: list[bytes] = []
-    outputs = ["pictures"]  # outputs[n] goes into layer n
-    for number, layer in enumerate(network.layers):
-        tensors += [_tensor(f"weight{number}", layer.weight), _tensor(f"bias{number}", layer.bias)]
-        name = f"layer{number}"
-        before, after = layer.padding
-        nodes.append(
-            _node(
-                "Conv",
-                [outputs[number], f"weight{number}", f"bias{number}"],
-                name,
-                group=layer.groups,
-                pads=(before, before, after, after),
-                strides=(layer.stride, layer.stride),
-            )
-        )
-        if layer.clipped:
-            nodes.append(_node("Clip", [name, "low", "high"], f"{name}clipped"))
-            name += "clipped"
-        if layer.adds:
-            nodes.append(_node("Add", [name, outputs[number + 1 - layer.adds]], f"{name}added"))
-            name += "added"
-        outputs.append(name)
-    tensors += [_tensor("matrix", network.matrix), _tensor("matrixbias", network.bias)]
-    tapped = [*(outputs[number + 1] for number in network.taps), outputs[-1]]
-    nodes += [_node("GlobalAveragePool", [name], f"mean{place}") for place, name in enumerate(tapped)]
-    nodes += [
-        _node("Concat", [f"mean{place}" for place in range(len(tapped))], "means", axis=1),
-        _node("Flatten", ["means"], "flat"),
-        _node("Gemm", ["flat", "matrix", "matrixbias"], "vectors"),
-    ]
-    graph = b"".join(
-        [
-            *(_bytes(1, node) for node in nodes),
-            _bytes(2, b"image"),
-            *(_bytes(5, tensor) for tensor in tensors),
-            _bytes(11, _value("pictures", ("n", 1, "height", "width"))),
-            _bytes(12, _value("vectors", ("n", network.matrix.shape[1]))),
-        ]
-    )
-    return _number(1, _IR_VERSION) + _bytes(7, graph) + _bytes(8, _bytes(1, b"") + _number(2, _OPSET))
+def run(network: Network, pictures: Vectors) -> Vectors:
+    """What the network makes of pictures.
+
+    Args:
+        network: The layers.
+        pictures: (n, 1, height, width).
+
+    Returns:
+        (n, length of the vector).
+    """
+    found = np.empty((len(pictures), network.matrix.shape[1]), np.float32)
+    if len(pictures):
+        chain = _Chain(network, *pictures.shape[2:])
+        for number, picture in enumerate(pictures[:, 0]):
+            found[number] = chain(picture)
+    return found
 
 
-def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 127:
-        found.append(value & 127 | 128)
-        value >>= 7
-    found.append(value)
-    return bytes(found)
+class _Chain:
+    """The layers for pictures of one size, with room for what they compute: (height, width, channels) each.
+
+    One picture at a time stays in the processor's cache. A layer writes into a field with the zeros around it that
+    the next layer wants.
+    """
+
+    def __init__(self, network: Network, height: int, width: int) -> None:
+        self._network = network
+        self._fields: list[Vectors] = []  # fields[n] goes into layer n, without the zeros around it
+        self._steps: list[Callable[[], None]] = []
+        paddings = [*(layer.padding for layer in network.layers), (0, 0)]
+        field = self._field(height, width, 1, paddings[0])
+        for number, layer in enumerate(network.layers):
+            size, stride = layer.weight.shape[2], layer.stride
+            height, width = ((side - size) // stride + 1 for side in field.shape[:2])
+            around = field
+            field = self._field(height, width, len(layer.weight), paddings[number + 1])
+            added = self._fields[number + 1 - layer.adds] if layer.adds else None
+            convolve = (_all_channels if layer.groups == 1 else _each_channel)(layer, around, height, width)
+            self._steps.append(partial(_finish, convolve, layer, self._fields[-1], added))
+
+    def __call__(self, picture: Vectors) -> Vectors:
+        self._fields[0][:, :, 0] = picture
+        for step in self._steps:
+            step()
+        tapped = [*(self._fields[number + 1] for number in self._network.taps), self._fields[-1]]
+        means = np.concatenate([each.mean(axis=(0, 1)) for each in tapped])
+        found: Vectors = means @ self._network.matrix + self._network.bias
+        return found
+
+    def _field(self, height: int, width: int, channels: int, padding: tuple[int, int]) -> Vectors:
+        before, both = padding[0], sum(padding)
+        field = np.zeros((height + both, width + both, channels), np.float32)
+        self._fields.append(field[before : before + height, before : before + width])
+        return field
 
 
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
+def _finish(convolve: Callable[[], Vectors], layer: Layer, into: Vectors, added: Vectors | None) -> None:
+    """What follows a convolution, written where the next layer reads it."""
+    values = convolve().reshape(into.shape)
+    values += layer.bias
+    if layer.clipped:
+        np.clip(values, _ZERO, _SIX, out=values if added is not None else into)
+    if added is not None:
+        np.add(values, added, out=into)
+    elif not layer.clipped:
+        into[...] = values
 
 
-def _bytes(field: int, content: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(content)) + content
+def _all_channels(layer: Layer, field: Vectors, height: int, width: int) -> Callable[[], Vectors]:
+    """Every output from every input: one matrix product over the places of the picture."""
+    outputs, inputs, size, _ = layer.weight.shape
+    matrix = np.ascontiguousarray(layer.weight.transpose(2, 3, 1, 0).reshape(-1, outputs))
+    out = np.empty((height * width, outputs), np.float32)
+    if size == 1 and layer.stride == 1:
+        rows = field.reshape(-1, inputs)  # a view: no zeros around
+        return lambda: np.matmul(rows, matrix, out=out)
+    down, right, deep = field.strides
+    steps = (down * layer.stride, right * layer.stride, down, right, deep)
+    windows = as_strided(field, (height, width, size, size, inputs), steps)
+    columns = np.empty(windows.shape, np.float32)
+
+    def product() -> Vectors:
+        columns[...] = windows
+        return np.matmul(columns.reshape(len(out), -1), matrix, out=out)
+
+    return product
 
 
-def _tensor(name: str, values: Any) -> bytes:
-    array = np.ascontiguousarray(values, dtype="<f4")
-    shape = np.shape(values)
-    dims = b"".join(_number(1, size) for size in shape)
-    return dims + _number(2, _FLOAT) + _bytes(8, name.encode()) + _bytes(9, array.tobytes())
-
-
-def _node(kind: str, inputs: Sequence[str], output: str, **attributes: int | Iterable[int]) -> bytes:
-    parts = [*(_bytes(1, name.encode()) for name in inputs), _bytes(2, output.encode()), _bytes(4, kind.encode())]
-    for name, value in attributes.items():
-        if isinstance(value, int):
-            content = _number(3, value) + _number(20, 2)
-        else:
-            content = b"".join(_number(8, each) for each in value) + _number(20, 7)
-        parts.append(_bytes(5, _bytes(1, name.encode()) + content))
-    return b"".join(parts)
-
-
-def _value(name: str, shape: Sequence[int | str]) -> bytes:
-    sizes = (_number(1, each) if isinstance(each, int) else _bytes(2, each.encode()) for each in shape)
-    tensor = _number(1, _FLOAT) + _bytes(2, b"".join(_bytes(1, size) for size in sizes))
-    return _bytes(1, name.encode()) + _bytes(2, _bytes(1, tensor))
+def _each_channel(layer: Layer, field: Vectors, height: int, width: int) -> Callable[[], Vectors]:
+    """Every channel with itself: places with their neighbours, times weights, summed in place."""
+    channels, _, size, _ = layer.weight.shape
+    joined = 1
+    if layer.stride == 1:  # then neighbouring places lie side by side
+        joined = max(n for n in range(1, width + 1) if n == 1 or (width % n == 0 and n * channels <= _RUN))
+    weight = np.ascontiguousarray(np.tile(layer.weight[:, 0].transpose(1, 2, 0), (1, 1, joined)))
+    out = np.empty((height, width // joined, joined * channels), np.float32)
+    down, right, deep = field.strides
+    steps = (down * layer.stride, right * layer.stride * joined, deep, down, right)
+    windows = as_strided(field, (*out.shape, size, size), steps)
+    return partial(np.einsum, "yxcij,ijc->yxc", windows, weight, out=out)

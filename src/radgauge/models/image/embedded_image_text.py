@@ -1,9 +1,8 @@
 """The image-text encoder that ships: a compact network for chest X-rays, and a matrix on what a report claims.
 
-Pictures go through a convolutional network (`convolutions`, by onnxruntime, extra `image`); reports through the
-report reader and the static encoder (`report_claims`) and one matrix, in numpy. Both end as vectors of length one.
-One file holds all of it: the one in `data`, whose card is `docs/models/image_text.md`, or one that `radgauge train
-image-text` wrote.
+Pictures go through a convolutional network (`convolutions`); reports through the report reader and the static
+encoder (`report_claims`) and one matrix. All of it is numpy. Both end as vectors of length one. One file holds it:
+the one in `data`, whose card is `docs/models/image_text.md`, or one that `radgauge train image-text` wrote.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,13 +25,12 @@ from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, require
 from radgauge.images import Grey
-from radgauge.models.image.convolutions import Network, onnx_model, pack, unpack
+from radgauge.models.image.convolutions import Network, pack, run, unpack
 from radgauge.models.text.report_claims import VERSION, ReportClaims
 
 Vectors = NDArray[np.float32]
 
 EMBEDDED = Path(__file__).parent / "data" / "image_text.npz"
-_AT_ONCE = 4  # pictures: larger batches leave the processor's cache
 _MIDDLE, _SPREAD = 127.0, 128.0  # grey values as EfficientNet-lite's starting weights expect them
 
 
@@ -111,16 +110,16 @@ def load_image_text(path: Path = EMBEDDED) -> ImageText:
     return found
 
 
-@lru_cache(maxsize=4)
-def _session(path: Path) -> Any:
-    runtime = require("onnxruntime", extra="image")
-    options = runtime.SessionOptions()
-    # Batches side by side, one thread each, cost a quarter less than several threads on one batch.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    return runtime.InferenceSession(
-        onnx_model(load_image_text(path).network), options, providers=["CPUExecutionProvider"]
-    )
+def _one_thread_per_product() -> AbstractContextManager[object]:
+    """Keep the linear algebra from splitting each of many small products, whose threads then wait for each other:
+    several times as much processor time, many times on a busy machine."""
+    limit: AbstractContextManager[object] = _linear_algebra().limit(limits=1, user_api="blas")
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _linear_algebra() -> Any:
+    return require("threadpoolctl", extra="image").ThreadpoolController()
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class EmbeddedImageText:
 
     Args:
         path: A file of `radgauge train image-text`; empty for the one that ships with the package.
-        threads: Batches of pictures side by side; 0 = as many as there are cores.
+        threads: Pictures side by side; 0 = as many as there are cores.
     """
 
     path: str = ""
@@ -156,17 +155,19 @@ class EmbeddedImageText:
     def embed_images(self, images: Sequence[Grey]) -> Vectors:
         """One row of length one per picture."""
         model = self._model
-        session = _session(self._file)
+        if not images:
+            return np.zeros((0, model.matrix.shape[1]), np.float32)
 
-        def embed(batch: Sequence[Grey]) -> Vectors:
-            squares = np.stack([squared(image, model.size) for image in batch])
-            found: Vectors = session.run(None, {"pictures": network_input(squares)})[0]
-            return found
+        def embed(part: Sequence[Grey]) -> Vectors:
+            return run(model.network, network_input(np.stack([squared(image, model.size) for image in part])))
 
-        batches = [images[start : start + _AT_ONCE] for start in range(0, len(images), _AT_ONCE)]
-        with ThreadPoolExecutor(self.threads or os.cpu_count() or 1) as pool:
-            found = list(pool.map(embed, batches))
-        return unit(np.vstack(found)) if found else np.zeros((0, model.matrix.shape[1]), np.float32)
+        threads = min(self.threads or os.cpu_count() or 1, len(images))
+        with _one_thread_per_product(), ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(embed, (images[start::threads] for start in range(threads))))
+        vectors = np.empty((len(images), found[0].shape[1]), np.float32)
+        for start, part in enumerate(found):
+            vectors[start::threads] = part
+        return unit(vectors)
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """One row of length one per report; NaN for a text without any word or number."""
