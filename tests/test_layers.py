@@ -19,6 +19,7 @@ LAYERS = [
     {"text", "stats", "error_categories", "show", "images"},
     {"io.tables"},
     {"cases", "cache", "packing"},
+    {"code_hash"},
     {"reading"},
     {"metric"},
     {"report_reader"},

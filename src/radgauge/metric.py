@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge import __version__
+from radgauge.code_hash import code_hash
 from radgauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -143,7 +144,8 @@ class Metric(ABC):
     def signature(self) -> str:
         """Everything that changes the numbers, in one line.
 
-        Settings are the dataclass fields, in order; a subclass adds what it rests on with `parts`.
+        Settings are the dataclass fields, in order; a subclass adds what it rests on with `parts`; a hash covers
+        the code and data files behind the number.
         """
         settings = {
             f.name: getattr(self, f.name)
@@ -152,7 +154,7 @@ class Metric(ABC):
         }
         words = [self.name]
         words += [f"{key}:{_plain(value)}" for key, value in {**settings, **self.parts()}.items()]
-        return "|".join([*words, f"v:{__version__}"])
+        return "|".join([*words, f"code:{code_hash(type(self).__module__)}", f"v:{__version__}"])
 
     def parts(self) -> Mapping[str, str]:
         """Readers, models and libraries behind the number, for the signature."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from radgauge.cache import Cache
+from radgauge.code_hash import code_hash
 from radgauge.errors import RadgaugeError
 
 log = logging.getLogger(__name__)
@@ -102,7 +103,7 @@ class Readings:
         if self._cache is None or not isinstance(reader, Persistent):
             return wanted
         try:
-            packed = self._cache.get(reader.signature, wanted)
+            packed = self._cache.get(_key(reader), wanted)
         except (OSError, sqlite3.Error) as error:
             self._give_up_cache(error)
             return wanted
@@ -130,7 +131,7 @@ class Readings:
                 try:
                     packed = {text: reader.pack(known[text], text) for text in batch}
                     kept = {text: payload for text, payload in packed.items() if payload is not None}
-                    self._cache.put(reader.signature, kept)
+                    self._cache.put(_key(reader), kept)
                 except (OSError, sqlite3.Error) as error:
                     self._give_up_cache(error)
             if self._progress is not None:
@@ -139,3 +140,8 @@ class Readings:
     def _give_up_cache(self, error: Exception) -> None:
         log.warning("the reading cache cannot be used (%s); this run keeps nothing on disk", error)
         self._cache = None
+
+
+def _key(reader: Reader[Any]) -> str:
+    """The signature and the code behind it: a reading made by other rules is not found again."""
+    return f"{reader.signature}|code:{code_hash(type(reader).__module__)}"

@@ -29,8 +29,6 @@ from radgauge.metric import Explanation, Metric, Rows
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, load_lexicon
 
-RULES = "1"  # counts up when the same weights and lexicon give other numbers
-
 
 @dataclass(frozen=True)
 class Errors(Metric):
@@ -83,7 +81,6 @@ class Errors(Metric):
         return {
             "reader": self._reader().signature,
             "weights_hash": _hash(self.weights),
-            "rules": RULES,
             "references": "best",
         }
 
@@ -153,7 +150,7 @@ class Errors(Metric):
     def _findings(self, texts: Sequence[str], reading: Readings) -> dict[str, Findings]:
         """Findings of each distinct text, derived once per run."""
         reader = self._reader()
-        store: dict[str, Findings] = reading.once(("findings", reader.signature, RULES), dict)
+        store: dict[str, Findings] = reading.once(("findings", reader.signature), dict)
         wanted = [text for text in dict.fromkeys(texts) if text not in store]
         known = self.knowledge()
         for text, read in zip(wanted, reading.of(reader, wanted), strict=True):

@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from radgauge.code_hash import code_hash
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal
 from radgauge.llm.numbered import Outcome, Progress, Question, ask_all
@@ -16,7 +17,7 @@ from radgauge.llm.prompts import prompt
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.lay_reader import lay_lexicon
 from radgauge.plain_language.rules import lay_rules
-from radgauge.plain_language.writer import VERSION, plain_language
+from radgauge.plain_language.writer import plain_language
 
 Item = tuple[str, ...]
 
@@ -66,8 +67,9 @@ class EmbeddedTranslator:
 
     @property
     def signature(self) -> str:
-        """Version, rules and lexicon."""
-        return f"writer-{VERSION}|rules:{lay_rules().hash}|lexicon:{lay_lexicon().hash}"
+        """Code, rules and lexicon."""
+        code = code_hash("radgauge.plain_language.writer")
+        return f"writer-{code}|rules:{lay_rules().hash}|lexicon:{lay_lexicon().hash}"
 
     def translate(self, sentences: Sequence[str]) -> list[Outcome]:
         """The writer's text of each sentence."""

@@ -28,7 +28,6 @@ from radgauge.report_reader.lexicon import Concept
 from radgauge.text.tokens import phrase_key
 
 FINDINGS = frozenset({"abnormality", "disease", "device"})
-VERSION = "2"  # counts up when the same rules write other words
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|\d+(?:\.\d+)?")
 _ALTERNATIVE = re.compile(r"\b(?:versus|vs|or)\b", re.IGNORECASE)

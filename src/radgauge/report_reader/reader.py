@@ -18,7 +18,6 @@ from radgauge.report_reader.sentence import SentenceReading, read_sentence
 from radgauge.report_reader.vocabulary import Vocabulary
 from radgauge.text.sentences import split_sentences
 
-VERSION = 3
 _SENTENCES_KEPT = 1 << 16
 _LONGEST_SENTENCE = 4000  # characters; what is longer is no sentence and is read in pieces
 
@@ -111,8 +110,8 @@ class ReportReader:
 
     @property
     def signature(self) -> str:
-        """Version of the rules and hash of the lexicon."""
-        return f"report-reader-{VERSION}:{load_vocabulary(self.lexicon).lexicon.hash}"
+        """Hash of the lexicon; the rules are part of every metric's signature and of the cache key."""
+        return f"report-reader:{load_vocabulary(self.lexicon).lexicon.hash}"
 
     def read(self, texts: Sequence[str]) -> list[ReportReading]:
         """Readings of the texts, in their order."""

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-VERSION = 1
 Span = tuple[int, int]
 
 _S = r"[ \t\xa0]"  # blanks within a line

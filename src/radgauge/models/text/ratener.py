@@ -25,7 +25,7 @@ from radgauge.errors import ModelError, UsageError, require
 from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
 from radgauge.packing import pack_without_words, unpack_with_words
-from radgauge.text.rush import VERSION, rush_sentences
+from radgauge.text.rush import rush_sentences
 
 LABELS = (
     *("B-ABNORMALITY", "I-ABNORMALITY", "B-NON-ABNORMALITY", "I-NON-ABNORMALITY", "B-DISEASE", "I-DISEASE"),
@@ -111,9 +111,8 @@ class RateNer:
 
     @property
     def signature(self) -> str:
-        """Model with revision or content hash, and splitter with version; not device and batch size."""
-        version = f"-{VERSION}" if self.splitter == "rush" else ""
-        return f"{checkpoint_name(self.model)}|splitter:{self.splitter}{version}"
+        """Model with revision or content hash, and splitter; not device and batch size."""
+        return f"{checkpoint_name(self.model)}|splitter:{self.splitter}"
 
     def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """Entities of each text, sentence by sentence, duplicates included."""

@@ -23,7 +23,6 @@ from radgauge.models.text.ratener import (
     splitter_named,
 )
 from radgauge.packing import pack_without_words, unpack_with_words
-from radgauge.text.rush import VERSION
 from radgauge.text.tokens import tokenize
 
 SPAN_HEAD = "span_head.json"
@@ -136,8 +135,7 @@ class SpanNer:
     @property
     def signature(self) -> str:
         """Model with content hash and splitter."""
-        version = f"-{VERSION}" if self.splitter == "rush" else ""
-        return f"span:{checkpoint_name(self.model)}|splitter:{self.splitter}{version}"
+        return f"span:{checkpoint_name(self.model)}|splitter:{self.splitter}"
 
     def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """Entities of each text in text order."""
