@@ -1,9 +1,10 @@
 """The on-disk cache of readings: content-addressed, shared by processes, never believed blindly.
 
 One SQLite file in the user's cache folder. An entry is found by a hash of the reader's signature and the
-text, so a changed setting, model revision or version never meets an old reading. Texts themselves are not
-stored; readings may hold fragments of them, which is why the folder is readable by its owner only.
-SQLite is used because it is in the standard library, survives kill -9, and lets processes share a file.
+text, so a changed setting, model revision or version never meets an old reading. Texts are not stored, nor are
+their words (see `packing`); what was found in them is, so folder and file are for their owner only.
+SQLite is used because it is in the standard library, survives kill -9, and lets processes share a file. A file
+that is damaged, or that is none of ours, is removed and started anew: it holds nothing that cannot be read again.
 """
 
 from __future__ import annotations
@@ -13,10 +14,15 @@ import logging
 import os
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+from radgauge.files import make_folder, tighten
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +38,18 @@ create index if not exists by_reader on readings (reader);
 """
 
 
+# Trouble of the machine, not of the file: locked, no memory, interrupted, no space
+_PASSING = frozenset(
+    (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_FULL,
+    )
+)
+
+
 def default_cache_dir() -> Path:
     """Where readings are kept: $RADGAUGE_CACHE, or the platform's cache folder."""
     if chosen := os.environ.get("RADGAUGE_CACHE"):
@@ -45,19 +63,20 @@ def default_cache_dir() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What `radgauge cache info` shows."""
+    """What `radgauge cache info` shows; a damaged file has no entries and is started anew by the next run."""
 
     path: Path
     bytes: int
     entries: int
     readers: Mapping[str, int]
+    damaged: bool = False
 
 
 class Cache:
     """Packed readings on disk, keyed by reader signature and text.
 
     >>> import tempfile
-    >>> cache = Cache(Path(tempfile.mkdtemp()))
+    >>> cache = Cache(Path(tempfile.mkdtemp()) / "cache")
     >>> cache.put("reader-1", {"no effusion": b"packed"})
     >>> cache.get("reader-1", ["no effusion", "never read"])
     {'no effusion': b'packed'}
@@ -73,88 +92,123 @@ class Cache:
             return {}
         found: dict[str, bytes] = {}
         keys = {_key(signature, text): text for text in texts}
-        with self._open() as db:
-            for chunk in _chunks(list(keys), 500):
+
+        def look_up(db: sqlite3.Connection) -> int:
+            damaged = 0
+            for chunk in _chunks([key for key, text in keys.items() if text not in found], 500):
                 marks = ",".join("?" * len(chunk))
-                for key, check, payload in db.execute(
-                    f"select key, sum, payload from readings where key in ({marks})",
-                    chunk,
-                ):
-                    if check == _checksum(key, payload):
+                query = f"select key, sum, payload from readings where key in ({marks})"
+                for key, check, payload in db.execute(query, chunk):
+                    if isinstance(payload, bytes) and key in keys and check == _checksum(key, payload):
                         found[keys[key]] = payload
                     else:
-                        log.warning("a damaged entry of the reading cache is read anew")
+                        damaged += 1
+            return damaged
+
+        damaged = self._with_file(look_up)
+        if damaged:
+            log.warning("%d damaged entries of the reading cache are read anew", damaged)
         return found
 
     def put(self, signature: str, readings: Mapping[str, bytes]) -> None:
         """Store packed readings; what is committed survives a kill."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self._open() as db, db:
-            db.execute("insert or ignore into readers (signature) values (?)", (signature,))
-            (reader,) = db.execute("select id from readers where signature = ?", (signature,)).fetchone()
-            entries = ((_key(signature, text), reader, payload) for text, payload in readings.items())
-            db.executemany(
-                "insert or replace into readings values (?, ?, ?, ?)",
-                ((key, reader, _checksum(key, payload), payload) for key, reader, payload in entries),
-            )
+        entries = [(_key(signature, text), payload) for text, payload in readings.items()]
+
+        def store(db: sqlite3.Connection) -> None:
+            with db:
+                db.execute("insert or ignore into readers (signature) values (?)", (signature,))
+                (reader,) = db.execute("select id from readers where signature = ?", (signature,)).fetchone()
+                db.executemany(
+                    "insert or replace into readings values (?, ?, ?, ?)",
+                    ((key, reader, _checksum(key, payload), payload) for key, payload in entries),
+                )
+
+        self._with_file(store)
 
     def info(self) -> CacheInfo:
         """Size and content of the cache."""
-        if not self.path.exists():
-            return CacheInfo(self.path, 0, 0, {})
-        with self._open() as db:
-            readers = dict(
-                db.execute(
-                    "select signature, count(*) from readings join readers on reader = id "
-                    "group by signature order by signature"
-                ).fetchall()
-            )
         size = sum(part.stat().st_size for part in self._files())
+        if not self.path.exists():
+            return CacheInfo(self.path, size, 0, {})
+        query = (
+            "select signature, count(*) from readings join readers on reader = id "
+            "group by signature order by signature"
+        )
+        try:
+            with closing(self._connect()) as db:
+                readers = {str(signature): int(count) for signature, count in db.execute(query)}
+        except (sqlite3.Error, OSError):
+            return CacheInfo(self.path, size, 0, {}, damaged=True)
         return CacheInfo(self.path, size, sum(readers.values()), readers)
 
     def clear(self) -> int:
-        """Remove every entry; returns how many there were."""
+        """Remove every entry, whatever state the file is in; returns how many there were."""
         entries = self.info().entries
-        for part in self._files():
-            part.unlink(missing_ok=True)
+        self._remove()
         return entries
 
     def _files(self) -> list[Path]:
         return [
             part
-            for suffix in ("", "-wal", "-shm")
-            if (part := self.path.with_name(self.path.name + suffix)).exists()
+            for suffix in ("", "-wal", "-shm", "-journal")
+            if os.path.lexists(part := self.path.with_name(self.path.name + suffix))
         ]
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _remove(self) -> None:
+        for part in self._files():
+            if part.is_dir() and not part.is_symlink():
+                part.rmdir()
+            else:
+                part.unlink(missing_ok=True)
+
+    def _with_file(self, use: Callable[[sqlite3.Connection], T]) -> T:
+        """What `use` returns for the open file; a file that proves damaged is started anew, once."""
         # A connection per call: cheap next to reading, and safe across threads and forks.
         try:
-            db = self._connect()
-        except sqlite3.OperationalError:
-            raise  # locked, no space, no permission: the file itself may be fine
-        except sqlite3.DatabaseError:
+            with closing(self._connect()) as db:
+                return use(db)
+        except sqlite3.Error as error:
+            if _is_passing(error) or not self._may_be_replaced():
+                raise
             log.warning("the reading cache is damaged or of another version and is started anew")
-            for part in self._files():
-                part.unlink(missing_ok=True)
-            db = self._connect()
-        with closing(db):
-            yield db
+        self._remove()
+        with closing(self._connect()) as db:
+            return use(db)
+
+    def _may_be_replaced(self) -> bool:
+        """Whether the file is ours to read and write, so that trouble with it is its own."""
+        return os.access(self.folder, os.W_OK | os.X_OK) and (
+            not self.path.is_file() or os.access(self.path, os.R_OK | os.W_OK)
+        )
 
     def _connect(self) -> sqlite3.Connection:
+        if self.path.exists() and not self.path.is_file():  # a pipe would wait for ever
+            raise sqlite3.DatabaseError("not a file")
+        make_folder(self.folder)
+        tighten(self.folder)
+        # SQLite gives its other files the mode of this one.
+        with suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        for part in self._files():
+            tighten(part)
         db = sqlite3.connect(self.path, timeout=60)
         try:
+            db.execute("pragma trusted_schema = off")
             db.execute("pragma journal_mode = wal")
             db.execute("pragma synchronous = normal")
             (schema,) = db.execute("pragma user_version").fetchone()
-            (tables,) = db.execute("select count(*) from sqlite_master").fetchone()
-            if schema != _SCHEMA and tables:
+            if schema != _SCHEMA and db.execute("select 1 from sqlite_master").fetchone():
                 raise sqlite3.DatabaseError("another schema")
             db.executescript(_TABLES + f"pragma user_version = {_SCHEMA};")
         except BaseException:
             db.close()
             raise
         return db
+
+
+def _is_passing(error: sqlite3.Error) -> bool:
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in _PASSING
 
 
 def _key(signature: str, text: str) -> bytes:

@@ -110,7 +110,7 @@ class Readings:
         for text, payload in packed.items():
             try:
                 known[text] = reader.unpack(payload, text)
-            except ValueError:
+            except Exception:  # whatever a reader makes of bytes that are not its own: they are not used
                 log.warning("a cached reading of %s cannot be unpacked and is read anew", reader.signature)
         return [text for text in wanted if text not in known]
 

@@ -26,6 +26,8 @@ def info_cli(as_json: o.AsJson = False) -> None:
         return
     out = console()
     out.print(f"{info.path}: {info.entries:,} readings, {info.bytes / 1e6:.1f} MB", soft_wrap=True)
+    if info.damaged:
+        out.print("The file is damaged or of another version; the next run starts it anew.")
     if info.readers:
         table = plain_table("reader", "readings", right=(1,))
         for signature, entries in info.readers.items():
