@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,6 +38,9 @@ create table if not exists readings (
 create index if not exists by_reader on readings (reader);
 """
 
+
+_STATE = "select user_version, (select count(*) from sqlite_master) from pragma_user_version"
+_OWN = re.compile(r"readings\.sqlite.*|lexicon|models|unsaved|\.radgauge-.*")
 
 # Trouble of the machine, not of the file: locked, no memory, interrupted, no space
 _PASSING = frozenset(
@@ -185,7 +189,8 @@ class Cache:
         if self.path.exists() and not self.path.is_file():  # a pipe would wait for ever
             raise sqlite3.DatabaseError("not a file")
         make_folder(self.folder)
-        tighten(self.folder)
+        if all(_OWN.fullmatch(name) for name in os.listdir(self.folder)):  # else it is not ours alone
+            tighten(self.folder)
         # SQLite gives its other files the mode of this one.
         with suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -196,10 +201,11 @@ class Cache:
             db.execute("pragma trusted_schema = off")
             db.execute("pragma journal_mode = wal")
             db.execute("pragma synchronous = normal")
-            (schema,) = db.execute("pragma user_version").fetchone()
-            if schema != _SCHEMA and db.execute("select 1 from sqlite_master").fetchone():
+            # One statement each, so that two processes that begin together see no half-made file.
+            schema, tables = db.execute(_STATE).fetchone()
+            if schema != _SCHEMA and tables:
                 raise sqlite3.DatabaseError("another schema")
-            db.executescript(_TABLES + f"pragma user_version = {_SCHEMA};")
+            db.executescript(f"begin immediate; {_TABLES} pragma user_version = {_SCHEMA}; commit;")
         except BaseException:
             db.close()
             raise

@@ -117,9 +117,12 @@ def open_lines(path: Path | str) -> tuple[IO[bytes], list[bytes]]:
     place = Path(path)
     is_new = not place.exists()
     make_folder(place.parent)
-    file = os.fdopen(os.open(place, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600), "a+b")
+    handle = os.open(place, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    file = os.fdopen(handle, "a+b", buffering=0)  # a buffer would try again, on closing, what a full disk refused
     try:
         tighten(place)
+        if is_new:
+            place.chmod(0o600)
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -142,8 +145,9 @@ def append_lines(file: IO[bytes], lines: bytes) -> None:
     """Append whole lines and wait until they are on disk; what cannot be written whole is taken back."""
     end = file.seek(0, os.SEEK_END)
     try:
-        file.write(lines)
-        file.flush()
+        rest = memoryview(lines)
+        while rest:
+            rest = rest[os.write(file.fileno(), rest) :]
         os.fsync(file.fileno())
     except OSError:
         with suppress(OSError):
@@ -170,6 +174,7 @@ def _claimed(wanted: Path) -> tuple[Path, int]:
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         if fcntl is None:
             return beside, handle
+        os.fchmod(handle, 0o600)  # by handle: until it is locked, another run may take it for a leftover
         fcntl.flock(handle, fcntl.LOCK_EX)
         if beside.exists():
             return beside, handle

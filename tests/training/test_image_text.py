@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -75,19 +76,19 @@ def test_train_resume_and_use(studies: Path, tmp_path: Path, monkeypatch: pytest
 
     # A kill during the second pass: the state of the first one is on disk.
     logs = 0
-    write = image_text.write_whole
+    write = image_text.replacing
 
-    def stop_at_second_log(path: Path, fill: object) -> None:
+    def stop_at_second_log(path: Path) -> AbstractContextManager[Path]:
         nonlocal logs
         logs += path.name == image_text.LOG
         if logs == 2:
             raise _Killed
-        write(path, fill)
+        return write(path)
 
-    monkeypatch.setattr(image_text, "write_whole", stop_at_second_log)
+    monkeypatch.setattr(image_text, "replacing", stop_at_second_log)
     with pytest.raises(_Killed):
         train_image_text(material, tmp_path / "halves", settings=SMALL)
-    monkeypatch.setattr(image_text, "write_whole", write)
+    monkeypatch.setattr(image_text, "replacing", write)
     other = ImageTextSettings(**{**vars(SMALL), "seed": 1})
     with pytest.raises(UsageError, match="holds a training with other settings or other studies"):
         train_image_text(material, tmp_path / "halves", settings=other)

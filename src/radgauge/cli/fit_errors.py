@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.files import write_file
 
 
 def register(app: typer.Typer) -> None:
@@ -65,7 +66,7 @@ def fit_errors_cli(
         metric=Errors(lexicon=str(lexicon) if lexicon is not None else ""),
         reading=o.open_readings(no_cache=no_cache, quiet=quiet),
     )
-    output.write_text(found.weights.as_json(), encoding="utf-8")
+    write_file(output, found.weights.as_json())
     if as_json:
         typer.echo(o.to_json(found))
         return

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.files import make_folder, write_file
 
 
 def register(app: typer.Typer) -> None:
@@ -66,7 +67,7 @@ def fit_ratescore_cli(
         raise UsageError(f"--metric must be ratescore with settings, got {metric!r}")
     for file in (output, page):
         if file is not None:
-            file.parent.mkdir(parents=True, exist_ok=True)  # before the search, not behind it
+            make_folder(file.parent)  # before the search, not behind it
     found = fit_ratescore(
         read_judgments(judgments, format=format),
         metric=chosen,
@@ -81,9 +82,9 @@ def fit_ratescore_cli(
         reading=o.open_readings(no_cache=no_cache, quiet=quiet),
         progress=None if quiet else bars(),
     )
-    output.write_text(found.affinity.to_json() + "\n", encoding="utf-8")
+    write_file(output, found.affinity.to_json() + "\n")
     if page is not None:
-        page.write_text(fit_page(found), encoding="utf-8")
+        write_file(page, fit_page(found))
     if as_json:
         typer.echo(o.to_json({"fit": found.lines, "trials": found.trials, "weights": str(output), "seed": seed}))
         return

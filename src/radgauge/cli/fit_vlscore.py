@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.files import write_file
 
 
 def register(app: typer.Typer) -> None:
@@ -69,7 +70,7 @@ def fit_vlscore_cli(
         images=images,
     )
     found = fit_vlscore(case_file.cases, metric=chosen, reading=o.open_readings(no_cache=no_cache, quiet=quiet))
-    output.write_text(found.as_json(), encoding="utf-8")
+    write_file(output, found.as_json())
     if as_json:
         typer.echo(o.to_json(found))
         return

@@ -10,6 +10,7 @@ import typer
 
 from radgauge.cli import llm_options as lo
 from radgauge.cli import options as o
+from radgauge.files import write_file
 
 if TYPE_CHECKING:
     from radgauge.models.text.encoders import Encoder
@@ -246,7 +247,7 @@ def _draw(folder: Path) -> None:
         x_label="round",
         y_label="share of the kept sentences",
     )
-    path.with_suffix(".svg").write_text(plot.file(), encoding="utf-8")
+    write_file(path.with_suffix(".svg"), plot.file())
 
 
 def _print(built: Built) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from radgauge.cli import options as o
+from radgauge.files import replacing, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,13 +38,11 @@ def about(
     signatures: Sequence[str], seed: int, file: CaseFile | None, *, ratings: Path | None = None
 ) -> dict[str, object]:
     """What the numbers rest on."""
-    import hashlib
-
     from radgauge import __version__
 
     found: dict[str, object] = {"radgauge": __version__, "seed": seed, "signatures": list(signatures)}
     if ratings is not None:
-        found["ratings"] = {"name": ratings.name, "sha256": hashlib.sha256(ratings.read_bytes()).hexdigest()}
+        found["ratings"] = {"name": ratings.name, "sha256": sha256_of(ratings)}
     return found | ({"input": file.provenance.as_dict()} if file else {})
 
 
@@ -92,7 +91,7 @@ def print_table(out: Console, table: Table) -> None:
 def write_records(path: Path, records: Sequence[Mapping[str, object]]) -> None:
     import csv
 
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
         writer.writeheader()
         for record in records:

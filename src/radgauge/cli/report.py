@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from radgauge.cli import options as o
+from radgauge.files import sha256_of
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
@@ -153,10 +154,8 @@ def _scored(
 
 def _hashes(place: Path | None) -> list[dict[str, str]]:
     """Name and hash of the judgments' files."""
-    import hashlib
-
     files = [] if place is None else sorted(place.glob("*.csv")) if place.is_dir() else [place]
-    return [{"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in files]
+    return [{"name": path.name, "sha256": sha256_of(path)} for path in files]
 
 
 def _heading(judged: Judgments | None) -> str:

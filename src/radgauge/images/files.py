@@ -6,7 +6,6 @@ once. The kind of a file is told by its first bytes, never by its name.
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import warnings
 import zlib
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ImageError, require
+from radgauge.files import sha256_of
 
 Grey = NDArray[np.uint8]
 """A picture, (height, width), 0 black to 255 white."""
@@ -73,8 +73,7 @@ def digest(path: Path | str) -> str:
     """
     path = Path(path)
     _start(path)
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()[:32]
+    return sha256_of(path)[:32]
 
 
 def _start(path: Path) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from radgauge.cases import Case
+from radgauge.files import replacing
 from radgauge.reading import Readings
 from radgauge.scores import Results
 
@@ -20,9 +21,7 @@ def write_explanations(path: Path | str, cases: Sequence[Case], *, results: Resu
     themselves have no lines.
     """
     lines = 0
-    place = Path(path)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with place.open("w", encoding="utf-8", errors="surrogatepass") as file:
+    with replacing(path) as beside, beside.open("w", encoding="utf-8", errors="surrogatepass") as file:
         for case in cases:
             real = case.with_real_references()
             for name, scores in results.items():

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from radgauge.errors import InputError
+from radgauge.files import append_lines, open_lines
 
 Record = dict[str, Any]
 
@@ -42,17 +42,12 @@ class Journal:
         self._lock = threading.Lock()
         self._records: dict[str, Record] = {}
         self._costs: list[Record] = []
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_new = not path.exists()
-        self._file: IO[bytes] = path.open("a+b")
+        self._file, lines = open_lines(path)
         try:
-            _claim(self._file, path)
-            self._load()
+            self._load(lines)
         except BaseException:
             self._file.close()
             raise
-        if is_new:
-            _sync_folder(path.parent)
 
     def __enter__(self) -> Self:
         return self
@@ -88,19 +83,12 @@ class Journal:
             return
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         with self._lock:
-            self._file.write(text.encode("utf-8", "surrogatepass"))
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            append_lines(self._file, text.encode("utf-8", "surrogatepass"))
             self._records.update(records)
             self._costs.extend(costs)
 
-    def _load(self) -> None:
-        self._file.seek(0)
-        content = self._file.read()
-        end = content.rfind(b"\n") + 1
-        if end < len(content):  # killed while writing: that record was never acknowledged
-            self._file.truncate(end)
-        for number, line in enumerate(content[:end].splitlines(), start=1):
+    def _load(self, lines: list[bytes]) -> None:
+        for number, line in enumerate(lines, start=1):
             try:
                 record = json.loads(line.decode("utf-8", "surrogatepass"))
                 if "cost" in record:
@@ -111,25 +99,3 @@ class Journal:
                 raise InputError(
                     f"{self.path} is damaged at line {number}; remove that line to ask again for what it held"
                 ) from None
-
-
-def _claim(file: IO[bytes], path: Path) -> None:
-    """Keep a second run out, which would pay for the same again."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: no advisory locks
-        return
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise InputError(f"{path} is in use by another run; wait for it or use another folder") from None
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

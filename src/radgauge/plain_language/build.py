@@ -24,12 +24,13 @@ import numpy as np
 
 from radgauge import __version__
 from radgauge.errors import InputError, RadgaugeError
+from radgauge.files import make_folder, write_file
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.dedupe import Deduplicated, deduplicate, distinct_sentences, normal_sentence
 from radgauge.plain_language.refine import Refinement, Round, Verdict, add_rounds, refine
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sentences import Pair, keeps_meaning
-from radgauge.plain_language.sets import Entry, is_heading, rejected_pairs, write_atomically, write_sets
+from radgauge.plain_language.sets import Entry, is_heading, rejected_pairs, write_sets
 
 ROUNDS, ABOUT, KEPT = "rounds.csv", "build.json", "kept.npz"
 Progress = Callable[[str, int, int], None]
@@ -101,7 +102,7 @@ def build_sets(
     distinct = distinct_sentences(said)
     if not distinct:
         raise InputError("the reports hold no sentence with a word in it")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     sentences = list(distinct.values())
     unique = _unique(sentences, folder / KEPT, encoder=encoder, threshold=threshold, progress=progress)
     entries: dict[int, Entry] = {}
@@ -133,7 +134,7 @@ def build_sets(
     rejected = rejected_pairs(folder)
     pairs, lay_reports = write_sets(folder, list(entries.values()), reports if report_level else {}, rejected)
     rounds = add_rounds(parts)
-    write_atomically(folder / ROUNDS, _table(rounds))
+    write_file(folder / ROUNDS, _table(rounds))
     built = Built(
         reports=len(reports),
         sentences=len(said),
@@ -150,7 +151,7 @@ def build_sets(
     )
     signature = f"{how.signature}|dedupe:{threshold:g}@{encoder.signature}|v:{__version__}"
     facts = {"signature": signature, "reports_sha256": _digest(reports), **(about or {}), **asdict(built)}
-    write_atomically(folder / ABOUT, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
+    write_file(folder / ABOUT, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
     if trouble is not None:
         raise trouble
     return built
@@ -172,7 +173,7 @@ def _unique(
     found = deduplicate(sentences, encoder=encoder, threshold=threshold, progress=progress)
     buffer = io.BytesIO()
     np.savez(buffer, key=np.array(key), kept=found.kept, copy_of=found.copy_of)
-    write_atomically(path, buffer.getvalue())
+    write_file(path, buffer.getvalue())
     return found
 
 

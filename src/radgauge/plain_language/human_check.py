@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from radgauge.errors import InputError, UsageError
+from radgauge.files import write_file
 from radgauge.io.tables import read_table
 from radgauge.llm.journal import key_of
 from radgauge.plain_language.sentences import Pair
@@ -20,7 +21,6 @@ from radgauge.plain_language.sets import (
     read_sets,
     read_verdicts,
     rejected_pairs,
-    write_atomically,
     write_sets,
     write_verdicts,
 )
@@ -84,7 +84,7 @@ def export_check(folder: Path, path: Path, *, count: int = 500, seed: int = 0) -
     writer.writerow(COLUMNS)
     for place in sorted(drawn.tolist()):
         writer.writerow([_name(pairs[place]), *(_cell(text) for text in pairs[place]), "", ""])
-    write_atomically(path, out.getvalue())
+    write_file(path, out.getvalue())
     return len(drawn)
 
 

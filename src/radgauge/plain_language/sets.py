@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.errors import InputError
+from radgauge.files import write_file
 from radgauge.plain_language.dedupe import normal_sentence
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sentences import HEADER, Pair
@@ -74,14 +74,14 @@ def write_sets(
     Returns:
         Pairs in the sentence set, and reports with a whole lay version.
     """
-    write_atomically(folder / SENTENCES, _lines(asdict(entry) for entry in entries))
+    write_file(folder / SENTENCES, _lines(asdict(entry) for entry in entries))
     pairs = [entry.pair for entry in entries if entry.in_set and entry.accepted and entry.pair not in rejected]
-    write_atomically(folder / SET, "".join(f"{line}\n" for line in (HEADER, *map("\t".join, pairs))))
+    write_file(folder / SET, "".join(f"{line}\n" for line in (HEADER, *map("\t".join, pairs))))
     if not reports:
         return len(pairs), 0
     known = {normal_sentence(entry.sentence): entry for entry in entries}
     rows = [_lay_report(study, text, known, rejected) for study, text in reports.items()]
-    write_atomically(folder / REPORTS, _lines(rows))
+    write_file(folder / REPORTS, _lines(rows))
     return len(pairs), sum(row["lay"] is not None for row in rows)
 
 
@@ -111,17 +111,7 @@ def rejected_pairs(folder: Path) -> frozenset[Pair]:
 
 def write_verdicts(folder: Path, verdicts: Iterable[Mapping[str, object]]) -> None:
     """Write people's verdicts."""
-    write_atomically(folder / VERDICTS, _lines(verdicts))
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that it is either the old or the new one, whenever the machine stops."""
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as file:
-        file.write(content.encode("utf-8") if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    write_file(folder / VERDICTS, _lines(verdicts))
 
 
 def _lay_report(

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from radgauge.errors import MissingExtra, require
+from radgauge.files import make_folder, write_file
 from radgauge.report.build import Report
 from radgauge.report.page import render_page
 
@@ -21,13 +22,7 @@ def write_report(path: Path, report: Report) -> int:
 def write_page(path: Path, page: str) -> int:
     """Write a page, whole or not at all; returns its size in bytes."""
     text = page.encode("utf-8")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and not path.is_file():  # /dev/stdout, a pipe: written to, never replaced by a file
-        path.write_bytes(text)
-        return len(text)
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(text)
-    part.replace(path)
+    write_file(path, text)
     return len(text)
 
 
@@ -37,7 +32,7 @@ def write_plots(folder: Path, report: Report) -> tuple[list[Path], str]:
     Returns:
         The files, and a sentence on why there is no PNG ("" if there is).
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     try:
         resvg = require("resvg_py", extra="plots")
     except MissingExtra as error:
@@ -49,10 +44,10 @@ def write_plots(folder: Path, report: Report) -> tuple[list[Path], str]:
         name = re.sub(r"[^\w.-]+", "_", key)
         text = plot.file()
         path = folder / f"{name}.svg"
-        path.write_text(text, encoding="utf-8")
+        write_file(path, text)
         written.append(path)
         if resvg is not None:
             picture = path.with_suffix(".png")
-            picture.write_bytes(bytes(resvg.svg_to_bytes(svg_string=text, zoom=PNG_SCALE)))
+            write_file(picture, bytes(resvg.svg_to_bytes(svg_string=text, zoom=PNG_SCALE)))
             written.append(picture)
     return written, why

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 from radgauge.errors import UsageError
+from radgauge.files import write_file
 from radgauge.show.svg import FONT, LIGHT, Plot, style_sheet
 from radgauge.show.tables import FORMATS, Cell, Table
 
@@ -93,8 +94,7 @@ def write_leaflet(
 
 
 def _write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_file(path, text)
     return path
 
 

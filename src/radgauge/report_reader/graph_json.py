@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radgauge.errors import InputError, ModelError
+from radgauge.files import write_file
 from radgauge.report_reader.radgraph import TOKEN
 
 Graph = Mapping[str, Any]
@@ -92,7 +93,7 @@ def published_form(graph: Graph, *, source: str | None) -> Graph:
 def write_graphs(path: Path | str, graphs: Mapping[str, Graph], *, source: str | None = None) -> None:
     """Write graphs in the published form, by document key."""
     full = {key: published_form(graph, source=source) for key, graph in graphs.items()}
-    Path(path).write_text(json.dumps(full, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_file(path, json.dumps(full, ensure_ascii=False, indent=1) + "\n")
 
 
 @dataclass(frozen=True)

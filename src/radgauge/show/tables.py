@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.errors import UsageError
+from radgauge.files import make_folder, write_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def write_tables(tables: Mapping[str, Table], wanted: str) -> list[Path]:
     if not sign and path.suffix not in FORMATS:
         if path.suffix:
             raise UsageError(f"a table must end in .csv, .tex or .md, got {path.name!r}")
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
         return [
             _write(path / f"{name}{suffix}", make(table))
             for name, table in tables.items()
@@ -144,12 +145,11 @@ def write_tables(tables: Mapping[str, Table], wanted: str) -> list[Path]:
         raise UsageError(f"there is no table {name!r} in this report; there are: {', '.join(tables)}")
     if path.suffix not in FORMATS:
         raise UsageError(f"a table must end in .csv, .tex or .md, got {path.name!r}")
-    path.parent.mkdir(parents=True, exist_ok=True)
     return [_write(path, FORMATS[path.suffix](tables[name]))]
 
 
 def _write(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
+    write_file(path, text)
     return path
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
+from radgauge.files import replacing
 from radgauge.io.corpora.studies import Study
 from radgauge.reading import Readings
 from radgauge.training.clusters import usable_terms
@@ -161,7 +162,7 @@ def _radcliq(cases: Sequence[Case], reading: Readings) -> np.ndarray[tuple[int],
 
 def write_sample(path: Path | str, sample: StudySample) -> None:
     """Write the cases of a study as CSV."""
-    with Path(path).open("w", encoding="utf-8", newline="") as stream:
+    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(["id", "system", "reference", "candidate", "stratum", "radcliq", "normal"])
         for each in sample.cases:

@@ -21,8 +21,8 @@ import numpy as np
 from scipy import stats
 
 from radgauge.errors import InputError, ModelError, RadgaugeError, UsageError, require
+from radgauge.files import make_folder, replacing
 from radgauge.models.checkpoints.weights import read_weights
-from radgauge.models.text.estimator import write_whole
 from radgauge.reading import Progress
 from radgauge.training.estimator_settings import EstimatorSettings
 from radgauge.training.learners import Learner, make_learner
@@ -106,7 +106,7 @@ def train_estimator(
     if len(validation) < 2 or np.ptp(validation.target) == 0:
         raise InputError("validation needs at least two pairs with different targets to have a Kendall tau")
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    make_folder(place)
     # The caller's random state is left alone.
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices=devices):
@@ -253,13 +253,10 @@ class _Trainer:
         }
 
     def _log(self) -> None:
-        def fill(path: Path) -> None:
-            with path.open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.DictWriter(stream, LOG_COLUMNS)
-                writer.writeheader()
-                writer.writerows(asdict(each) for each in self.run_state.epochs)
-
-        write_whole(self.folder / "log.csv", fill)
+        with replacing(self.folder / "log.csv") as path, path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, LOG_COLUMNS)
+            writer.writeheader()
+            writer.writerows(asdict(each) for each in self.run_state.epochs)
 
     def _save(self) -> None:
         torch, state = self.torch, self.run_state
@@ -278,7 +275,8 @@ class _Trainer:
             "random": torch.get_rng_state(),
             "random_gpu": torch.cuda.get_rng_state_all() if self.mixed else [],
         }
-        write_whole(self.state_file, lambda path: torch.save(content, path))
+        with replacing(self.state_file) as path:
+            torch.save(content, path)
         self.saved = time.monotonic()
 
     def _resume(self) -> None:

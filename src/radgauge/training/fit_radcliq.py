@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 import radgauge
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, UsageError
+from radgauge.files import write_file
 from radgauge.io.judgments import Judgments
 from radgauge.metric import Metric, Rows, unaliased
 from radgauge.metrics.radcliq import Composite, Term
@@ -222,9 +223,8 @@ def write_radcliq(path: Path, fit: RadcliqFit) -> None:
         fit: What `fit_radcliq` found.
     """
     check_radcliq_path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_plain(fit.as_dict()), ensure_ascii=False, indent=1, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_file(path, text + "\n")
 
 
 def _choose(results: Results, columns: Sequence[str] | None) -> dict[str, Scores]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import InputError, UsageError, require
+from radgauge.files import make_folder
 from radgauge.io.judgments import Judgments
 from radgauge.metrics.ratescore import RateScore
 from radgauge.metrics.ratescore.pairing import TypeSums
@@ -263,7 +264,7 @@ def _search(
 
 def _kept(optuna: Any, storage: Path, name: str) -> Any:
     """The search that an SQLite file keeps, a new one if it has none of this name."""
-    storage.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(storage.parent)
     if storage.exists() and storage.read_bytes()[:16] not in (b"", b"SQLite format 3\0"):
         raise UsageError(f"{storage}: must be the SQLite file of a search, or a new name")
     return optuna.create_study(

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from radgauge import __version__
 from radgauge.errors import RadgaugeError, UsageError, require
+from radgauge.files import make_folder, replacing
 from radgauge.models.checkpoints.hub import pick_device
 from radgauge.models.image.embedded_image_text import (
     EmbeddedImageText,
@@ -29,7 +30,6 @@ from radgauge.models.image.embedded_image_text import (
     save_image_text,
     unit,
 )
-from radgauge.models.text.estimator import write_whole
 from radgauge.training.image_network import folded
 from radgauge.training.image_text_data import Material, Progress, changed_copies, read_squares
 from radgauge.training.image_text_figures import Matching, largest_area, matching, mean_by_study
@@ -104,7 +104,7 @@ def train_image_text(
     """
     chosen = settings or ImageTextSettings()
     folder = Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices=devices):  # the caller's random state is left alone
         torch.manual_seed(chosen.seed)
@@ -328,14 +328,16 @@ class _Trainer:
             f"pass {done.epoch}: loss {done.loss:.3f}; validation AUROC {done.auroc:.3f}, R@1/5/10 "
             f"{done.recall_1:.3f}/{done.recall_5:.3f}/{done.recall_10:.3f}; {done.seconds:.0f} s"
         )
-        write_whole(self.folder / LOG, self._log)
+        with replacing(self.folder / LOG) as path:
+            self._log(path)
         state = {
             "fingerprint": self.fingerprint,
             "towers": self.towers.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "passes": [asdict(each) for each in self.passes],
         }
-        write_whole(self.folder / STATE, lambda path: torch.save(state, path))
+        with replacing(self.folder / STATE) as path:
+            torch.save(state, path)
 
     def _log(self, path: Path) -> None:
         with path.open("w", encoding="utf-8", newline="") as stream:

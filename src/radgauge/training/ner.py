@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.errors import InputError, UsageError, require
+from radgauge.files import make_folder, write_file
 from radgauge.models.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, quietly
 from radgauge.models.text import span_ner
@@ -100,7 +101,7 @@ def train_ner(
         torch.manual_seed(settings.seed)
         learner = _Learner(settings, where)
         optimizer = torch.optim.AdamW(learner.parameters(), lr=settings.learning_rate or RATES[settings.scheme])
-        folder.mkdir(parents=True, exist_ok=True)  # not before there is something to train
+        make_folder(folder)  # not before there is something to train
         done, best = _resume(folder, told, learner, optimizer)
         per_epoch = -(-len(train) // settings.batch_size)
         steps = per_epoch * settings.epochs
@@ -272,7 +273,7 @@ class _Learner:
                 "classes": span_ner.CLASSES,
                 "longest": span_ner.LONGEST_SPAN,
             }
-            (folder / span_ner.SPAN_HEAD).write_text(json.dumps(about))
+            write_file(folder / span_ner.SPAN_HEAD, json.dumps(about))
 
     def _encode(self, sentences: Sequence[Sequence[str]]) -> Any:
         return self.tokenizer(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radgauge.errors import InputError
+from radgauge.files import write_file
 from radgauge.models.text.ratener import LABELS
 
 LabelledSpan = tuple[int, int, str]
@@ -88,7 +89,7 @@ def write_ner(path: Path | str, sentences: Sequence[NerSentence], *, form: str =
         else {"tokens": each.words, "spans": each.spans}
         for each in sentences
     ]
-    Path(path).write_text(json.dumps(records, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_file(path, json.dumps(records, ensure_ascii=False) + "\n")
 
 
 def _records(path: Path) -> list[Any]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import InputError, UsageError
+from radgauge.files import make_folder, replacing, write_file
 from radgauge.io.tables import iter_records
 from radgauge.io.tables.sources import inspect_file
 from radgauge.training.cluster_figures import curves_svg, plane_svg
@@ -77,28 +78,29 @@ def write_pairs(
     if comet_target is not None:
         check_target(comet_target)
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    make_folder(place)
     reports = chosen.reports
     _write_reports(place / REPORTS_FILE, reports, clusters, corpus)
     for name in SPLITS:
         pairs = corpus.splits[name]
-        with (place / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
+        with replacing(place / f"{name}.csv") as path, path.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream)
             writer.writerow(["reference_id", "candidate_id", *TARGETS])
             for row in zip(*(column.tolist() for column in pairs), strict=True):
                 values = (f"{value:.6f}" for value in row[2:])
                 writer.writerow([reports[row[0]].id, reports[row[1]].id, *values])
         if comet_target is not None:
-            with (place / f"{name}.comet.csv").open("w", encoding="utf-8", newline="") as stream:
+            comet = place / f"{name}.comet.csv"
+            with replacing(comet) as path, path.open("w", encoding="utf-8", newline="") as stream:
                 writer = csv.writer(stream)
                 writer.writerow(COMET_COLUMNS)
                 values = getattr(pairs, comet_target).tolist()
                 for a, b, value in zip(pairs.reference.tolist(), pairs.candidate.tolist(), values, strict=True):
                     writer.writerow([reports[a].text, reports[b].text, f"{value:.6f}"])
-    (place / "k_curves.svg").write_text(curves_svg(clusters), encoding="utf-8")
-    (place / "clusters.svg").write_text(plane_svg(clusters), encoding="utf-8")
+    write_file(place / "k_curves.svg", curves_svg(clusters))
+    write_file(place / "clusters.svg", plane_svg(clusters))
     summary = describe_pairs(corpus, chosen=chosen, clusters=clusters, about=about)
-    (place / "pairs.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
+    write_file(place / "pairs.json", json.dumps(summary, indent=1))
     return summary
 
 
@@ -127,7 +129,7 @@ def describe_pairs(
 
 
 def _write_reports(path: Path, reports: Sequence[TermReport], clusters: Clusters, corpus: PairCorpus) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(["id", "text", "terms", "cluster", "normal", "split"])
         for at, report in enumerate(reports):

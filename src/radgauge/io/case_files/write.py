@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import IO, Any
 
 from radgauge.cases import Case, check_unique
 from radgauge.errors import InputError, UsageError, require
+from radgauge.files import replacing
 from radgauge.io.tables.column_names import NAMES, plain
 from radgauge.io.tables.sources import format_of
 
@@ -32,19 +32,15 @@ def write_cases(path: Path | str, cases: Iterable[Case]) -> None:
     records = case_records(listed)
     if kind == "json":
         raise UsageError(f"{file.name}: cases are written as .csv, .tsv, .jsonl or .parquet")
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
+    with replacing(file) as beside:
         if kind == "parquet":
-            _write_parquet(temporary, records)
-        else:
-            with _text(temporary, zipped=file.suffix.lower() == ".gz") as stream:
-                if kind == "jsonl":
-                    stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-                else:
-                    _write_delimited(stream, records, delimiter="\t" if kind == "tsv" else ",", name=file.name)
-        temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)
+            _write_parquet(beside, records)
+            return
+        with _text(beside, zipped=file.suffix.lower() == ".gz") as stream:
+            if kind == "jsonl":
+                stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+            else:
+                _write_delimited(stream, records, delimiter="\t" if kind == "tsv" else ",", name=file.name)
 
 
 def case_records(cases: Sequence[Case]) -> list[dict[str, Any]]:

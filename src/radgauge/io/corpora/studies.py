@@ -11,6 +11,7 @@ from typing import Any
 
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
+from radgauge.files import sha256_of
 from radgauge.io.tables.cells import as_text
 from radgauge.io.tables.columns import SECTIONS
 from radgauge.text.sections import choose_section
@@ -117,7 +118,5 @@ def hash_files(files: Iterable[Path], *, folder: Path) -> str:
     """One hash for a folder of files: of their relative names and contents, in order of name."""
     total = hashlib.sha256()
     for file in sorted(files):
-        with file.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        total.update(f"{file.relative_to(folder).as_posix()}\0{digest}\n".encode())
+        total.update(f"{file.relative_to(folder).as_posix()}\0{sha256_of(file)}\n".encode())
     return total.hexdigest()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import difflib
 import gzip
-import hashlib
 import io
 import zlib
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from radgauge.errors import InputError, UsageError
+from radgauge.files import sha256_of
 
 FORMATS = {
     ".csv": "csv",
@@ -65,8 +65,7 @@ def inspect_file(path: Path, *, encoding: str | None = None) -> Source:
         raise InputError(f"{path} does not exist" + (f"; did you mean {near}?" if near else ""))
     kind = format_of(path)
     try:
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = sha256_of(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     source = Source(path.name, digest, kind, "binary")

@@ -18,6 +18,7 @@ from typing import Any
 
 from radgauge.cache import default_cache_dir
 from radgauge.errors import MissingModel, ModelError, UsageError
+from radgauge.files import sha256_of
 
 TOKENIZER_FILES = ("*.json", "*.txt", "*.model")
 
@@ -181,17 +182,15 @@ def locate_tokenizer(model: str, *, models: str) -> Path:
 def file_hash(path: str) -> str:
     """First twelve hex digits of the SHA-256 of a file, or of the weights in an unpacked archive."""
     place = Path(path)
-    with (place if place.is_file() else place / "weights.th").open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()[:12]
+    return sha256_of(place if place.is_file() else place / "weights.th")[:12]
 
 
 def content_hash(path: Path, *, like: str) -> str:
     """The hash of a file in the form of another hash: SHA-256, or the git blob hash, which has 40 digits."""
-    with path.open("rb") as file:
-        if len(like) == 40:
-            content = file.read()
-            return hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    if len(like) == 40:
+        content = path.read_bytes()
+        return hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
+    return sha256_of(path)
 
 
 def _fetched(wanted: Checkpoint) -> Path:

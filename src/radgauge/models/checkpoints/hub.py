@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from radgauge.errors import MissingModel, ModelError, UsageError, require
+from radgauge.files import sha256_of
 
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _ONLY_WITHOUT_SAFETENSORS = ("*.bin",)
@@ -99,8 +100,7 @@ def checkpoint_name(model: str) -> str:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix in _NAMING:
             digest.update(path.relative_to(folder).as_posix().encode())
-            with path.open("rb") as handle:
-                digest.update(hashlib.file_digest(handle, "sha256").digest())
+            digest.update(bytes.fromhex(sha256_of(path)))
     return f"{folder.resolve().name}@{digest.hexdigest()[:12]}"
 
 

@@ -7,7 +7,6 @@ the one in `data`, whose card is `docs/models/image_text.md`, or one that `radga
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import zipfile
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, require
+from radgauge.files import replacing, sha256_of
 from radgauge.images import Grey
 from radgauge.models.image.convolutions import Network, pack, run, unpack
 from radgauge.models.text.report_claims import VERSION, ReportClaims
@@ -60,9 +60,6 @@ class ImageText:
 def save_image_text(path: Path | str, model: ImageText) -> None:
     """Write an encoder: numbers, names of claims and settings; no text, no picture."""
     meta = {"format": 1, "claims": VERSION, "size": model.size, "about": dict(model.about)}
-    file = Path(path)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_name(file.name + ".part")
     parts: dict[str, Any] = {f"image_{name}": part for name, part in pack(model.network).items()}
     parts |= {
         "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
@@ -70,9 +67,8 @@ def save_image_text(path: Path | str, model: ImageText) -> None:
         "text_matrix": model.matrix.astype(np.float16),
         "text_bias": model.bias.astype(np.float32),
     }
-    with beside.open("wb") as stream:
+    with replacing(path) as file, file.open("wb") as stream:
         np.savez_compressed(stream, **parts)
-    beside.replace(file)
 
 
 @lru_cache(maxsize=4)
@@ -96,7 +92,7 @@ def load_image_text(path: Path = EMBEDDED) -> ImageText:
                 stored["text_bias"],
                 int(meta["size"]),
                 dict(meta["about"]),
-                hashlib.sha256(path.read_bytes()).hexdigest()[:12],
+                sha256_of(path)[:12],
             )
     except FileNotFoundError:
         raise ModelError(f"image-text encoder {path} does not exist") from None

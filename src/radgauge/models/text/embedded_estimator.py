@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zipfile
 import zlib
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from radgauge.errors import ModelError
+from radgauge.files import replacing, sha256_of
 from radgauge.models.text.feed_forward import Head, head_of
 from radgauge.models.text.report_sketch import VERSION, ReportSketch
 
@@ -52,12 +52,8 @@ def save_embedded(path: Path | str, head: Head, *, sketch: ReportSketch, about: 
     parts: dict[str, Any] = {f"weight_{at}": weight.astype(np.float16) for at, weight in enumerate(head.weights)}
     parts |= {f"bias_{layer}": bias.astype(np.float32) for layer, bias in enumerate(head.biases)}
     meta = np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8)
-    file = Path(path)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_name(file.name + ".part")
-    with beside.open("wb") as stream:
+    with replacing(path) as file, file.open("wb") as stream:
         np.savez_compressed(stream, meta=meta, **parts)
-    beside.replace(file)
 
 
 @lru_cache(maxsize=4)
@@ -72,7 +68,7 @@ def load_embedded(path: Path = EMBEDDED) -> EmbeddedEstimator:
             settings = json.loads(stored["meta"].tobytes())
             number = sum(name.startswith("weight_") for name in stored.files)
             layers = [(stored[f"weight_{at}"], stored[f"bias_{at}"]) for at in range(number)]
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+            digest = sha256_of(path)[:12]
         about, form = settings["about"], settings["sketch"]
         sketch = ReportSketch(tuple(form["sizes"]), float(form["scale"]))
         head = head_of(layers, activation=settings["activation"], final_activation=settings["final_activation"])

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, require
+from radgauge.files import make_folder, replacing, sha256_of, write_file
 from radgauge.models.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, read_weights
 from radgauge.models.text.feed_forward import ACTIVATIONS, Head, head_of
@@ -230,7 +231,7 @@ def save_estimator(folder: Path | str, loaded: Loaded, *, about: Mapping[str, An
     torch = require("torch", extra="models")
     yaml = require("yaml", extra="models")
     place = Path(folder)
-    (place / "checkpoints").mkdir(parents=True, exist_ok=True)
+    make_folder(place / "checkpoints")
     encoder = place / "encoder"
     if not encoder.is_dir():
         loaded.tokenizer.save_pretrained(encoder)
@@ -249,18 +250,12 @@ def save_estimator(folder: Path | str, loaded: Loaded, *, about: Mapping[str, An
         "hparams_name": "kwargs",
         "hyper_parameters": settings,
     }
-    write_whole(place / "checkpoints" / "model.ckpt", lambda path: torch.save(content, path))
+    with replacing(place / "checkpoints" / "model.ckpt") as file:
+        torch.save(content, file)
     text = yaml.safe_dump({**settings, "class_identifier": CLASS, "load_pretrained_weights": False})
-    write_whole(place / "hparams.yaml", lambda path: path.write_text(text, encoding="utf-8"))
+    write_file(place / "hparams.yaml", text)
     facts = json.dumps(dict(about), indent=1)
-    write_whole(place / "radgauge.json", lambda path: path.write_text(facts, encoding="utf-8"))
-
-
-def write_whole(path: Path, write: Any) -> None:
-    """Let `write` fill a file beside `path`, then rename it, so that a killed run leaves the old file."""
-    beside = path.with_name(path.name + ".part")
-    write(beside)
-    beside.replace(path)
+    write_file(place / "radgauge.json", facts)
 
 
 @lru_cache(maxsize=2)
@@ -277,8 +272,7 @@ def estimator_name(folder: str) -> str:
         path = Path(folder) / name
         if not path.is_file():
             raise ModelError(f"{folder} has no {name}; a COMET checkpoint is a folder with it and its counterpart")
-        with path.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+        digest.update(bytes.fromhex(sha256_of(path)))
     return f"{Path(folder).resolve().name}@{digest.hexdigest()[:12]}"
 
 

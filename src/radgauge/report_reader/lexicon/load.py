@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -16,6 +14,7 @@ from typing import Any
 
 from radgauge.cache import default_cache_dir
 from radgauge.errors import InputError
+from radgauge.files import write_file
 from radgauge.report_reader.lexicon.check import check_graph, check_table, check_terms
 from radgauge.report_reader.lexicon.concepts import Concept, Lexicon
 from radgauge.text.tokens import phrase_key
@@ -185,10 +184,7 @@ def write_kept(name: str, content: dict[str, Any]) -> None:
     """Keep a parsed file; a folder that cannot be written only costs the next start its time."""
     folder = default_cache_dir() / "lexicon"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", suffix=".tmp", delete=False) as file:
-            json.dump(content, file, ensure_ascii=False, separators=(",", ":"))
-        os.replace(file.name, folder / name)
+        write_file(folder / name, json.dumps(content, ensure_ascii=False, separators=(",", ":")))
         older = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime)[:-_FILES_KEPT]
         for path in older:  # left by former versions of the lexicon
             path.unlink(missing_ok=True)

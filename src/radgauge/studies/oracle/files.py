@@ -11,6 +11,7 @@ from typing import Any
 
 import radgauge
 from radgauge.errors import UsageError
+from radgauge.files import replacing, write_file
 from radgauge.studies.oracle.find import Match
 
 ENDINGS = (".jsonl", ".csv")
@@ -41,23 +42,15 @@ def write_matches(
     """
     check_matches_path(path)
     records = [_record(match, system, text) for match in matches]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="") as stream:
-            if path.suffix == ".jsonl":
-                stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-            elif records:
-                writer = csv.DictWriter(
-                    stream, list(records[0]), lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC
-                )
-                writer.writeheader()
-                writer.writerows(records)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as stream:
+        if path.suffix == ".jsonl":
+            stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        elif records:
+            writer = csv.DictWriter(stream, list(records[0]), lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+            writer.writeheader()
+            writer.writerows(records)
     header = {"radgauge": radgauge.__version__, "system": system, **(about or {})}
-    about_path(path).write_text(json.dumps(header, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_file(about_path(path), json.dumps(header, ensure_ascii=False, indent=1) + "\n")
 
 
 def _record(match: Match, system: str, text: bool) -> dict[str, Any]:

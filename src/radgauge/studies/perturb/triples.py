@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from radgauge.errors import UsageError
+from radgauge.files import write_file
 from radgauge.io.judgments.rate_eval import Triple
 from radgauge.studies.perturb.make import perturb_reports
 
@@ -38,6 +39,4 @@ def write_triples(path: Path, triples: Sequence[Triple]) -> None:
     """JSON lines with id, original, rewrite, opposite, as `radgauge triples` reads them."""
     if path.suffix.lower() != ".jsonl":
         raise UsageError(f"triples are written as .jsonl, got {path.name}")
-    path.write_text(
-        "".join(json.dumps(triple._asdict(), ensure_ascii=False) + "\n" for triple in triples), encoding="utf-8"
-    )
+    write_file(path, "".join(json.dumps(triple._asdict(), ensure_ascii=False) + "\n" for triple in triples))
