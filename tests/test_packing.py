@@ -68,5 +68,6 @@ def test_a_cache_that_held_words_is_started_anew(tmp_path: Path) -> None:
         db.execute("pragma user_version = 0")
     db.close()
     Readings(cache=cache).of(ReportReader(), ["No effusion."])
-    assert dict(cache.info().readers) == {ReportReader().signature: 1}
+    (signature,) = cache.info().readers
+    assert signature.startswith(ReportReader().signature)
     assert all(b"Quibblewick" not in path.read_bytes() for path in cache.folder.glob("readings*"))
