@@ -86,7 +86,8 @@ def _apply(
             for target in _reach_forward(items, words, starts, index, cue):
                 reached |= _mark(status, decided, target, cue.asserts, index)
         if cue.direction == "both" or (cue.direction == "after" and not reached):
-            for target in _reach_back(items, words, starts, index):
+            before = _reach_back(items, words, starts, index)
+            for target in before[:1] if cue.direction == "both" else before:  # "density, atelectasis versus edema"
                 _mark(status, decided, target, cue.asserts, index, back=True)
 
 
@@ -120,7 +121,11 @@ def _reach_forward(
             targets.append(position)
         elif role == "cue":
             kinds = {each.asserts for each in item.cues if each.direction != "after"}
+            if "stop" in kinds and position == index + 1 and phrase:
+                continue  # "suspected but unproven fracture"
             if "stop" in kinds or "absent" in kinds or (phrase and targets):
+                break
+            if cue.asserts == "absent" and kinds & {"present", "uncertain"} and _concludes(items, index, position):
                 break
         elif role == "verb":
             after_verb = bool(targets)
@@ -149,6 +154,23 @@ def _reach_forward(
             if not (denied and _bare_companion(items, position, targets[-1])):
                 break
     return targets
+
+
+def _concludes(items: Sequence[Item], index: int, link: int) -> bool:
+    """Whether the link at `link` draws a conclusion from what the negation at `index` denies.
+
+    "No lung markings laterally, consistent with pneumothorax" does, "no opacity consistent with pneumonia" does not:
+    behind a comma or a verb, or where something normal is denied, the sign is absent and the disease present.
+    """
+    between = items[index + 1 : link]
+    if items[link - 1].role == "comma" or any(each.role == "normality" for each in between):
+        return True
+    said = False
+    for each in between:
+        if each.role == "verb" and said:
+            return True
+        said = said or each.role in _HEADS or each.role == "unknown"
+    return False
 
 
 def _bare_companion(items: Sequence[Item], index: int, finding: int) -> bool:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radgauge.report_reader.drafts import Draft
-from radgauge.report_reader.retag import COMPARING
+from radgauge.report_reader.retag import COMPARING, NOUNS_OF_CHANGE
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
 
 _WITHIN = frozenset({"anatomy", "determiner", "mask", "number", "unit", "preposition"})
-_NOUNS_OF_CHANGE = (
-    *("increase", "decrease", "improvement", "resolution", "progression", "regression", "change", "development"),
-    *("clearing", "worsening", "reduction", "removal", "deterioration", "redemonstration"),
-)
-"""What follows these with "of" or "in" has changed; "remains in" speaks of its subject."""
 _GOING_ON = frozenset({"but", "which", "though", "although", "yet"})
 """What is said right behind these is still said of the subject: "is present but unchanged", "which is stable"."""
 _UNIT_MM = {"mm": 1.0, "cm": 10.0}
@@ -39,7 +34,7 @@ def describe(
             target = _next_finding(items, index, heads)
         elif index in owner:
             target = owner[index]
-        elif item.role == "change" and words[index].endswith(_NOUNS_OF_CHANGE) and _before_of(words, index):
+        elif item.role == "change" and words[index].endswith(NOUNS_OF_CHANGE) and _before_of(words, index):
             target = _next_finding(items, index + 1, heads)
             if target < 0:
                 target = _subject_head(items, words, index, starts, heads)
@@ -69,7 +64,7 @@ def is_degree_of_change(items: Sequence[Item], words: Sequence[str], index: int)
     change = words[index + 1]
     if items[index + 1].role != "change":
         return change.startswith(COMPARING)  # "slightly worse on the right"
-    return words[index].endswith("ly") or change.endswith((" of", " in", *_NOUNS_OF_CHANGE))
+    return words[index].endswith("ly") or change.endswith((" of", " in", *NOUNS_OF_CHANGE))
 
 
 def _set_change(

@@ -12,6 +12,11 @@ _NAMED = FINDINGS | {"anatomy", "preposition"}
 _BETWEEN_NOT_AND_CHANGE = frozenset(
     {"yet", "significantly", "appreciably", "substantially", "definitely", "any", "much"}
 )
+NOUNS_OF_CHANGE = (
+    *("increase", "decrease", "improvement", "resolution", "progression", "regression", "change", "development"),
+    *("clearing", "worsening", "reduction", "removal", "deterioration", "redemonstration", "growth", "enlargement"),
+)
+"""What follows these with "of" or "in" has changed; "remains in" speaks of its subject."""
 COMPARING = ("more ", "less ", "worse", "larger", "smaller")
 """Comparatives that speak of places where a place follows, else of times."""
 _ALSO_QUALITIES = frozenset({"symmetric", "homogeneous", "midline"})
@@ -68,6 +73,9 @@ def deny_changes(items: list[Item], words: Sequence[str]) -> None:
     for index, item in enumerate(items):
         if item.role != "change" or item.value not in ("increased", "decreased", "resolved"):
             continue
+        if names_a_change(words, index):
+            _deny_change_of(items, words, index)
+            continue
         if index + 1 < len(items) and (items[index + 1].role in MODIFIERS or items[index + 1].role in _NAMED):
             continue  # "no increased markings" denies the markings
         denial = index - 1
@@ -77,6 +85,46 @@ def deny_changes(items: list[Item], words: Sequence[str]) -> None:
             items[index] = item._replace(value="stable")
             for between in range(denial, index):
                 items[between] = items[between]._replace(role="other", cues=())
+
+
+def names_a_change(words: Sequence[str], index: int) -> bool:
+    """Whether the words at `index` name a change of what follows: "increase in", "interval resolution of"."""
+    if words[index].endswith((" of", " in")):
+        return True
+    behind = words[index + 1] if index + 1 < len(words) else ""
+    return words[index].endswith(NOUNS_OF_CHANGE) and behind in ("of", "in")
+
+
+def _deny_change_of(items: list[Item], words: Sequence[str], index: int) -> None:
+    """ "No further increase in the hematoma", "without significant resolution of": it is there, as it was."""
+    denial = index - 1
+    while denial >= 0 and items[denial].role in ("quality", "quantity", "severity", "amount"):
+        denial -= 1
+    if denial < 0 or not any(cue.asserts == "absent" and cue.direction == "before" for cue in items[denial].cues):
+        return
+    items[index] = items[index]._replace(value="stable")
+    for between in range(denial, index):
+        items[between] = items[between]._replace(role="other", cues=())
+
+
+def deny_predicates(items: list[Item], words: Sequence[str]) -> None:
+    """What is denied by "no evidence that" is the predicate, not its subject: "no evidence that it has grown".
+
+    The subject is there; the cue is moved behind the verb.
+    """
+    for index, item in enumerate(items):
+        if item.role != "cue" or not any(cue.scope == "predicate" for cue in item.cues):
+            continue
+        verb = next((each for each in range(index + 1, len(items)) if items[each].role == "verb"), -1)
+        if verb < 0 or not any(each.role in FINDINGS for each in items[index + 1 : verb]):
+            items[index] = item._replace(cues=(Cue("absent", "before", "clause"),))
+            continue
+        items[index] = item._replace(role="other", cues=())
+        items[verb] = items[verb]._replace(role="cue", cues=(Cue("absent", "before", "clause"),))
+        behind = verb + 1
+        if behind < len(items) and items[behind].role == "change":
+            items[behind] = items[behind]._replace(value="stable")
+            items[verb] = items[verb]._replace(role="verb", cues=())
 
 
 def compare_places(items: list[Item], words: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from radgauge.report_reader.retag import (
     clear_of,
     compare_places,
     deny_changes,
+    deny_predicates,
     join_levels,
     not_seen_before,
 )
@@ -65,6 +66,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         compare_places(items, words)
     if "cue" in roles:
         not_seen_before(items, words)
+        deny_predicates(items, words)
         deny_changes(items, words)
     drafts = drafts_of(items, words, starts, vocabulary)
     if not drafts:
