@@ -44,7 +44,11 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         if not _is_current(mention, limits[mention.sentence], knowledge.rules):
             continue
         if mention.kind in FINDING_KINDS:
-            if mention.assertion == "absent" or mention.attributes.change == "resolved":
+            if (
+                mention.assertion == "absent"
+                or mention.attributes.change == "resolved"
+                or _is_unlikely(mention, knowledge.rules)
+            ):
                 denied.append(_denial(mention))
             elif mention.concept not in knowledge.rules.ignored and not _only_hedged(mention, knowledge.rules):
                 claims[index] = _finding(mention, [mentions[t] for t in places.get(index, ())], knowledge)
@@ -165,6 +169,11 @@ def _limits(reading: ReportReading, rules: Rules) -> list[int]:
             limit = start
         found.append(limit)
     return found
+
+
+def _is_unlikely(mention: Mention, rules: Rules) -> bool:
+    cue = mention.attributes.cue.lower()
+    return mention.assertion == "uncertain" and any(hedge in cue for hedge in rules.unlikely)
 
 
 def _only_hedged(mention: Mention, rules: Rules) -> bool:

@@ -73,6 +73,7 @@ class Rules:
     request: re.Pattern[str]
     unseen: re.Pattern[str]
     hedges: tuple[str, ...]
+    unlikely: tuple[str, ...]
     context: tuple[ContextRule, ...]
     tiers: Mapping[str, int]
     topics: Mapping[str, tuple[str, ...]]
@@ -158,6 +159,7 @@ def rules_for(lexicon: Lexicon) -> Rules:
         request=_any(sentences["request"]),
         unseen=_any(sentences["unseen"]),
         hedges=tuple(table["hedges"]["cues"]),
+        unlikely=tuple(table["hedges"]["unlikely"]),
         context=tuple(
             ContextRule(
                 rule["why"],

@@ -161,7 +161,10 @@ class LayReader:
         """One reading per text."""
         lexicon = lay_lexicon()
         return [
-            replace(_without_named_degrees(read_report(_as_known(text), lexicon=lexicon)), text=text)
+            replace(
+                _without_named_degrees(read_report(_as_known(text), lexicon=lexicon).without_open_claims()),
+                text=text,
+            )
             for text in texts
         ]
 

@@ -159,8 +159,8 @@ def _reach_forward(
 def _concludes(items: Sequence[Item], index: int, link: int) -> bool:
     """Whether the link at `link` draws a conclusion from what the negation at `index` denies.
 
-    "No lung markings laterally, consistent with pneumothorax" does, "no opacity consistent with pneumonia" does not:
-    behind a comma or a verb, or where something normal is denied, the sign is absent and the disease present.
+    "No lung markings, consistent with pneumothorax" does, "no opacity consistent with pneumonia" does not. Behind
+    a comma or a verb, or where something normal is denied, the sign is absent and the disease present.
     """
     between = items[index + 1 : link]
     if items[link - 1].role == "comma" or any(each.role == "normality" for each in between):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from radgauge.report_reader.lexicon import Lexicon, load_lexicon
 from radgauge.report_reader.lexicon.load import read_kept, write_kept
 from radgauge.report_reader.spelling import Spelling, short_forms, words_of_terms
-from radgauge.report_reader.vocabulary import Cue, Entry, Vocabulary
+from radgauge.report_reader.vocabulary import ALWAYS, IF_DENIED, Cue, Entry, Vocabulary
 from radgauge.text import tokens, words
 from radgauge.text.tokens import phrase_key, tokenize
 
@@ -28,6 +28,9 @@ _PARTICIPLES = ("ed", "ous", "otic", "inent")
 
 _CHAMBERS = frozenset({"atrium", "atrial", "ventricle", "ventricular", "heart", "coronary", "main", "descending"})
 """Where left and right name a structure and not a side of the body."""
+
+_MARKS = {"": "", "always": ALWAYS, "denied": IF_DENIED}
+"""How a composition says that its word means the absence of the finding."""
 
 Terms = dict[tuple[str, ...], Entry]
 
@@ -59,6 +62,9 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
     _add_descriptors(terms, descriptors)
     _add_cues(terms, lexicon.tables.get("cues", {}))
     _add_concepts(terms, abbreviations, lexicon)
+    compositions = _compositions(lexicon)
+    for term in _turns_of_phrase(lexicon):
+        terms.setdefault(term, Entry("unknown", " ".join(term)))
     lowered = {
         key: entry
         for written, entry in abbreviations.items()
@@ -70,10 +76,14 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
         _by_first_word(terms),
         _by_first_word(abbreviations),
         _by_first_word(lowered),
-        _compositions(lexicon),
+        compositions,
         {concept.id: side for concept in lexicon if (side := _side_of(concept.name))},
         frozenset(word.lower() for word in bilateral),
         _regions(lexicon),
+        {
+            key: [" ".join(phrase_key(word)) for word in words]
+            for key, words in lexicon.tables.get("polarity", {}).get("opposites", {}).items()
+        },
         _spelling(lexicon, terms),
     )
 
@@ -93,6 +103,7 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
             concept: [[region, there, sorted(words)] for region, there, words in rules]
             for concept, rules in vocabulary.regions.items()
         },
+        "opposites": dict(vocabulary.opposites),
         "shorthand": dict(vocabulary.spelling.shorthand),
         "known": vocabulary.spelling.known,
         "keep": sorted(vocabulary.spelling.keep),
@@ -115,6 +126,7 @@ def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
             concept: [(region, there, frozenset(words)) for region, there, words in rules]
             for concept, rules in kept["regions"].items()
         },
+        kept["opposites"],
         Spelling(kept["shorthand"], kept["known"], frozenset(kept["keep"])),
     )
 
@@ -203,10 +215,34 @@ def _by_first_word(terms: Terms) -> dict[str, str]:
 def _compositions(lexicon: Lexicon) -> dict[str, list[tuple[frozenset[str], str]]]:
     """Word of a composition -> (anatomy ids, concept) pairs; words are normal forms joined by blanks."""
     found: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
-    for rule in lexicon.tables.get("compositions", {}).get("composition", []):
-        for word in rule["words"]:
-            found[" ".join(phrase_key(word))].append((frozenset(rule["anatomy"]), rule["concept"]))
+    polarity = lexicon.tables.get("polarity", {})
+    classes = polarity.get("words", {})
+    for rule in (*lexicon.tables.get("compositions", {}).get("composition", []), *polarity.get("composition", [])):
+        anatomy = frozenset([*rule.get("anatomy", ()), *_named(lexicon, rule.get("named", ()))])
+        concept = _MARKS[rule.get("inverted", "")] + rule["concept"]
+        words = [each for word in rule["words"] for each in (classes[word[1:]] if word[0] == "@" else (word,))]
+        for key in dict.fromkeys(" ".join(phrase_key(word)) for word in words):
+            found[key].append((anatomy, concept))
     return dict(found)
+
+
+def _turns_of_phrase(lexicon: Lexicon) -> Iterator[tuple[str, ...]]:
+    """Words of compositions that are found as one term though no concept has them: "rides higher"."""
+    polarity = lexicon.tables.get("polarity", {})
+    groups = (*polarity.get("words", {}).values(), *(rule["words"] for rule in polarity.get("composition", ())))
+    for word in (word for group in groups for word in group if word[0] != "@"):
+        if len(key := phrase_key(word)) > 1:
+            yield key
+
+
+def _named(lexicon: Lexicon, words: Sequence[str]) -> list[str]:
+    """Anatomy that has one of the words in its name."""
+    wanted = [f" {word} " for word in words]
+    return [
+        concept.id
+        for concept in lexicon
+        if concept.kind == "anatomy" and any(word in f" {concept.name} " for word in wanted)
+    ]
 
 
 def _regions(lexicon: Lexicon) -> dict[str, list[tuple[str, str, frozenset[str]]]]:

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radgauge.report_reader.phrases import look_left, look_right, object_after, subject_before
-from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
+from radgauge.report_reader.vocabulary import ALWAYS, FINDINGS, IF_DENIED, MODIFIERS, Item, Vocabulary
 from radgauge.report_reader.wholes import coordinated_before
 
 
 class Draft:
     """A mention in the making: item index, concept, and what is found out about it."""
 
-    __slots__ = ("change", "concept", "explicit", "history", "item", "side", "sides_differ", "sizes", "words")
+    __slots__ = (
+        *("always", "change", "concept", "explicit", "first", "history", "inverse", "item", "side"),
+        *("sides_differ", "sizes", "words"),
+    )
 
     def __init__(self, item: int, concept: str) -> None:
         self.item = item
+        self.first = item  # where its words start
         self.concept = concept
+        self.inverse = ""  # the finding that its denial states
+        self.always = False  # whether it denies that finding when it is stated itself
         self.words: list[int] = []
         self.explicit: list[int] = []
         self.sizes: list[float] = []
@@ -57,21 +63,21 @@ def drafts_of(
                 draft.explicit = before + after or subject_before(items, index, starts, across_verb=True)
                 taken.update(before)
             if words[index] in vocabulary.compositions:
-                draft.concept = _composed(draft, items, words[index], vocabulary) or draft.concept
+                _compose(draft, composed(draft, items, words[index], vocabulary))
         elif words[index] in vocabulary.compositions:
             draft = Draft(index, "")
             draft.explicit = object_after(items, index) or subject_before(items, index, starts)
-            concept = _composed(draft, items, words[index], vocabulary)
-            if not concept and role not in MODIFIERS:  # "fluid in the left pleural space"
+            concept = composed(draft, items, words[index], vocabulary)
+            if not concept and (role not in MODIFIERS or role == "part"):  # "fluid in the left pleural space"
                 draft.explicit = look_right(items, index)[1]
-                concept = _composed(draft, items, words[index], vocabulary)
+                concept = composed(draft, items, words[index], vocabulary)
             draft.words, before, draft.history = look_left(items, index)
             if not concept and item.form == "open":
                 concept = f"open:{words[index]}"
                 draft.explicit = draft.explicit or before
             if not concept or _describes_next(items, index):
                 continue
-            draft.concept = concept
+            _compose(draft, concept)
         else:
             continue
         drafts.append(draft)
@@ -90,7 +96,15 @@ def _describes_next(items: Sequence[Item], index: int) -> bool:
     return position < len(items) and items[position].role in FINDINGS
 
 
-def _composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> str:
+def _compose(draft: Draft, concept: str) -> None:
+    """Give a draft the concept of a composition, or what its denial states."""
+    if concept.startswith((ALWAYS, IF_DENIED)):
+        draft.inverse, draft.always = concept[1:], concept[0] == ALWAYS
+    elif concept:
+        draft.concept = concept
+
+
+def composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> str:
     """Concept of an organ and a word ("heart", "enlarged"), "" if the lexicon knows none.
 
     A finding said of several organs ("degenerative changes of the spine and shoulders") keeps its own,
@@ -125,4 +139,4 @@ def _share_places(
         ):
             first.explicit = list(second.explicit)
             if words[left] in vocabulary.compositions:  # "tortuous and calcified aorta"
-                first.concept = _composed(first, items, words[left], vocabulary) or first.concept
+                _compose(first, composed(first, items, words[left], vocabulary))

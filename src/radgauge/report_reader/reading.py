@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 
@@ -42,7 +42,7 @@ class Mention(NamedTuple):
     assertion: str  # present | absent | uncertain
     sentence: int  # index into sentences
     attributes: Attributes
-    form: str = "noun"  # noun | adjective: how the concept is named here
+    form: str = "noun"  # noun | adjective | clause (denied normality with its negation): how it is named here
 
 
 class Modifier(NamedTuple):
@@ -97,3 +97,20 @@ class ReportReading:
     def open_claims(self) -> tuple[Mention, ...]:
         """The claims in words that the lexicon does not know."""
         return tuple(mention for mention in self.mentions if mention.kind == "open")
+
+    def without_open_claims(self) -> ReportReading:
+        """The reading with its open claims left out, for texts in plain words, of which no lexicon knows most."""
+        place: dict[int, int] = {}
+        for index, mention in enumerate(self.mentions):
+            if mention.kind != "open":
+                place[index] = len(place)
+        return replace(
+            self,
+            mentions=tuple(self.mentions[index] for index in place),
+            relations=tuple(
+                Relation(place[source], place[target], kind)
+                for source, target, kind in self.relations
+                if source in place and target in place
+            ),
+            modifiers=tuple(each._replace(mention=place.get(each.mention, -1)) for each in self.modifiers),
+        )

@@ -13,8 +13,9 @@ _BETWEEN_NOT_AND_CHANGE = frozenset(
     {"yet", "significantly", "appreciably", "substantially", "definitely", "any", "much"}
 )
 NOUNS_OF_CHANGE = (
-    *("increase", "decrease", "improvement", "resolution", "progression", "regression", "change", "development"),
-    *("clearing", "worsening", "reduction", "removal", "deterioration", "redemonstration", "growth", "enlargement"),
+    *("increase", "decrease", "improvement", "resolution", "progression", "regression", "change", "growth"),
+    *("development", "clearing", "worsening", "reduction", "removal", "deterioration", "redemonstration"),
+    *("enlargement",),
 )
 """What follows these with "of" or "in" has changed; "remains in" speaks of its subject."""
 COMPARING = ("more ", "less ", "worse", "larger", "smaller")

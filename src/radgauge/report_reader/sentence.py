@@ -13,6 +13,7 @@ from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
 from radgauge.report_reader.open_claims import count_content, open_claims
+from radgauge.report_reader.polarity import cancel_double_negation, turn_denials
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
 from radgauge.report_reader.retag import (
     adjectives_in_front,
@@ -66,6 +67,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         compare_places(items, words)
     if "cue" in roles:
         not_seen_before(items, words)
+        cancel_double_negation(items, words)
         deny_predicates(items, words)
         deny_changes(items, words)
     drafts = drafts_of(items, words, starts, vocabulary)
@@ -76,6 +78,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
             role = "open" if draft.concept.startswith("open:") else "abnormality"
             items[draft.item] = items[draft.item]._replace(role=role, value=draft.concept, form="noun")
     status, decided = assert_items(items, words, starts)
+    if "normality" in roles or any(draft.inverse for draft in drafts):
+        drafts = turn_denials(items, words, drafts, vocabulary, (status, decided))
     described = "unknown" in roles or not {item.role for item in items}.isdisjoint(MODIFIERS)
     owner = describe(items, words, starts, drafts) if described else {}
     if "unit" in roles:
@@ -132,7 +136,7 @@ def _mention(
 ) -> Mention:
     """The finished mention of a draft; `asserted` per item, `known` are its side and context."""
     item = items[draft.item]
-    start, end = tokens.starts[item.first], tokens.ends[item.last - 1]
+    start, end = tokens.starts[items[draft.first].first], tokens.ends[item.last - 1]
     concept = vocabulary.lexicon.concepts.get(draft.concept)
     kind = concept.kind if concept is not None else item.role
     assertion, cue = "present", ""
@@ -168,8 +172,9 @@ def _mention(
         inner = _inside(tokens.norms[item.first : item.last], vocabulary, concept.name if concept else "")
         severity, change = severity or inner[0], change or inner[1]
     said = (known[0], locations, severity, tuple(draft.sizes), change, descriptors, cue, known[1])
+    form = item.form if draft.first == draft.item else "clause"
     attributes = tuple.__new__(Attributes, said)  # half the time of the constructor
-    read = (start, end, text[start:end], draft.concept, kind, assertion, 0, attributes, item.form)
+    read = (start, end, text[start:end], draft.concept, kind, assertion, 0, attributes, form)
     return tuple.__new__(Mention, read)
 
 

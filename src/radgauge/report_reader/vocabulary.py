@@ -15,6 +15,12 @@ FINDINGS = frozenset({"abnormality", "disease", "device", "open"})
 """Roles of what can be present or absent; "open" is a claim whose words the lexicon does not know."""
 
 
+ALWAYS = "-"
+"""In front of the concept of a composition: its word says that the finding is absent ("the vein compresses")."""
+IF_DENIED = "~"
+"""Its word is worth mentioning only if it is denied, and then says that the finding is there ("no perfusion")."""
+
+
 class Cue(NamedTuple):
     """What a cue does to the findings in its reach."""
 
@@ -90,6 +96,7 @@ class Vocabulary:
     sides: Mapping[str, str]  # concept -> left | right, for those that have it in their name
     bilateral_words: frozenset[str]
     regions: Mapping[str, list[tuple[str, str, frozenset[str]]]]  # concept -> (region, concept there, words)
+    opposites: Mapping[str, list[str]]  # normality or aspect of it -> words that say the opposite of a structure
     spelling: Spelling
     sentences: dict[str, Any] = field(
         default_factory=dict, repr=False

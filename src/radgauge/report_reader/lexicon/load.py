@@ -26,7 +26,7 @@ FORMAT = 1
 
 _FILES_KEPT = 12
 FOLDER = Path(__file__).parent
-ENGINE_TABLES = ("descriptors", "cues", "compositions", "shorthand")
+ENGINE_TABLES = ("descriptors", "cues", "compositions", "polarity", "shorthand")
 
 
 class LexiconError(InputError):

@@ -1,0 +1,97 @@
+"""Denied normality: what is said not to be normal, not to compress, not to be thin is abnormal.
+
+The word of normality becomes the finding that its denial means: that of the structure and an opposite word where
+the lexicon knows one ("not in the midline", of the trachea), else what the word excludes, else an abnormality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from radgauge.report_reader.drafts import Draft, composed
+from radgauge.report_reader.vocabulary import FINDINGS, Cue, Item, Vocabulary
+
+_UNSPECIFIC = "abnormality"
+_FARTHEST_SUBJECT = 16  # items between a structure and the denied word that are still shown as one claim
+_ADVERBS = frozenset({"entirely", "completely", "fully", "totally", "quite", "altogether", "wholly", "really"})
+_PASSED = frozenset({"verb", "determiner"})
+
+
+def cancel_double_negation(items: list[Item], words: Sequence[str]) -> None:
+    """ "Not free of stones", "not without effusion": what is denied twice is there."""
+    for index, item in enumerate(items[:-1]):
+        if item.role != "cue" or words[index] not in ("not", "no longer", "never", "cannot be called"):
+            continue
+        second = index + 1
+        while second < len(items) - 1 and (words[second] in _ADVERBS or items[second].role in _PASSED):
+            second += 1
+        if _denies_next(items[second]):
+            for each in (index, second):
+                items[each] = items[each]._replace(role="other", cues=())
+
+
+def _denies_next(item: Item) -> bool:
+    return item.role == "cue" and any(cue == Cue("absent", "before", "clause") for cue in item.cues)
+
+
+def turn_denials(
+    items: list[Item],
+    words: Sequence[str],
+    drafts: list[Draft],
+    vocabulary: Vocabulary,
+    asserted: tuple[list[str], list[int]],
+) -> list[Draft]:
+    """The drafts with denied normality turned into what it means; words that mean nothing undenied are dropped."""
+    status, decided = asserted
+    kept = []
+    for draft in drafts:
+        index = draft.item
+        absent = status[index] == "absent"
+        if draft.inverse:
+            if absent:
+                _turn(items, draft, draft.inverse, status, "present")
+            elif draft.always:
+                state = "absent" if status[index] == "present" else status[index]
+                _turn(items, draft, draft.inverse, status, state)
+            elif not draft.concept:
+                continue
+        elif absent and items[index].role == "normality" and _is_denied(items, decided[index], index):
+            concept = _opposite(items, words, draft, vocabulary)
+            _turn(items, draft, concept, status, "present")
+            places = [place for place in draft.explicit if place < index]
+            if concept == _UNSPECIFIC and places and index - places[0] <= _FARTHEST_SUBJECT:
+                draft.first = places[0]
+            elif decided[index] == index - 1:
+                draft.first = index - 1
+        kept.append(draft)
+    return kept
+
+
+def _turn(items: list[Item], draft: Draft, concept: str, status: list[str], state: str) -> None:
+    draft.concept = concept
+    status[draft.item] = state
+    items[draft.item] = items[draft.item]._replace(role="abnormality", value=concept, form="noun")
+
+
+def _is_denied(items: Sequence[Item], cue: int, index: int) -> bool:
+    """Whether the cue denies the word itself: "is not normal", not "no effusion, normal heart"."""
+    if cue < 0 or cue > index:
+        return cue > index
+    return not any(items[each].role in FINDINGS or items[each].role == "comma" for each in range(cue + 1, index))
+
+
+def _opposite(items: Sequence[Item], words: Sequence[str], draft: Draft, vocabulary: Vocabulary) -> str:
+    item = items[draft.item]
+    aspects = [item.value, *words[draft.item].split()]
+    aspects += [words[each] for each in draft.words if items[each].role == "part"]
+    fallback = ""
+    for aspect in aspects:
+        for word in vocabulary.opposites.get(aspect, ()):
+            if word in vocabulary.compositions and (found := composed(draft, items, word, vocabulary)):
+                return found
+            entry = vocabulary.word(word)
+            if not fallback and entry is not None and entry.role in FINDINGS:
+                fallback = entry.value
+    concept = vocabulary.lexicon.concepts.get(item.value)
+    denies = [each for each in concept.denies if each != _UNSPECIFIC] if concept is not None else []
+    return fallback or (denies[0] if denies else _UNSPECIFIC)
