@@ -45,11 +45,11 @@ def make(settings: Settings) -> list[Line]:
         )
     results, missing = score_cases(cases, list(METRICS.values()), settings)
     lines = []
-    values = {(line.system, line.judge): line.value for line in rg.summarise(results, resamples=0)}
-    labels = {spec: scores.judge for spec, scores in results.items()}
+    values = {(line.system, line.judge, line.column): line.value for line in rg.summarise(results, resamples=0)}
+    headlines = {spec: (scores.judge, scores.columns[0]) for spec, scores in results.items()}
     for system in there:
         for (name, spec), published in zip(METRICS.items(), PUBLISHED[system], strict=True):
-            ours = values.get((system, labels.get(spec, "")), float("nan"))
+            ours = values.get((system, *headlines.get(spec, ("", ""))), float("nan"))
             lines.append(Line(f"{system}, {name}", published, ours, missing.get(spec, "")))
     return lines
 

@@ -81,6 +81,18 @@ def test_the_published_cocor_values_come_out(rexval: Path) -> None:
             assert ours == pytest.approx(published, abs=5e-5)
 
 
+def test_every_metric_of_the_generators_is_its_headline(generators: Path) -> None:
+    found = lines("prior_models", generators)
+    cases = rg.read_cases(generators, candidate_columns=["random", "r2gen"]).cases
+    specs = ("bleu:variant=cxr", "bertscore", "chexbert_similarity", "radgraph", "radcliq:version=preprint")
+    names = ("BLEU", "BERTScore", "CheXbert", "RadGraph F1", "RadCliQ (predicted errors)")
+    for name, spec in zip(names, specs, strict=True):
+        (scores,) = rg.score(cases, [spec]).values()
+        own = scores.of_system("r2gen")
+        expected = own.metric.corpus_score(own.rows) if own.metric else math.nan
+        assert found[f"r2gen, {name}"][1] == pytest.approx(expected), name
+
+
 def test_noisy_reports_are_fewer(radevalx: Path) -> None:
     found = lines("comet_table4", radevalx)
     name = "reports, BLEU, total errors"

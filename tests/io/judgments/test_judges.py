@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from radgauge.errors import InputError, UsageError
-from radgauge.io.judgments import read_judgments
+from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.io.judgments.radevalx import CANDIDATE, INSIGNIFICANT, SIGNIFICANT
 from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS
 
@@ -60,10 +61,44 @@ def test_rexval(rexval: Path) -> None:
     assert not mean.higher_is_better
 
 
-def test_a_partial_rexval_is_refused(rexval: Path) -> None:
+def _without(rexval: Path, *beginnings: str) -> Judgments:
     lines = (rexval / COUNTS).read_text().splitlines()
-    (rexval / COUNTS).write_text("\n".join(line for line in lines if not line.startswith("1,bleu,1,1,")))
-    with pytest.raises(InputError, match=r"rater 1 has no count for 1 cases, first \('s8', 'bleu'\)"):
+    (rexval / COUNTS).write_text("\n".join(line for line in lines if not line.startswith(beginnings)))
+    return read_judgments(rexval)
+
+
+def test_a_case_without_counts_was_not_judged(rexval: Path) -> None:
+    found = _without(rexval, "1,bleu,1,")
+    assert math.isnan(found.errors["1"].take([found.errors["1"].keys.index(("s8", "bleu"))]).values[0, 0])
+    assert "rater 1 has no counts for 1 of 8 cases: not judged, not 0 errors" in found.notes
+
+
+def test_a_missing_category_makes_a_case_unjudged_whatever_category_it_is(rexval: Path) -> None:
+    found = _without(rexval, "1,bleu,1,4,True")
+    place = found.errors["1"].keys.index(("s8", "bleu"))
+    assert np.isnan(found.errors["1"].values[place]).all()
+    assert not np.isnan(found.errors["0"].values[place, 0])
+    assert "rater 1 has fewer than 12 counts for 1 of 8 cases: not judged" in found.notes
+
+
+def test_a_study_that_nobody_judged_is_said(rexval: Path) -> None:
+    found = _without(rexval, "1,")
+    assert "4 of 8 cases were judged by nobody" in found.notes
+    assert np.isnan(found.mean_errors().column("errors_total")).sum() == 4
+
+
+def test_identical_candidates_with_unequal_counts_are_said(rexval: Path) -> None:
+    assert not any("identical" in note for note in read_judgments(rexval).notes)
+    text = (rexval / COUNTS).read_text()
+    (rexval / COUNTS).write_text(text.replace("0,bleu,1,3,True,0", "0,bleu,1,3,True,2"))
+    (note,) = [note for note in read_judgments(rexval).notes if "identical" in note]
+    assert note.endswith("unequal counts in 1 judgments, first: rater 1, study s7")
+
+
+def test_counts_without_zeros_are_refused(rexval: Path) -> None:
+    lines = (rexval / COUNTS).read_text().splitlines()
+    (rexval / COUNTS).write_text("\n".join(line for line in lines if not line.endswith(",0")))
+    with pytest.raises(InputError, match=r"a case must have 12 counts by each rater .* no case has"):
         read_judgments(rexval)
 
 
@@ -79,7 +114,7 @@ def test_a_partial_rexval_is_refused(rexval: Path) -> None:
         ("0,radgraph,0,1,True,0", "0,radgraph,0,1,True,many", "line 2: column 'num_errors' must be a number"),
         ("0,radgraph,0,1,True,0", "9,radgraph,0,1,True,0", "line 2: study_number must be 0 to 1, got 9"),
         ("0,radgraph,0,1,True,0", "0,rouge,0,1,True,0", "candidate_type must be one of radgraph"),
-        ("0,radgraph,0,1,True,0", "0,radgraph,0,9,True,0", "error category must be 1 to 8, got 9"),
+        ("0,radgraph,0,1,True,0", "0,radgraph,0,9,True,0", "error_category must be 1 to 6 in ReXVal, got 9"),
         ("0,radgraph,0,1,False,0", "0,radgraph,0,1,True,0", "line 3: this count was already given in"),
     ],
 )

@@ -6,16 +6,25 @@ Yu et al., Evaluating progress in automatic chest X-ray radiology report generat
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from radgauge.cases import Case
+import numpy as np
+
+from radgauge.cases import Case, Key
 from radgauge.errors import InputError
 from radgauge.io.judgments.fields import judgment_table, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores
+from radgauge.io.tables import Record, Table
 from radgauge.io.tables.cells import cell
+from radgauge.metric import Rows
+from radgauge.scores import Scores
 
 TEXTS = "50_samples_gt_and_candidates.csv"
 COUNTS = "6_valid_raters_per_rater_error_categories.csv"
+RATERS = 6
+ASKED = range(1, 7)  # the categories of the survey
 CANDIDATES = ("radgraph", "bertscore", "s_emb", "bleu")
 
 
@@ -51,29 +60,92 @@ def read_rexval(folder: Path) -> Judgments:
             raise InputError(
                 f"{table.place(record)}: candidate_type must be one of {', '.join(CANDIDATES)}, got {system!r}"
             )
+        category = _whole(table, record, "error_category")
+        if not 1 <= category <= len(ASKED):
+            raise InputError(
+                f"{table.place(record)}: error_category must be 1 to {len(ASKED)} in ReXVal, got {category}"
+            )
         count: Count = (
             (studies[int(study_number)], system),
-            f"{number(table, record, 'rater_index'):g}",
-            int(number(table, record, "error_category")),
+            f"{_whole(table, record, 'rater_index')}",
+            category,
             truth(table, record, "clinically_significant"),
-            number(table, record, "num_errors"),
+            float(_whole(table, record, "num_errors")),
         )
         if count[:4] in seen:
             raise InputError(f"{table.place(record)}: this count was already given in {seen[count[:4]]}")
         seen[count[:4]] = table.place(record)
         counts.append(count)
-    _check_complete(seen, table.source.name)
     keys = tuple(case.key for case in cases)
-    return Judgments("ReXVal", cases, error_scores(counts, keys=keys, signature="ReXVal 1.0.0"))
+    judged, notes = _judged(counts, keys, table.source.name)
+    errors = error_scores(counts, keys=keys, signature="ReXVal 1.0.0", judged=judged)
+    return Judgments("ReXVal", cases, errors, notes=(*notes, *_identical_candidates(cases, errors)))
 
 
-def _check_complete(seen: dict[tuple[object, ...], str], name: str) -> None:
-    raters = sorted({str(rater) for _, rater, _, _ in seen})
-    judged = {key for key, _, _, _ in seen}
+def _whole(table: Table, record: Record, column: str) -> int:
+    value = number(table, record, column)
+    if not value.is_integer():
+        raise InputError(f"{table.place(record)}: {column} must be a whole number, got {value:g}")
+    return int(value)
+
+
+def _judged(counts: Sequence[Count], keys: tuple[Key, ...], name: str) -> tuple[dict[str, set[Key]], list[str]]:
+    """Rater -> the cases with all of a rater's twelve counts, and notes on what is missing.
+
+    ReXVal writes a row for every category and significance, zeros too. A case with fewer was not judged: nobody
+    knows whether a count that is not there is 0.
+    """
+    given: dict[tuple[str, Key], int] = Counter((rater, key) for key, rater, *_ in counts)
+    raters = sorted({rater for rater, _ in given})
+    cells = 2 * len(ASKED)
+    judged = {rater: {key for key in keys if given.get((rater, key), 0) == cells} for rater in raters}
+    if not any(judged.values()):
+        raise InputError(
+            f"{name}: a case must have {cells} counts by each rater (six categories, significant or not, zeros "
+            "too), and no case has"
+        )
+    notes = []
+    if len(raters) != RATERS:
+        notes.append(f"{len(raters)} raters, where ReXVal has {RATERS}")
     for rater in raters:
-        missing = [key for key in judged if not any((key, rater, 1, s) in seen for s in (True, False))]
-        if missing:
-            raise InputError(f"{name}: rater {rater} has no count for {len(missing)} cases, first {missing[0]}")
+        none = sum((rater, key) not in given for key in keys)
+        if none:
+            notes.append(f"rater {rater} has no counts for {none} of {len(keys)} cases: not judged, not 0 errors")
+        some = len(keys) - len(judged[rater]) - none
+        if some:
+            notes.append(
+                f"rater {rater} has fewer than {cells} counts for {some} of {len(keys)} cases: not judged"
+            )
+    nobody = sum(not any(key in cases for cases in judged.values()) for key in keys)
+    if nobody:
+        notes.append(f"{nobody} of {len(keys)} cases were judged by nobody")
+    return judged, notes
+
+
+def _identical_candidates(cases: Sequence[Case], errors: Mapping[str, Scores]) -> list[str]:
+    """Raters were asked to count the same for identical candidates of a study (figure S1): where they did not."""
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, case in enumerate(cases):
+        places.setdefault((case.id, case.candidate), []).append(place)
+    differ = {
+        (rater, study)
+        for (study, _), same in places.items()
+        for rater, scores in errors.items()
+        if _differ(scores.values[same])
+    }
+    if not differ:
+        return []
+    rater, study = min(differ)
+    return [
+        f"identical candidates of a study have unequal counts in {len(differ)} judgments, first: rater {rater}, "
+        f"study {study}"
+    ]
+
+
+def _differ(values: Rows) -> bool:
+    """Whether the rows that were judged are not all the same."""
+    judged = values[~np.isnan(values[:, 0])]
+    return len(np.unique(np.nan_to_num(judged, nan=-1.0), axis=0)) > 1
 
 
 def _file(folder: Path, name: str) -> Path:

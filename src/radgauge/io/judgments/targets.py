@@ -57,7 +57,8 @@ def group_failure_modes(judgments: Judgments, *, significant: bool = False) -> t
     """Which candidate group makes more errors than another, by category (supplementary tables 2, 3 of Yu et al.).
 
     Args:
-        judgments: Error counts of two candidate groups or more, every study with every group.
+        judgments: Error counts of two candidate groups or more, every study with every group. Studies that not
+            every rater judged in full are left out.
         significant: Only clinically significant errors.
     """
     groups = list(dict.fromkeys(case.system for case in judgments.cases))
@@ -80,4 +81,8 @@ def group_failure_modes(judgments: Judgments, *, significant: bool = False) -> t
         axis=1,
     )
     shape = (len(studies), len(groups), len(judgments.errors), len(asked))
-    return find_failure_modes(counts.reshape(shape), groups=groups, categories=asked, total=True)
+    table = counts.reshape(shape)
+    judged = ~np.isnan(table).any(axis=(1, 2, 3))
+    if judged.sum() < 2:
+        raise InputError(f"{judgments.name}: {judged.sum()} studies were judged in full; failure modes need two")
+    return find_failure_modes(table[judged], groups=groups, categories=asked, total=True)
