@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radgauge.cases import Case, as_cases, check_unique, text_notes
+from radgauge.cases import MISSING, Case, as_cases, check_unique, text_notes
 from radgauge.errors import InputError
 from radgauge.io.tables.cells import as_text, cell, study_id
 
@@ -85,10 +85,10 @@ def test_masks_and_white_space_stay() -> None:
         ([{"id": "NaN", "candidate": "a"}], "every case needs a non-empty id"),
         ([{"id": True, "candidate": "a"}], "record 1: id must be a text or a number, got bool"),
         ([{"id": ["1"], "candidate": "a"}], "id must be a text or a number, got list"),
-        ([{"id": "1", "candidate": 5}], r"record 1 \(id '1'\): candidate must be text, got int 5"),
-        ([{"id": "1", "candidate": {"a": "b" * 99}}], "candidate must be text, got dict {'a': 'b+\\.\\.\\.$"),
-        ([{"id": "1", "candidate": ["a", "b"]}], "candidate must be text, got list"),
-        ([{"id": "1", "candidate": "a", "reference": False}], "reference must be text, got bool False"),
+        ([{"id": "1", "candidate": 5}], r"record 1 \(id '1'\): candidate must be text, got 5"),
+        ([{"id": "1", "candidate": {"a": "b" * 99}}], "candidate must be text, got an object$"),
+        ([{"id": "1", "candidate": ["a", "b"]}], "candidate must be text, got a list$"),
+        ([{"id": "1", "candidate": "a", "reference": False}], "reference must be text, got False"),
         (
             [{"id": "1", "candidate": "a\ud83d"}],
             r"candidate has half a character \(surrogate '\\ud83d'\) at pos",
@@ -122,7 +122,7 @@ def test_odd_texts_are_noted() -> None:
         Case("1", " ", ("r",)),
         Case("2", "caf\ufffd", ("",)),
         Case("5.1E+07", "", (" ", "\n")),
-        Case("4", "", ("r",), meta={"missing": "no candidate"}),
+        Case("4", "", ("r",), meta={MISSING: "no candidate"}),
     ]
     assert text_notes(cases, places=["line 2", "line 3", "line 4", "line 5"]) == [
         "2 of 4 candidates are empty; first: id '1' (line 2)",

@@ -15,7 +15,7 @@ from typing import Any
 
 from radgauge.errors import InputError
 from radgauge.io.tables import columns_to_records
-from radgauge.io.tables.cells import as_text, cell, study_id
+from radgauge.io.tables.cells import as_text, cell, check_characters, study_id
 from radgauge.io.tables.columns import Columns, Parts, check_roles, resolve
 from radgauge.text.language import looks_english
 
@@ -24,7 +24,7 @@ Key = tuple[str, str]
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 SAMPLE = 50  # values of a column that are looked at to tell reports from other text
-MISSING = "missing"
+MISSING = "radgauge:missing"  # no column of the input has this name by chance
 """Meta key of a case that stands for a text nobody supplied; its value is the reason."""
 
 
@@ -140,8 +140,12 @@ def build_cases(record: Mapping[str, Any], *, roles: Columns, where: str, system
     references = tuple(text for parts in roles.references for text in _texts(record, parts, where=place))
     images = tuple(Path(name) for column in roles.images for name in _listed(record.get(column)))
     used = roles.used
-    meta = {str(name): cell(value) for name, value in record.items() if name not in used}
-    named = cell(record.get(roles.system)).strip() if roles.system else ""
+    meta = {
+        check_characters(str(name), f"{where}: a column name"): check_characters(cell(value), f"{place}: {name}")
+        for name, value in record.items()
+        if name not in used
+    }
+    named = check_characters(cell(record.get(roles.system)).strip(), f"{place}: system") if roles.system else ""
     return [
         Case(
             id=study,

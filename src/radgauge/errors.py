@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from types import ModuleType
 
 
@@ -32,6 +33,24 @@ class MissingModel(ModelError):
 
 class MissingExtra(RadgaugeError, ImportError):
     """An optional package is needed and not installed."""
+
+
+def shown(value: object) -> str:
+    """A value of the input for a message: a number or a short word as it is; of a text only its length.
+
+    Messages end up in logs, and whatever stands in the wrong column may be a report.
+
+    >>> shown(0.3), shown("yes"), shown("No pleural effusion."), shown(["No effusion."])
+    ('0.3', "'yes'", 'a text of 20 characters', 'a list')
+    """
+    if value is None or isinstance(value, bool | int | float):
+        said = repr(value)
+        return said if len(said) <= 24 else "a long number"
+    if isinstance(value, str):
+        return repr(value) if re.fullmatch(r"[\w.,:;+/%-]{0,20}", value) else f"a text of {len(value)} characters"
+    if isinstance(value, dict | list):
+        return "a list" if isinstance(value, list) else "an object"
+    return f"a value of type {type(value).__name__}"
 
 
 def require(module: str, *, extra: str) -> ModuleType:

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.errors import InputError, UsageError
+from radgauge.cases import Case
+from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.io.scores_file import is_scores_file, read_scores, write_scores
 from radgauge.metric import sums
 from radgauge.scores import Results, Scores, score
@@ -104,6 +105,105 @@ def test_a_broken_record_is_named(tmp_path: Path, results: Results) -> None:
 def test_the_suffix_decides(tmp_path: Path, results: Results) -> None:
     with pytest.raises(UsageError, match=r"must end in \.jsonl or \.parquet"):
         write_scores(tmp_path / "scores.csv", results)
+
+
+@pytest.mark.parametrize("name", ["_age", "bleu_1", "_bleu_0", "system", "id"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_no_column_of_the_input_is_lost(
+    tmp_path: Path, name: str, suffix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    cases = [
+        Case("1", "no effusion", ("no effusion",), meta={name: "61", f"meta_{name}": "x"}),
+        Case("2", "effusion", ("no effusion",), meta={name: "44"}),
+    ]
+    results = score(cases, ["bleu"])
+    path = tmp_path / f"scores{suffix}"
+    write_scores(path, results)
+    assert f"column {name!r} is written as 'meta_meta_{name}'" in caplog.text
+    back, _ = read_scores(path)
+    assert back.meta == {name: ["61", "44"], f"meta_{name}": ["x", ""]}
+    np.testing.assert_array_equal(back["bleu"].values, results["bleu"].values)
+    assert back.keys_of_cases == results.keys_of_cases
+
+
+def test_half_a_character_costs_no_score(tmp_path: Path) -> None:
+    results = score([Case("1", "no effusion", ("no effusion",), meta={"note": "cut \ud83d"})], ["bleu"])
+    write_scores(tmp_path / "s.jsonl", results)
+    back, _ = read_scores(tmp_path / "s.jsonl")
+    assert back["bleu"].values[0, 0] == results["bleu"].values[0, 0]
+    assert back.meta["note"] == ["cut \ud83d"]
+    with pytest.raises(RadgaugeError, match=r"s\.parquet cannot be written \(UnicodeEncodeError\)"):
+        write_scores(tmp_path / "s.parquet", results)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_scores_that_cannot_be_written_are_kept_elsewhere(tmp_path: Path, results: Results, suffix: str) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RadgaugeError, match="the scores are kept in") as caught:
+        write_scores(tmp_path / "file" / f"scores{suffix}", results, about={"seed": 3})
+    kept = Path(str(caught.value).rpartition(" kept in ")[2])
+    back, header = read_scores(kept)
+    assert header["seed"] == 3
+    np.testing.assert_array_equal(back["bleu"].rows, results["bleu"].rows)
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"bleu_1": 0.666', '"bleu_1": Infinity, "x": 0.666', "line 2: not JSON \\(Infinity is no value"),
+        ('"bleu_1": null', '"bleu_1": NaN', "line 3: not JSON \\(NaN is no value"),
+        (
+            '"bleu_1": null',
+            '"bleu_1": 1e999',
+            "case 2: column 'bleu_1' must be a finite .* null, got an infinite",
+        ),
+        ('"bleu_1": null', f'"bleu_1": 1{"0" * 400}', "case 2: column 'bleu_1' must be a finite number or null"),
+        ('"bleu_1": null', f'"bleu_1": {"9" * 5000}', "line 3: not JSON"),
+        ('"bleu_1": null', '"bleu_1": true', "case 2: column 'bleu_1' must be a .* null, got a truth value"),
+        ('"bleu_1": null', '"bleu_1": "0.3"', "case 2: column 'bleu_1' must be a finite .* null, got a text"),
+        ('"bleu_1": null', f'"bleu_1": {"[" * 100_000}', "line 3: not JSON"),
+        ('"id": "2"', '"id": null', "case 2: id must be a text, got null"),
+        ('"id": "2"', '"id": "1"', "every \\(id, system\\) must occur once"),
+        ('"judges"', '"jury"', "the header must have 'judges'"),
+        ('"columns"', '"c"', "'columns' of judge 'bleu' in the header must be a list of column names"),
+        ('"signature"', '"s"', "'signature' of judge 'bleu' in the header must be a text"),
+        ('"higher_is_better": true', '"higher_is_better": "yes"', "must be true or false"),
+        ('"rows": 9', '"rows": -1', "'rows' of judge 'bleu' in the header must be a number of columns"),
+        ('"rows": 9', '"rows": 10', "promises column '_bleu_9' and no record has it"),
+        ('"rows": 9', '"rows": 3', "the statistics of 'bleu' are not those that its metric keeps"),
+        ('"not_judged": [[', '"not_judged": [["a"], [', "must be a list of \\[id, system, reason\\]"),
+        ('"renamed": {}', '"renamed": []', "'renamed' must map names to names"),
+        ('"metric": "bleu"', '"metric": 5', "'metric' of judge 'bleu' in the header must be a name"),
+    ],
+    ids=[str(number) for number in range(20)],
+)
+def test_what_is_no_value_is_refused(tmp_path: Path, results: Results, old: str, new: str, message: str) -> None:
+    path = tmp_path / "scores.jsonl"
+    write_scores(path, results)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=message):
+        read_scores(path)
+
+
+def test_bytes_that_are_no_utf8_are_refused(tmp_path: Path, results: Results) -> None:
+    path = tmp_path / "scores.jsonl"
+    write_scores(path, results)
+    path.write_bytes(path.read_bytes() + b'{"id": "\xff"}\n')
+    with pytest.raises(InputError, match=r"scores\.jsonl, line 5: not UTF-8"):
+        read_scores(path)
+
+
+@pytest.mark.parametrize("cut", [0, 3, 100, -1])
+def test_a_cut_parquet_file_is_refused(tmp_path: Path, results: Results, cut: int) -> None:
+    path = tmp_path / "scores.parquet"
+    write_scores(path, results)
+    path.write_bytes(path.read_bytes()[:cut])
+    for ask in (is_scores_file, read_scores):
+        with pytest.raises(InputError, match=r"is damaged, cut off or no Parquet file"):
+            ask(path)
 
 
 def test_nothing_half_written_is_left_behind(

@@ -129,7 +129,7 @@ def test_published_json_round_trip_and_scoring(tmp_path: Path) -> None:
     scores = rg.score(cases, [RadGraph(models=str(dump))])["radgraph"]
     assert scores.columns[0] == "radgraph_yu"
     assert scores.values[0] == pytest.approx([0.2, 0.4, 0.4, 0.8])
-    with pytest.raises(ModelError, match="holds no graph of the report that begins 'Clear lungs'"):
+    with pytest.raises(ModelError, match="holds no graph of a report of 11 characters"):
         rg.score([{"id": "1", "candidate": "Clear lungs", "reference": "small effusion"}], [RadGraph(str(dump))])
 
 

@@ -99,4 +99,6 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 
 def _say(message: object) -> None:
-    typer.echo(f"radgauge: {message}", err=True)
+    from radgauge.show.wording import visible
+
+    typer.echo(f"radgauge: {visible(str(message))}", err=True)

@@ -13,6 +13,7 @@ from radgauge.cli import options as o
 from radgauge.cli.layman_agree import agree_cli
 from radgauge.cli.layman_readability import readability_cli
 from radgauge.cli.layman_training import training_cli
+from radgauge.show.wording import visible
 
 
 def register(app: typer.Typer) -> None:
@@ -64,7 +65,7 @@ def write_cli(
                 f"{report} is not UTF-8 text ({error.reason} at byte {error.start}); convert it first"
             ) from None
     lay = plain_language(text)
-    typer.echo(lay)
+    typer.echo(visible(lay))
     if not check:
         return
     explained = LayFidelity().explain(Case("report", lay, (text,)), reading=Readings())
@@ -74,7 +75,7 @@ def write_cli(
     typer.echo(f"lay_fidelity {explained.values['lay_fidelity']:.3f}", err=True)
     for note in explained.notes:
         if note.kind != "matched":
-            typer.echo(note.text, err=True)
+            typer.echo(visible(note.text), err=True)
 
 
 def score_cli(

@@ -91,8 +91,10 @@ def print_table(out: Console, table: Table) -> None:
 def write_records(path: Path, records: Sequence[Mapping[str, object]]) -> None:
     import csv
 
+    from radgauge.show.wording import spreadsheet_cell
+
     with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
         writer.writeheader()
         for record in records:
-            writer.writerow({name: "" if value != value else value for name, value in record.items()})
+            writer.writerow({k: "" if value != value else spreadsheet_cell(value) for k, value in record.items()})

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from radgauge.show.wording import visible
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -60,7 +62,7 @@ def open_model(journal_path: Path, limits: Limits) -> Iterator[tuple[LanguageMod
     from radgauge.llm import Journal, LanguageModel, server_from_environment
 
     server = server_from_environment()
-    typer.echo(f"note: {server.notice}", err=True)
+    typer.echo(f"note: {visible(server.notice)}", err=True)
     with Journal(journal_path) as journal:
         model = LanguageModel(
             server,

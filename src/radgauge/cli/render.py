@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from radgauge.show.wording import arrow as arrow
 from radgauge.show.wording import interval as interval
 from radgauge.show.wording import number as number
+from radgauge.show.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.segment import Segment
     from rich.table import Table
 
     from radgauge.studies.summary import Summary
@@ -29,6 +31,7 @@ def console(*, stderr: bool = False) -> Console:
     import sys
 
     from rich.console import Console
+    from rich.segment import Segment
     from rich.table import Table
 
     class Honest(Console):
@@ -40,6 +43,11 @@ def console(*, stderr: bool = False) -> Console:
                 super().print(*objects, **options)
             finally:
                 self.width = usual
+
+        def render(self, *given: Any, **options: Any) -> Iterable[Segment]:
+            """Nothing that a text holds steers the terminal; what rich itself adds is left alone."""
+            for each in super().render(*given, **options):
+                yield each if each.control else Segment(visible(each.text), each.style)
 
         def on_broken_pipe(self) -> None:
             """Leave it to the command line, which does not call a reader who has seen enough a failure."""

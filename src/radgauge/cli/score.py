@@ -82,6 +82,9 @@ def score_cli(
     )
     reading = o.open_readings(no_cache=no_cache, quiet=quiet)
     results = score(case_file.cases, metric or None, reading=reading, models=models)
+    about = {"seed": seed, "input": case_file.provenance.as_dict()}
+    if output is not None:
+        write_scores(output, results, about=about)
     lines = summarise(
         results,
         level=level,
@@ -89,9 +92,6 @@ def score_cli(
         method=interval,  # type: ignore[arg-type]  # checked there
         seed=seed,
     )
-    about = {"seed": seed, "input": case_file.provenance.as_dict()}
-    if output is not None:
-        write_scores(output, results, about=about)
     if explain is not None:
         write_explanations(explain, case_file.cases, results=results, reading=reading)
     if as_json:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import math
 import platform
 import secrets
@@ -28,6 +29,8 @@ from radgauge.metric import Alias, Metric, Rows, unaliased
 from radgauge.registry import load
 from radgauge.scores import Results, Scores
 
+log = logging.getLogger(__name__)
+
 FORMAT = "radgauge-scores-1"
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -45,6 +48,8 @@ def write_scores(path: Path, results: Results, *, about: Mapping[str, Any] | Non
     """
     check_scores_path(path)
     header = _header(results, about or {})
+    for name, written in header["renamed"].items():
+        log.warning("the input's column %r is written as %r: its name is one that scores files use", name, written)
     table = _table(results)
     try:
         with replacing(path) as beside:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from radgauge.errors import ModelError, require
+from radgauge.errors import ModelError, require, shown
 
 EXCHANGE = 32
 """Lines sent before answers are read: the answers must fit in a pipe, or both sides would wait for ever."""
@@ -157,4 +157,4 @@ def _numbers(answer: str) -> list[float]:
     try:
         return [float(word) for word in answer.split()]
     except ValueError:
-        raise ModelError(f"METEOR answered {answer!r} instead of its statistics") from None
+        raise ModelError(f"METEOR answered {shown(answer)} instead of its statistics") from None

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.errors import InputError, UsageError
+from radgauge.errors import InputError, UsageError, shown
 from radgauge.files import write_file
 from radgauge.io.tables import read_table
+from radgauge.io.tables.column_names import shown_names
 from radgauge.llm.journal import key_of
 from radgauge.plain_language.sentences import Pair
 from radgauge.plain_language.sets import (
@@ -24,6 +25,7 @@ from radgauge.plain_language.sets import (
     write_sets,
     write_verdicts,
 )
+from radgauge.show.wording import spreadsheet_cell
 from radgauge.stats.proportions import wilson_interval
 
 COLUMNS = ("pair", "professional", "lay", "matches", "comment")
@@ -83,7 +85,7 @@ def export_check(folder: Path, path: Path, *, count: int = 500, seed: int = 0) -
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
     for place in sorted(drawn.tolist()):
-        writer.writerow([_name(pairs[place]), *(_cell(text) for text in pairs[place]), "", ""])
+        writer.writerow([_name(pairs[place]), *(spreadsheet_cell(text) for text in pairs[place]), "", ""])
     write_file(path, out.getvalue())
     return len(drawn)
 
@@ -105,7 +107,9 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
     table = read_table(path)
     for name in ("pair", "matches"):
         if name not in table.columns:
-            raise InputError(f"{path.name} must have the columns pair and matches, got {', '.join(table.columns)}")
+            raise InputError(
+                f"{path.name} must have the columns pair and matches, got {shown_names(table.columns)}"
+            )
     for record in table.records:
         key = str(record.values["pair"] or "").strip()
         said = str(record.values["matches"] or "").strip().lower()
@@ -113,7 +117,7 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
         if key not in known:
             raise InputError(f"{where}: this pair is not in the set of {folder}; was the set built anew?")
         if said not in YES | NO | {""}:
-            raise InputError(f"{where}: matches must be yes or no, got {said!r}")
+            raise InputError(f"{where}: matches must be yes or no, got {shown(said)}")
         if not said:
             blank += 1
         elif verdicts.setdefault(key, said in YES) != (said in YES):
@@ -130,11 +134,6 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
     share = accepted / len(verdicts)
     left = frozenset(known.values()) & rejected
     return Checked(by, len(verdicts), accepted, share, low, high, blank, len(left), pairs, lay_reports)
-
-
-def _cell(text: str) -> str:
-    """A text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text[:1] in "=+-@" else text
 
 
 def _name(pair: Pair) -> str:

@@ -61,7 +61,7 @@ def sentence_set(path: str = "") -> tuple[Pair, ...]:
     for number, line in enumerate(lines[1:], start=2):
         cells = line.split("\t")
         if len(cells) != 2 or not all(cell.strip() for cell in cells):
-            raise InputError(f"sentence set {source}: line {number} must hold two sentences, got {line!r}")
+            raise InputError(f"sentence set {source}: line {number} must hold two sentences")
         pairs.append(Pair(*cells))
     if not pairs:
         raise InputError(f"sentence set {source} holds no pair")

@@ -120,7 +120,7 @@ class StoredGraphs:
             graph = known.get(_tokens(text))
             if graph is None:
                 raise ModelError(
-                    f"{self.path} holds no graph of the report that begins {text[:60]!r}; "
+                    f"{self.path} holds no graph of a report of {len(text)} characters; "
                     "write the dump from the same texts"
                 )
             found.append(graph)

@@ -14,6 +14,7 @@ from typing import Any
 
 from radgauge.errors import UsageError
 from radgauge.files import make_folder, write_file
+from radgauge.show.wording import spreadsheet_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,9 @@ def to_csv(table: Table) -> str:
     names = list(dict.fromkeys(name for record in table.records for name in record))
     out = io.StringIO()
     writer = csv.DictWriter(out, names, lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({name: spreadsheet_cell(name) for name in names})
     for record in table.records:
-        writer.writerow({name: _value(record.get(name)) for name in names})
+        writer.writerow({name: spreadsheet_cell(_value(record.get(name))) for name in names})
     return out.getvalue()
 
 

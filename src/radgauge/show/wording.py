@@ -3,6 +3,32 @@
 from __future__ import annotations
 
 import math
+import re
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """Text for a terminal: signs that would steer it, or turn the direction of writing, are shown instead.
+
+    >>> visible("a\\x1b[2Jb"), visible("two\\nlines")
+    ('a␛[2Jb', 'two\\nlines')
+    """
+    return _HIDDEN.sub(lambda sign: chr(0x2400 + ord(sign[0])) if sign[0] < " " else "\ufffd", text)
+
+
+def spreadsheet_cell(value: object) -> object:
+    """A value for CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front.
+
+    >>> spreadsheet_cell("=1+2"), spreadsheet_cell("-0.5"), spreadsheet_cell(-0.5), spreadsheet_cell("- clear")
+    ("'=1+2", '-0.5', -0.5, "'- clear")
+    """
+    if not isinstance(value, str) or value.lstrip(" ")[:1] not in ("=", "+", "-", "@", "\t", "\r", "\n"):
+        return value
+    return value if _NUMBER.fullmatch(value) else f"'{value}"
 
 
 def number(value: float, digits: int = 3) -> str:

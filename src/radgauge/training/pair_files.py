@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import InputError, UsageError
+from radgauge.errors import InputError, UsageError, shown
 from radgauge.files import make_folder, replacing, write_file
 from radgauge.io.tables import iter_records
 from radgauge.io.tables.sources import inspect_file
@@ -204,7 +204,7 @@ def _number(value: object, where: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise InputError(f"{where}: the target must be a finite number, got {value!r}; nothing was trained on")
+        raise InputError(f"{where}: the target must be a finite number, got {shown(value)}; nothing was trained")
     return found
 
 

@@ -244,7 +244,7 @@ def test_a_row_without_id(tmp_path: Path) -> None:
 
 def test_values_that_are_no_text(tmp_path: Path) -> None:
     path = lines(tmp_path, "r.jsonl", {"id": 1, "reference": "R", "candidate": "x"}, {"id": 2, "candidate": 3})
-    with pytest.raises(InputError, match=r"r.jsonl, line 2 \(id '2'\): candidate must be text, got int 3"):
+    with pytest.raises(InputError, match=r"r.jsonl, line 2 \(id '2'\): candidate must be text, got 3"):
         read_cases(path)
     path = lines(tmp_path, "r.jsonl", {"id": 1, "candidate": "x", "reference": None, "boxes": [[1, 2]]})
     assert read_cases(path).cases[0].meta == {"boxes": "[[1, 2]]"}

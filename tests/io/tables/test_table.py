@@ -58,7 +58,7 @@ def test_parquet(tmp_path: Path) -> None:
     path = tmp_path / "r.parquet"
     parquet.write_table(arrow.table({"id": [7, 8], "text": ["a", None]}), path)
     assert rows(path) == [{"id": 7, "text": "a"}, {"id": 8, "text": None}]
-    with pytest.raises(InputError, match="is not a readable Parquet file"):
+    with pytest.raises(InputError, match="is damaged, cut off or no Parquet file"):
         read_table(put(tmp_path, "broken.parquet", b"PAR1 but no more"))
 
 

@@ -14,6 +14,7 @@ from radgauge.io.case_files.join import Missing, Side, join, uneven_systems
 from radgauge.io.case_files.sections import heading_notes, take_section
 from radgauge.io.tables import Table, read_table
 from radgauge.io.tables.cells import cell
+from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.columns import SECTIONS, Mode, check_roles, resolve
 from radgauge.io.tables.sources import Source
 
@@ -279,7 +280,7 @@ def _check_given(given: Given, sides: Sequence[Side]) -> None:
     """In a join a settled column need not be in every file, but it must be in one."""
     for role, names in given.items():
         if not any(set(names) <= set(side.table.columns) for side in sides):
-            seen = "; ".join(f"{side.table.source.name}: {', '.join(side.table.columns)}" for side in sides)
+            seen = "; ".join(f"{side.table.source.name}: {shown_names(side.table.columns)}" for side in sides)
             raise InputError(f"no file has the column {', '.join(names)} named for {role!r}; columns: {seen}")
 
 

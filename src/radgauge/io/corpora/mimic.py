@@ -10,6 +10,7 @@ from radgauge.errors import InputError
 from radgauge.io.corpora.studies import Study, check_studies, section_texts
 from radgauge.io.tables import read_table
 from radgauge.io.tables.cells import study_id
+from radgauge.io.tables.column_names import shown_names
 from radgauge.text.mimic_sections import mimic_sections
 
 REPORT_FILE = re.compile(r"s(\d+)\.txt")
@@ -46,7 +47,7 @@ def read_mimic_sectioned(path: Path | str) -> list[Study]:
     table = read_table(path)
     if not {"study", "findings", "impression"} <= set(table.columns):
         raise InputError(
-            f"{table.source.name} is not mimic_cxr_sectioned.csv; got columns {', '.join(table.columns)}"
+            f"{table.source.name} is not mimic_cxr_sectioned.csv; got columns {shown_names(table.columns)}"
         )
     columns = {name: name for name in SECTIONS if name in table.columns}
     studies = []

@@ -10,6 +10,7 @@ from radgauge.errors import InputError
 from radgauge.io.corpora.studies import Study, check_studies, section_texts
 from radgauge.io.tables import read_table
 from radgauge.io.tables.cells import cell, study_id
+from radgauge.io.tables.column_names import shown_names
 
 SECTIONS = ("comparison", "indication", "findings", "impression")
 INDIANA = ("uid", "MeSH", "findings", "impression")
@@ -67,7 +68,9 @@ def read_indiana(path: Path | str, *, projections: Path | str | None = None) -> 
     """
     table = read_table(path)
     if not set(INDIANA) <= set(table.columns):
-        raise InputError(f"{table.source.name} is not indiana_reports.csv; got columns {', '.join(table.columns)}")
+        raise InputError(
+            f"{table.source.name} is not indiana_reports.csv; got columns {shown_names(table.columns)}"
+        )
     beside = Path(path).with_name("indiana_projections.csv")
     images, views = _projections(Path(projections) if projections else beside if beside.is_file() else None)
     studies = []

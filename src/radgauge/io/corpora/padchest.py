@@ -9,7 +9,7 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from radgauge.errors import InputError
+from radgauge.errors import InputError, shown
 from radgauge.io.corpora.studies import Study, check_studies
 from radgauge.io.tables import Record, iter_records
 from radgauge.io.tables.cells import as_text, cell, study_id
@@ -71,5 +71,5 @@ def _listed(value: Any, where: str) -> list[str]:
     except (ValueError, SyntaxError):
         found = None
     if not isinstance(found, list):
-        raise InputError(f"{where} must be a list like ['normal'], got {text[:40]!r}")
+        raise InputError(f"{where} must be a list like ['normal'], got {shown(text)}")
     return [item.strip() for item in map(str, found) if item.strip()]

@@ -13,6 +13,7 @@ from radgauge.errors import InputError
 from radgauge.io.corpora.studies import Study, check_studies
 from radgauge.io.tables import read_table
 from radgauge.io.tables.cells import as_text, cell, study_id
+from radgauge.io.tables.column_names import shown_names
 
 # The published character class contains the range ":-[": colon to bracket goes (digits' upper neighbours and all
 # capitals, of which none are left after lower-casing), the hyphen stays.
@@ -37,7 +38,7 @@ def read_r2gen(path: Path | str, *, split: str | None = None) -> list[Study]:
     if not {"id", "report", "split"} <= set(table.columns):
         raise InputError(
             f"{table.source.name} must be splits (train, val, test) of records with id, report and image_path; "
-            f"got columns {', '.join(table.columns)}"
+            f"got columns {shown_names(table.columns)}"
         )
     studies = [
         Study(

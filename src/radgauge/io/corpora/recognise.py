@@ -13,6 +13,7 @@ from radgauge.io.corpora.r2gen import read_r2gen
 from radgauge.io.corpora.rexrank import read_rexrank
 from radgauge.io.corpora.studies import Study, hash_files
 from radgauge.io.tables import Record, Table, iter_records
+from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.sources import Source, inspect_file
 
 KNOWN = (
@@ -40,7 +41,7 @@ def read_studies(path: Path | str) -> list[Study]:
         if "id" in columns:
             return read_rexrank(file)
     raise InputError(
-        f"{file.name} is none of the corpora known: {KNOWN}; got columns {', '.join(sorted(columns))}"
+        f"{file.name} is none of the corpora known: {KNOWN}; got columns {shown_names(sorted(columns))}"
     )
 
 

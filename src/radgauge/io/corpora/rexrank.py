@@ -17,6 +17,7 @@ from radgauge.errors import InputError
 from radgauge.io.corpora.studies import Study, check_studies, section_texts
 from radgauge.io.tables import Record, Table, read_table
 from radgauge.io.tables.cells import as_text, cell, study_id
+from radgauge.io.tables.column_names import shown_names
 
 _CONTEXT = re.compile(r"\b(Age|Gender|Indication|Comparison):\s*")
 
@@ -62,7 +63,7 @@ def _table(path: Path | str) -> Table:
     if "id" not in columns or not ({"section_findings", "findings", "report"} & columns):
         raise InputError(
             f"{table.source.name} must map study ids to records with section_findings, section_impression or "
-            f"report; got columns {', '.join(table.columns)}"
+            f"report; got columns {shown_names(table.columns)}"
         )
     return table
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from radgauge.errors import InputError
+from radgauge.errors import InputError, shown
 from radgauge.io.tables import Record, Table, read_table
 from radgauge.io.tables.cells import cell
+from radgauge.io.tables.column_names import shown_names
 
 TRUE = {"true", "1", "1.0", "yes", "y", "significant"}
 FALSE = {"false", "0", "0.0", "no", "n", "insignificant", "negligible"}
@@ -20,7 +21,7 @@ def judgment_table(path: Path, *, needs: Sequence[str], what: str) -> Table:
     missing = [name for name in needs if name not in table.columns]
     if missing:
         raise InputError(
-            f"{table.source.name}: {what} must have the column {missing[0]!r}; it has {', '.join(table.columns)}"
+            f"{table.source.name}: {what} must have the column {missing[0]!r}; it has {shown_names(table.columns)}"
         )
     return table
 
@@ -35,7 +36,7 @@ def number(table: Table, record: Record, column: str, *, blank: float | None = N
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{table.place(record)}: column {column!r} must be a number, got {text!r}")
+        raise InputError(f"{table.place(record)}: column {column!r} must be a number, got {shown(text)}")
     return value
 
 
@@ -46,7 +47,7 @@ def truth(table: Table, record: Record, column: str) -> bool:
         return True
     if text in FALSE:
         return False
-    raise InputError(f"{table.place(record)}: column {column!r} must be True or False, got {text!r}")
+    raise InputError(f"{table.place(record)}: column {column!r} must be True or False, got {shown(text)}")
 
 
 def word(table: Table, record: Record, column: str) -> str:

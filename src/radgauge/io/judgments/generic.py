@@ -10,11 +10,12 @@ from pathlib import Path
 
 from radgauge.cases import Case, Key
 from radgauge.error_categories import BY_KEY
-from radgauge.errors import InputError
+from radgauge.errors import InputError, shown
 from radgauge.io.judgments.fields import judgment_table, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
 from radgauge.io.tables import Record, Table
 from radgauge.io.tables.cells import cell
+from radgauge.io.tables.column_names import shown_names
 
 
 def read_long_table(path: Path) -> Judgments:
@@ -23,7 +24,7 @@ def read_long_table(path: Path) -> Judgments:
     if "rating" not in table.columns and not {"category", "count"} <= set(table.columns):
         raise InputError(
             f"{table.source.name}: a table of judgments must have the column rating, or category and count; "
-            f"it has {', '.join(table.columns)}"
+            f"it has {shown_names(table.columns)}"
         )
     cases: dict[Key, Case] = {}
     counts: list[Count] = []
@@ -64,5 +65,5 @@ def _category(table: Table, record: Record) -> int:
     if text.removesuffix(".0").isdecimal() and 1 <= float(text) <= 8:
         return int(float(text))
     raise InputError(
-        f"{table.place(record)}: column 'category' must be 1 to 8 or one of {', '.join(BY_KEY)}, got {text!r}"
+        f"{table.place(record)}: column 'category' must be 1 to 8 or one of {', '.join(BY_KEY)}, got {shown(text)}"
     )

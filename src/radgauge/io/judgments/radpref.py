@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.cases import Case, Key
-from radgauge.errors import InputError
+from radgauge.errors import InputError, shown
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
 
 SIGNIFICANT = {"urgent", "actionable_not_urgent", "significant"}
@@ -83,7 +83,7 @@ def _counts(key: Key, rater: str, verdict: Mapping[str, Any], where: str) -> lis
             category = ATTRIBUTES.get(next(iter(attributes), ""), 4)
             found.append((key, rater, category, any(how in SIGNIFICANT for how in attributes.values()), 1))
         else:
-            raise InputError(f"{where}: error_type must be 'false' or 'attribute', got {kind!r}")
+            raise InputError(f"{where}: error_type must be 'false' or 'attribute', got {shown(kind)}")
     for error in _field(verdict, "missing_findings", where).values():
         found.append((key, rater, 2, error.get("clinical_significance") in SIGNIFICANT, 1))
     return found

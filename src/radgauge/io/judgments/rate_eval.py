@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from radgauge.cases import Case
-from radgauge.errors import InputError
+from radgauge.errors import InputError, shown
 from radgauge.io.judgments.judgments import Judgments, rating_scores
 from radgauge.io.tables import Record, Table, read_table
+from radgauge.io.tables.column_names import shown_names
 from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.scores import score
@@ -216,7 +217,7 @@ def _column(table: Table, names: tuple[str, ...]) -> str:
             return name
     raise InputError(
         f"{table.source.name}: none of the columns {', '.join(filter(None, names))} is there; it has "
-        f"{', '.join(table.columns)}; {_HOW_TO_NAME}"
+        f"{shown_names(table.columns)}; {_HOW_TO_NAME}"
     )
 
 
@@ -237,7 +238,7 @@ def _number(table: Table, record: Record, column: str) -> float:
         return float(str(record.values.get(column)))
     except ValueError:
         raise InputError(
-            f"{table.place(record)}: column {column!r} must be a number, got {record.values.get(column)!r}"
+            f"{table.place(record)}: column {column!r} must be a number, got {shown(record.values.get(column))}"
         ) from None
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from radgauge.cases import Case, Key
-from radgauge.errors import InputError
+from radgauge.errors import InputError, shown
 from radgauge.io.judgments.fields import judgment_table, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores
 from radgauge.io.tables import Record, Table
@@ -58,7 +58,8 @@ def read_rexval(folder: Path) -> Judgments:
         system = word(table, record, "candidate_type")
         if system not in CANDIDATES:
             raise InputError(
-                f"{table.place(record)}: candidate_type must be one of {', '.join(CANDIDATES)}, got {system!r}"
+                f"{table.place(record)}: candidate_type must be one of {', '.join(CANDIDATES)}, "
+                f"got {shown(system)}"
             )
         category = _whole(table, record, "error_category")
         if not 1 <= category <= len(ASKED):

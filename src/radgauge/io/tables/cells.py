@@ -6,7 +6,7 @@ import json
 import math
 import numbers
 
-from radgauge.errors import InputError
+from radgauge.errors import InputError, shown
 
 NO_TEXT = frozenset(["nan", "NaN", "NAN", "<NA>", "NA", "N/A", "#N/A", "None", "null", "NULL"])
 """What programs write for "no value": as a whole report it is an empty one."""
@@ -21,18 +21,16 @@ def as_text(value: object, *, where: str) -> str:
     if isinstance(value, str):
         if value.strip() in NO_TEXT:
             return ""
-        if not value.isascii():
-            _check_characters(value, where)
-        return value
+        return check_characters(value, where)
     if is_missing(value):
         return ""
-    shown = repr(value)
-    raise InputError(
-        f"{where} must be text, got {type(value).__name__} {shown if len(shown) < 40 else shown[:37] + '...'}"
-    )
+    raise InputError(f"{where} must be text, got {shown(value)}")
 
 
-def _check_characters(text: str, where: str) -> None:
+def check_characters(text: str, where: str) -> str:
+    """The text, if it can be written to a file; half a character (a lone surrogate) cannot."""
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -40,6 +38,7 @@ def _check_characters(text: str, where: str) -> None:
             f"{where} has half a character (surrogate {text[error.start]!a}) at position {error.start}; "
             "the text was cut or wrongly converted"
         ) from None
+    return text
 
 
 def study_id(value: object, *, where: str) -> str:
@@ -52,10 +51,8 @@ def study_id(value: object, *, where: str) -> str:
         raise InputError(f"{where} must be a text or a number, got {type(value).__name__}")
     study = cell(value).strip()
     if not study or study in NO_TEXT:
-        raise InputError(f"{where}: every case needs a non-empty id, got {value!r}")
-    if not study.isascii():
-        _check_characters(study, where)
-    return study
+        raise InputError(f"{where}: every case needs a non-empty id, got {shown(value)}")
+    return check_characters(study, where)
 
 
 def is_missing(value: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 REPORT = ("report", "reports", "report_text", "full_report", "text")
 FINDINGS = ("findings", "section_findings", "findings_section")
@@ -48,6 +48,29 @@ def plain(name: str) -> str:
     ('study_id', 'ground_truth')
     """
     return re.sub(r"[\s.\-]+", "_", str(name).strip()).lower()
+
+
+_NAME = re.compile(r"[\w.:#-]{1,40}")
+_WORDS = frozenset(
+    word
+    for names in (*sum(NAMES.values(), ()), REPORT, FINDINGS, IMPRESSION, CONTEXT, ("age", "sex", "date", "split"))
+    for name in names
+    for word in name.split("_")
+)
+
+
+def shown_names(names: Iterable[str]) -> str:
+    """Column names for a message. The first line of a file without a header is data: such cells are not shown.
+
+    >>> shown_names(["id", "Ground Truth", "No pleural effusion."])
+    'id, Ground Truth, (column 3)'
+    """
+    return ", ".join(
+        name
+        if re.fullmatch(r"[\w.:#-]{1,40}", name) or set(plain(name).split("_")) <= _WORDS
+        else f"(column {number})"
+        for number, name in enumerate(names, start=1)
+    )
 
 
 def looks_like_report(name: str, values: Sequence[object]) -> bool:

@@ -22,6 +22,7 @@ from radgauge.io.tables.column_names import (
     looks_like_files,
     looks_like_report,
     plain,
+    shown_names,
 )
 
 Mode = Literal["cases", "references", "candidates"]
@@ -128,7 +129,7 @@ def resolve(
     if study is None:
         raise InputError(
             f"{name}: no id column; expected one of {', '.join(sum(NAMES['id'], ()))}, "
-            f"got columns {', '.join(columns)}; name it with --columns id=NAME"
+            f"got columns {shown_names(columns)}; name it with --columns id=NAME"
         )
     images = tuple(c for c in find.several("image") if "image" in find.given or looks_like_files(sample[c]))
     references: tuple[Parts, ...] = ()
@@ -153,7 +154,7 @@ def resolve(
         if not references and mode == "references":
             raise InputError(
                 f"{name}: no reference column; expected one of reference, ground_truth, report, findings, "
-                f"impression, got columns {', '.join(columns)}; name it with --columns reference=NAME"
+                f"impression, got columns {shown_names(columns)}; name it with --columns reference=NAME"
             )
     wide = candidate_columns is not None or len(candidates) > 1
     if wide and "system" in find.given:
@@ -182,7 +183,7 @@ class _Finder:
     def _absent(self, column: str) -> str:
         near = difflib.get_close_matches(column, self.columns, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"{self.name} has no column {column!r}{hint}; its columns: {', '.join(self.columns)}"
+        return f"{self.name} has no column {column!r}{hint}; its columns: {shown_names(self.columns)}"
 
     def matches(self, names: Sequence[str], *, taken: Sequence[str] = ()) -> tuple[str, ...]:
         return tuple(c for c in self.columns if plain(c) in names and c not in taken)
@@ -269,7 +270,7 @@ class _Finder:
 
 def _no_candidate(name: str, columns: Sequence[str], likely: Sequence[str]) -> str:
     expected = ", ".join([*NAMES["candidate"][0], *NAMES["candidate"][1][:6]])
-    text = f"{name}: no candidate column; expected one of {expected}, ... got columns {', '.join(columns)}"
+    text = f"{name}: no candidate column; expected one of {expected}, ... got columns {shown_names(columns)}"
     if likely:
         return f"{text}; if each of these is one system, pass --candidate-columns {','.join(likely)}"
     return f"{text}; name it with --columns candidate=NAME, or give the candidates in their own file"

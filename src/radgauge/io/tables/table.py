@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radgauge.errors import InputError, require
+from radgauge.errors import InputError, require, shown
 from radgauge.io.tables.sources import Source, inspect_file, read_lines
 
 SPLITS = frozenset({"train", "val", "valid", "validate", "validation", "dev", "test"})
@@ -130,7 +130,7 @@ def _header(row: Sequence[str], path: Path) -> list[str]:
     names = [name.strip() or f"column_{number}" for number, name in enumerate(row, start=1)]
     twice = [name for number, name in enumerate(names) if name in names[:number]]
     if twice:
-        raise InputError(f"{path.name}, line 1: the column name {twice[0]!r} occurs more than once")
+        raise InputError(f"{path.name}, line 1: the column name {shown(twice[0])} occurs more than once")
     return names
 
 
@@ -212,7 +212,7 @@ def _parse(text: str, where: str) -> Any:
         if len(found) < len(pairs):  # json would keep the last and lose a study
             seen: set[str] = set()
             twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise InputError(f"{where}: the key {twice!r} occurs more than once")
+            raise InputError(f"{where}: the key {shown(twice)} occurs more than once")
         return found
 
     try:
@@ -223,6 +223,10 @@ def _parse(text: str, where: str) -> Any:
         raise InputError(f"{where}: not valid JSON ({error.msg}, {line}column {error.colno}){hint}") from None
     except RecursionError:
         raise InputError(f"{where}: the JSON is nested too deeply") from None
+    except InputError:
+        raise
+    except ValueError:
+        raise InputError(f"{where}: not valid JSON (a number has too many digits)") from None
 
 
 def _kind(value: object) -> str:
@@ -242,5 +246,5 @@ def _parquet(path: Path) -> Iterator[Record]:
                 for values in batch.to_pylist():
                     number += 1
                     yield Record(number, values)
-    except arrow.ArrowInvalid as error:
-        raise InputError(f"{path.name} is not a readable Parquet file: {error}") from None
+    except (arrow.ArrowException, OSError, ValueError):
+        raise InputError(f"{path.name} is damaged, cut off or no Parquet file") from None
