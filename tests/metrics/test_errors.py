@@ -52,11 +52,11 @@ def test_each_category_is_counted(candidate: str, reference: str, expected: dict
 
 
 def test_quality_by_hand() -> None:
-    # one actionable finding missed of one: x = 1 * 2 / (1 + 1) = 1, (1 - 1) / (1 + 1) = 0
+    # one actionable finding missed of one: x = 1 * 3 / (1 + 2) = 1, (1 - 1) / (1 + 1) = 0
     assert judge("Lungs are clear.", "Left effusion. Lungs are clear.")["errors_quality"] == pytest.approx(0.0)
-    # one of two actionable findings missed: x = 2 / 3, quality = (1/3) / (5/3)
-    half = judge("Left effusion.", "Left effusion. Cardiomegaly.")["errors_quality"]
-    assert half == pytest.approx(0.2)
+    # one of two actionable findings missed, and denied: x = 3 / 4, quality = (1/4) / (7/4)
+    half = judge("Left effusion. The heart size is normal.", "Left effusion. Cardiomegaly.")["errors_quality"]
+    assert half == pytest.approx(1 / 7)
     assert judge("Left effusion.", "Left effusion.")["errors_quality"] == 1.0
 
 

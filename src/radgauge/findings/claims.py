@@ -13,6 +13,7 @@ from radgauge.findings.labels import labels_in
 from radgauge.findings.merging import drop_weak, join_suggestions, merge
 from radgauge.findings.places import SEVERITIES, SIDES
 from radgauge.findings.rules import Rules
+from radgauge.findings.support import Sentences
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Mention, ReportReading
 
@@ -76,8 +77,19 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         ruled_out=ruled_out,
         topics=frozenset(found | normal),
         normal_topics=frozenset(normal - found),
-        disputed=_disputed(present, denied, knowledge),
+        disputed=_disputed(present, denied),
+        sentences=_sentences(reading, present),
+        content_words=reading.content_words,
+        known_words=reading.known_words,
     )
+
+
+def _sentences(reading: ReportReading, present: Sequence[Finding]) -> Sentences:
+    """The sentences; those that only deny or call normal claim nothing."""
+    claiming = {number for finding in present for number in finding.sentences}
+    silent = {m.sentence for m in reading.mentions if m.assertion == "absent" or m.kind == "normality"}
+    texts = tuple(reading.text[start:end] for start, end, _ in reading.sentences)
+    return Sentences(texts, tuple(n for n in range(len(texts)) if n in claiming or n not in silent))
 
 
 def _place_devices(claims: dict[int, Finding], reading: ReportReading, knowledge: Knowledge) -> None:
@@ -129,7 +141,7 @@ def _weigh(claims: dict[int, Finding], reading: ReportReading, rules: Rules) -> 
                 claims[index] = claims[index]._replace(shift=-1)
 
 
-def _disputed(present: Sequence[Finding], denied: Sequence[Denial], knowledge: Knowledge) -> frozenset[int]:
+def _disputed(present: Sequence[Finding], denied: Sequence[Denial]) -> frozenset[int]:
     """Findings that the report denies in the same breath: it claims them here and rules them out there."""
     found = []
     for position, finding in enumerate(present):

@@ -17,6 +17,11 @@ GOOD, BAD = "good", "bad"
 _DISTANCE = re.compile(
     r"(\d+(?:\.\d+)?)\s*(cm|mm)\s+(?:or so\s+)?(?:above|from|proximal to|superior to|cephalad to|over)\b"
 )
+_GOES_ON = re.compile(
+    r"\W*(?:this|it|its|these|they|the tip|tip|recommend|reposition|need|suggest|should|withdraw|advance|retract|"
+    r"consider|do not|please|pull|remov)",
+    re.IGNORECASE,
+)
 _LISTED = re.compile(r"^\s*(?:,|and|&|/|with|,\s*and|as well as)\s*(?:\w+\s+){0,4}$", re.IGNORECASE)
 
 
@@ -67,9 +72,15 @@ class Devices:
                 if _LISTED.match(reading.text[mention.end : end]) and devices[place + 1] in found:
                     found[index] = found[devices[place + 1]]
                     continue
-            words = reading.text[start if alone else mention.end : end]
-            words += " " + _continued(reading, mention, mentions)
-            if said := self._judged(mention.concept, words.lower()):
+            words = reading.text[start if alone else mention.end : end].lower()
+            last = following is None or following.sentence > mention.sentence
+            goes_on = _continued(reading, mention, mentions).lower() if last else ""
+            said = self._judged(mention.concept, words)
+            if self._said(self.other.bad, goes_on)[0]:
+                said = BAD
+            elif not said and self._said(self.other.good, goes_on)[0]:
+                said = GOOD
+            if said:
                 found[index] = said
         return found
 
@@ -97,17 +108,17 @@ class Devices:
 
 
 def _continued(reading: ReportReading, mention: Mention, mentions: Sequence[Mention]) -> str:
-    """The next sentence, if it goes on about the device: it names no finding and no other device."""
+    """The next sentence, if it goes on about the device: "This should be withdrawn", "Repositioning needed"."""
     number = mention.sentence + 1
     if number >= len(reading.sentences):
         return ""
-    if any(each.sentence == number and each.kind not in ("anatomy", "normality") for each in mentions):
-        return ""
-    last = max(each.start for each in mentions if each.sentence == mention.sentence and each.kind != "anatomy")
-    if last > mention.start:
-        return ""
     start, end, _ = reading.sentences[number]
-    return reading.text[start:end] if end - start < 80 else ""
+    sentence = reading.text[start:end]
+    if _GOES_ON.match(sentence) is None:
+        return ""
+    if any(each.sentence == number and each.kind == "device" for each in mentions):
+        return ""
+    return sentence
 
 
 @lru_cache(maxsize=4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from radgauge.findings.descriptions import Descriptions
 from radgauge.findings.devices import BAD, Devices, devices_for
 from radgauge.findings.places import Places
 from radgauge.findings.rules import Rules, rules_for
+from radgauge.findings.support import Sentences
 from radgauge.report_reader.lexicon import Lexicon
 
 Span = tuple[int, int]
@@ -96,7 +97,7 @@ class Findings:
         topics: Parts of the chest that it speaks of.
         normal_topics: Those among them that it calls normal and finds nothing in.
         disputed: Positions in `present` of findings that the report itself denies elsewhere.
-        words: Normal forms of its content words, to see whether it uses the words of an open claim.
+        sentences: Its sentences, for what was not brought together by concepts.
         content_words: How many content words the text has.
         known_words: How many of them the reader understood.
     """
@@ -107,7 +108,7 @@ class Findings:
     topics: frozenset[str] = frozenset()
     normal_topics: frozenset[str] = frozenset()
     disputed: frozenset[int] = frozenset()
-    words: frozenset[str] = frozenset()
+    sentences: Sentences = field(default_factory=Sentences, compare=False)
     content_words: int = 0
     known_words: int = 0
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from radgauge.findings.findings import SAME, Finding, Knowledge, union
+from radgauge.findings.open_claims import OPEN
 from radgauge.findings.rules import Rules
 from radgauge.report_reader.reading import Mention
 
@@ -76,10 +77,20 @@ def _joined(a: Finding, b: Finding) -> Finding:
 
 
 def drop_weak(claims: dict[int, Finding], rules: Rules) -> None:
-    """Words of description beside a proper finding of the same sentence say nothing of their own."""
-    proper = {s for f in claims.values() if f.concept not in rules.weak for s in f.sentences}
+    """Words of description beside a proper finding of the same sentence say nothing of their own.
+
+    Nor do words that the lexicon lacks, unless they are built like the name of a disease.
+    """
+    proper = {s for f in claims.values() if f.concept not in rules.weak and f.kind != "open" for s in f.sentences}
     for index, finding in list(claims.items()):
-        if finding.concept in rules.weak and not finding.others and not finding.sentences.isdisjoint(proper):
+        if finding.kind == "open":
+            if rules.no_finding.fullmatch(finding.concept.removeprefix(OPEN)):
+                del claims[index]
+                continue
+            weak = rules.disease_name.search(finding.concept) is None
+        else:
+            weak = finding.concept in rules.weak
+        if weak and not finding.others and not finding.sentences.isdisjoint(proper):
             del claims[index]
 
 

@@ -10,13 +10,15 @@ and the scale of the weights is such that a normal template, which omits every f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from radgauge.error_categories import CATEGORIES
 from radgauge.findings.devices import BAD
 from radgauge.findings.findings import Denial, Finding, Findings, Knowledge
-from radgauge.findings.match import Aligned, Difference, Match
+from radgauge.findings.match import Aligned, Contradiction, Difference, Match
 from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
+from radgauge.findings.support import supports
 from radgauge.findings.weights import Weights
 
 FALSE, OMITTED, LOCATION, SEVERITY = 0, 1, 2, 3
@@ -24,6 +26,7 @@ FALSE_COMPARISON, OMITTED_COMPARISON, FALSE_UNCERTAINTY, OMITTED_UNCERTAINTY = 4
 """Positions in CATEGORIES."""
 
 ACTIONABLE = TIERS.index("actionable")
+LIKELY = 0.6  # support from which an unmatched finding is no significant error
 BIG_STEP = 2  # severity: trace to moderate is a step that matters, mild to moderate is not
 
 
@@ -40,6 +43,7 @@ class Error(NamedTuple):
         candidate: The candidate's finding, None for an omission.
         difference: What differs, for errors in an attribute.
         spans: Where the denial stands in the other report.
+        support: How likely the other report says the finding in words that were not brought together, 0 to 1.
     """
 
     category: int
@@ -51,6 +55,7 @@ class Error(NamedTuple):
     candidate: Finding | None
     difference: Difference | None = None
     spans: tuple[tuple[int, int], ...] = ()
+    support: float = 0.0
 
 
 class Profile(NamedTuple):
@@ -88,22 +93,32 @@ def profile_of(
             inexact.append((tier, match.reference.uncertain, 1.0 - match.similarity))
         if match.differences:
             errors += _attribute_errors(match, tier, knowledge)
-    for finding, denial in (*[(each, None) for each in aligned.missing], *aligned.denied):
+    for finding, denial, support in _alone(aligned.missing, aligned.denied, reference, candidate):
         tier = _whole_tier(finding, knowledge, context)
         tiers.append((tier, finding.uncertain))
-        errors.append(_whole(OMITTED, tier, finding, denial))
-    for finding, denial in (*[(each, None) for each in aligned.added], *aligned.invented):
-        errors.append(_whole(FALSE, _whole_tier(finding, knowledge, context), finding, denial))
+        errors.append(_whole(OMITTED, tier, finding, denial, support))
+    for finding, denial, support in _alone(aligned.added, aligned.invented, candidate, reference):
+        errors.append(_whole(FALSE, _whole_tier(finding, knowledge, context), finding, denial, support))
     errors += _disputes(aligned, reference, candidate, knowledge, context)
     return Profile(tuple(errors), tuple(tiers), tuple(inexact), silence(reference, candidate))
 
 
-def _whole(category: int, tier: int, finding: Finding, denial: Denial | None) -> Error:
+def _alone(
+    unmatched: Sequence[Finding], contradicted: Sequence[Contradiction], own: Findings, other: Findings
+) -> list[tuple[Finding, Denial | None, float]]:
+    """Findings of one report alone, with their denial or how likely the other report says them all the same."""
+    support = supports([min(each.sentences) for each in unmatched], own.sentences, other.sentences)
+    found = [(finding, None, value) for finding, value in zip(unmatched, support, strict=True)]
+    return [*found, *((each.finding, each.denial, 0.0) for each in contradicted)]
+
+
+def _whole(category: int, tier: int, finding: Finding, denial: Denial | None, support: float) -> Error:
     """A finding that only one report makes."""
     reference, candidate = (finding, None) if category == OMITTED else (None, finding)
     spans = () if denial is None else (denial.span,)
     plain = denial is not None and not denial.normal
-    return Error(category, tier in SIGNIFICANT, tier, finding.uncertain, plain, reference, candidate, None, spans)
+    significant = tier in SIGNIFICANT and support < LIKELY
+    return Error(category, significant, tier, finding.uncertain, plain, reference, candidate, None, spans, support)
 
 
 def _whole_tier(finding: Finding, knowledge: Knowledge, context: Context) -> int:
@@ -153,7 +168,7 @@ def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Err
             category = LOCATION
             significant = matters and (kind == "location" or not r.sides & c.sides)
         elif kind in ("severity", "size"):
-            if not conflict:
+            if not conflict or r.position != c.position:  # a distance of a device is part of its position
                 continue
             category = SEVERITY
             step = abs(r.severity - c.severity)
@@ -200,7 +215,7 @@ class Arithmetic:
 
     def cost(self, error: Error) -> float:
         """How much an error takes away, in actionable findings."""
-        value = self._tiers[error.tier] * self._categories[error.category]
+        value = self._tiers[error.tier] * self._categories[error.category] * (1.0 - error.support)
         if error.hedged:
             value *= self.weights.hedged
         if error.denied:

@@ -82,10 +82,16 @@ class Rules:
     slight: frozenset[str]
     sizes: tuple[SizeRule, ...]
     unknown: int
+    open: int
+    open_acted_on: int
+    disease_name: re.Pattern[str]
+    no_finding: re.Pattern[str]
     separate: frozenset[str]
 
     def tier_of(self, finding: Finding, context: Context = NO_CONTEXT) -> int:
         """Position in TIERS of a finding for this patient, by what it is and what the report says of it."""
+        if finding.kind == "open":
+            return self.open_acted_on if finding.shift < 0 else self.open
         tier = self.tier(finding.concept, context)
         if finding.sizes_mm:
             largest = max(finding.sizes_mm)
@@ -181,6 +187,10 @@ def rules_for(lexicon: Lexicon) -> Rules:
             for rule in table["size"]
         ),
         unknown=TIERS.index(table["unknown"]["tier"]),
+        open=TIERS.index(table["open"]["tier"]),
+        open_acted_on=TIERS.index(table["open"]["acted_on"]),
+        disease_name=re.compile("|".join(table["open"]["disease_names"])),
+        no_finding=re.compile(f"(?:{'|'.join(table['open']['no_finding'])})(?: .*)?"),
         separate=_closed(table["separate"]["concepts"], lexicon),
     )
 

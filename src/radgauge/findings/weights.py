@@ -34,12 +34,12 @@ class Weights:
 
     tiers: Mapping[str, float]
     categories: Mapping[str, float]
-    negligible: float = 0.4
+    negligible: float = 0.3
     contradiction: float = 1.1
     hedged: float = 0.8
-    inexact: float = 0.3
+    inexact: float = 0.5
     silence: float = 0.05
-    base: float = 1.0
+    base: float = 2.0
     about: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def as_json(self) -> str:
@@ -48,14 +48,14 @@ class Weights:
 
 
 PRIOR = Weights(
-    tiers={"urgent": 1.5, "actionable": 1.0, "not_actionable": 0.5, "benign": 0.15},
+    tiers={"urgent": 2.0, "actionable": 1.0, "not_actionable": 0.4, "benign": 0.12},
     categories={
-        "false_finding": 1.0,
+        "false_finding": 0.65,
         "omission": 1.0,
-        "location": 0.5,
-        "severity": 0.35,
-        "false_comparison": 0.2,
-        "omitted_comparison": 0.1,
+        "location": 0.75,
+        "severity": 0.55,
+        "false_comparison": 0.3,
+        "omitted_comparison": 0.2,
         "false_uncertainty": 0.2,
         "omitted_uncertainty": 0.2,
     },

@@ -46,6 +46,10 @@ class SentenceReading(NamedTuple):
     known: int = 0  # content words that the lexicon knows
 
 
+_BREAKS = frozenset({"comma", "semicolon", "colon", "open"})
+_RELATIVE = frozenset({"which", "that", "and", "-", "–"})
+
+
 def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     """Mentions of one sentence with everything that is said about them."""
     tokens = vocabulary.spelling.tokens(text)
@@ -89,12 +93,12 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     place = {draft.item: position for position, draft in enumerate(drafts)}
     if "side" in roles:
         sides_of_wholes(items, words, starts, drafts, vocabulary)
-    advice = "context" in roles and any(item.role == "context" and item.form == "sentence" for item in items)
+    advice = _advice_from(items, words) if "context" in roles else len(items)
     mentions = []
     relations = []
     for position, draft in enumerate(drafts):
         side = draft.side or _side(draft, drafts, place, items, tokens, vocabulary)
-        context = "recommendation" if advice else "history" if draft.history else "current"
+        context = "recommendation" if draft.item >= advice else "history" if draft.history else "current"
         mention = _mention(text, tokens, items, words, draft, vocabulary, (status, decided), (side, context))
         mentions.append(mention)
         if draft.explicit and mention.kind != "anatomy":
@@ -113,6 +117,15 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         ]
     )
     return SentenceReading(tuple(mentions), modifiers, tuple(relations), unread, content, known)
+
+
+def _advice_from(items: Sequence[Item], words: Sequence[str]) -> int:
+    """Where advice begins: findings before its clause are seen, "14 mm nodule, CT advised"."""
+    for index, item in enumerate(items):
+        if item.role == "context" and item.form == "sentence":
+            before = range(index - 1, 0, -1)
+            return next((at for at in before if items[at].role in _BREAKS or words[at] in _RELATIVE), 0)
+    return len(items)
 
 
 def words_of(items: Sequence[Item], tokens: Tokens) -> list[str]:

@@ -220,6 +220,7 @@ class _Table:
     error_tier: NDArray[np.intp]
     error_category: NDArray[np.intp]
     error_flags: NDArray[np.bool_]  # hedged, denied, negligible
+    error_share: Array  # what remains of an error that the other report may say in other words
     whole: Array  # (cases, tier, hedged): number of findings of the reference
     inexact: Array  # (cases, tier, hedged): sum of what similarity lacks
     silent: Array
@@ -240,6 +241,7 @@ class _Table:
             ("error_tier", np.array([e.tier for _, e in errors], dtype=np.intp)),
             ("error_category", np.array([e.category for _, e in errors], dtype=np.intp)),
             ("error_flags", np.array(flags, dtype=bool).reshape(-1, 3)),
+            ("error_share", np.array([1.0 - e.support for _, e in errors])),
             ("whole", whole),
             ("inexact", inexact),
             ("silent", np.array([profile.silent for profile in profiles])),
@@ -257,6 +259,7 @@ class _Table:
             ("error_tier", self.error_tier[kept]),
             ("error_category", self.error_category[kept]),
             ("error_flags", self.error_flags[kept]),
+            ("error_share", self.error_share[kept]),
             ("whole", self.whole[mask]),
             ("inexact", self.inexact[mask]),
             ("silent", self.silent[mask]),
@@ -278,7 +281,7 @@ class _Table:
         tiers = np.array([w.get(tier, 1.0) for tier in TIERS])
         categories = np.array([w[category.key] for category in CATEGORIES])
         factors = np.where(self.error_flags, np.array([w["hedged"], w["contradiction"], w["negligible"]]), 1.0)
-        costs = tiers[self.error_tier] * categories[self.error_category] * factors.prod(axis=1)
+        costs = tiers[self.error_tier] * categories[self.error_category] * factors.prod(axis=1) * self.error_share
         lost = np.bincount(self.error_case, weights=costs, minlength=self.cases)
         kept = np.array([1.0, w["hedged"]])
         lost = (
