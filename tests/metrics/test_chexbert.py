@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy import stats
 
 import radgauge as rg
 from radgauge.errors import UsageError
@@ -122,16 +126,44 @@ def similarity(a: str, b: str, **settings: str) -> float:
 
 
 def test_similarity_by_hand() -> None:
-    assert similarity("Edema. Pneumothorax.", "Edema.") == pytest.approx(np.sqrt(1 / 2))
-    assert similarity("Edema.", "Edema.") == pytest.approx(1.0)
-    assert similarity("Edema.", "Pneumothorax.") == 0
-    assert similarity("Possible edema.", "Edema.", uncertain="negative") == 0
+    assert similarity("Edema. Pneumothorax.", "Edema.", of="labels") == pytest.approx(np.sqrt(1 / 2))
+    assert similarity("Edema.", "Edema.", of="labels") == pytest.approx(1.0)
+    assert similarity("Edema.", "Pneumothorax.", of="labels") == 0
+    assert similarity("Possible edema.", "Edema.", of="labels", uncertain="negative") == 0
+
+
+def test_similarity_of_claims_sees_what_labels_do_not() -> None:
+    reference = "Small left pleural effusion. No pneumothorax."
+    other_side, denied = reference.replace("left", "right"), reference.replace("Small left", "No")
+    assert similarity(reference, reference) == pytest.approx(1.0)
+    assert similarity(other_side, reference, of="labels") == pytest.approx(1.0)
+    assert 1.0 > similarity(other_side, reference) > similarity(denied, reference)
+
+
+def test_similarity_of_claims_orders_pairs_like_the_published_embedding(shared_data: Path) -> None:
+    """590 outputs of a generator with s_emb as the authors' program computed it."""
+    folder = shared_data / "iu_xray_systems"
+    with (folder / "moerad_report_scores.csv").open(encoding="utf-8") as stream:
+        theirs = list(csv.DictReader(stream))
+    with (folder / "test590_systems.csv").open(encoding="utf-8") as stream:
+        references = [row["reference"] for row in csv.DictReader(stream)]
+    texts = zip((row["report"] for row in theirs), references, strict=True)
+    cases = [rg.Case(str(at), report, (reference,)) for at, (report, reference) in enumerate(texts)]
+    published = [float(row["semb_score"]) for row in theirs]
+    reading = rg.Readings()
+    values = {of: ChexbertSimilarity(of=of).measure(cases, reading=reading)[:, 0] for of in ("claims", "labels")}
+    found = {of: stats.spearmanr(each, published).statistic for of, each in values.items()}
+    assert found["claims"] > 0.75
+    assert found["labels"] < 0.6
 
 
 def test_similarity_needs_the_checkpoint_for_embeddings() -> None:
     with pytest.raises(UsageError, match="of=embedding needs the CheXbert checkpoint"):
         ChexbertSimilarity(of="embedding")
-    assert ChexbertSimilarity().columns == ("chexbert_label_similarity_embedded",)
+    with pytest.raises(UsageError, match="of=claims is the embedded report reader's"):
+        ChexbertSimilarity(of="claims", models="published")
+    assert ChexbertSimilarity().columns == ("chexbert_similarity_embedded",)
+    assert ChexbertSimilarity(of="labels").columns == ("chexbert_label_similarity_embedded",)
     assert ChexbertSimilarity(models="published").columns == ("chexbert_similarity",)
 
 
@@ -142,7 +174,7 @@ def test_findings_outside_the_14_are_no_finding_for_the_similarity() -> None:
         rg.Case("2", "Degenerative changes of the spine.", ("Large right pneumothorax.",)),
         rg.Case("3", "Hello.", ("Good day.",)),
     ]
-    found = rg.score(cases, [ChexbertSimilarity()])["chexbert_similarity"]
+    found = rg.score(cases, [ChexbertSimilarity(of="labels")])["chexbert_similarity"]
     assert found.headline[0] == pytest.approx(1.0)
     assert found.headline[1] == 0.0
     assert found.reasons == {("3", "system"): "no condition is positive in either text"}

@@ -160,7 +160,9 @@ def estimator_cli(
     validation: Annotated[
         Path | None, typer.Option("--validation", help="Validation table; val.csv of the folder if left out.")
     ] = None,
-    target: Annotated[str, typer.Option("--target", help="radcliq, radgraph_f1 or bleu2.")] = "radcliq",
+    target: Annotated[
+        str, typer.Option("--target", help="radcliq, radgraph_f1, bleu2, errors_quality.")
+    ] = "radcliq",
     epochs: Annotated[int | None, typer.Option("--epochs", min=1)] = None,
     patience: Annotated[int | None, typer.Option("--patience", min=1, help="Epochs without a better tau.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", min=1)] = None,

@@ -1,7 +1,9 @@
-"""CheXbert similarity (s_emb): cosine of two reports' CheXbert embeddings or label vectors.
+"""CheXbert similarity (s_emb): cosine of two reports' CheXbert embeddings, label vectors or claims.
 
 Yu et al. (2023), Patterns 4(9). The preprint speaks of indicator vectors of the 14 conditions; the released
 code, and so RadCliQ, compares the embedding (the first position of the last layer). Both exist here, by name.
+Without the checkpoint, the claims that the report reader found stand in for the embedding: where published values
+are known, their cosine orders pairs much more like it than labels do (docs/metrics/chexbert_similarity.md).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from radgauge.models.text.chexbert_labels import (
     condition_codes,
     labeler_signature,
 )
+from radgauge.models.text.report_sketch import CLAIMS, ReportSketch
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader
 
@@ -34,39 +37,42 @@ class ChexbertSimilarity(Metric):
     Attributes:
         models: "embedded", "published", or a folder or file with the authors' checkpoint.
         of: "embedding" (released code; published models only), "labels" (preprint: 1 for a positive
-            condition, 0 otherwise); "auto" is labels for embedded and embedding for published models.
+            condition, 0 otherwise), "claims" (what the embedded report reader found, hashed); "auto" is claims
+            for embedded and embedding for published models.
         uncertain: For labels: whether "uncertain" counts as "positive" or "negative".
         empty: "nan": a text without words is not judged; "read": it is read like any other.
 
     >>> from radgauge.cases import Case
     >>> from radgauge.reading import Readings
     >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
-    >>> ChexbertSimilarity().measure([case], reading=Readings()).round(3).tolist()
+    >>> ChexbertSimilarity(of="labels").measure([case], reading=Readings()).round(3).tolist()
     [[0.707]]
     """
 
     name: ClassVar[str] = "chexbert_similarity"
     higher_is_better: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    summary: ClassVar[str] = "cosine of CheXbert embeddings (published) or of the 14 labels (embedded)"
+    summary: ClassVar[str] = "cosine of CheXbert embeddings (published), of claims (embedded) or of the 14 labels"
 
     models: str = EMBEDDED
-    of: Literal["auto", "embedding", "labels"] = "auto"
+    of: Literal["auto", "embedding", "labels", "claims"] = "auto"
     uncertain: Literal["positive", "negative"] = "positive"
     empty: Literal["nan", "read"] = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle(self, "of", embedded="labels", published="embedding")
+        settle(self, "of", embedded="claims", published="embedding")
         if self.models == EMBEDDED and self.of == "embedding":
             raise UsageError(
                 "chexbert_similarity: of=embedding needs the CheXbert checkpoint; add models=published"
             )
+        if self.models != EMBEDDED and self.of == "claims":
+            raise UsageError("chexbert_similarity: of=claims is the embedded report reader's; use models=embedded")
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Named by what is compared."""
-        name = "chexbert_similarity" if self.of == "embedding" else "chexbert_label_similarity"
+        name = "chexbert_label_similarity" if self.of == "labels" else "chexbert_similarity"
         return label_columns((name,), self.models)
 
     @property
@@ -75,7 +81,9 @@ class ChexbertSimilarity(Metric):
         return self.empty == "read"
 
     def parts(self) -> Mapping[str, str]:
-        """The labeler."""
+        """The labeler, or what reads the claims."""
+        if self.of == "claims":
+            return {"reader": ReportSketch(CLAIMS).signature, "references": "best"}
         return {"labeler": labeler_signature(self.models), "references": "best"}
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
@@ -93,10 +101,19 @@ class ChexbertSimilarity(Metric):
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """No words, or no positive condition anywhere."""
         missing = "" if self.empty == "read" else wordless(case.candidate, case.references)
-        return missing or "no condition is positive in either text"
+        return missing or self.nothing
+
+    @property
+    def nothing(self) -> str:
+        """Why two texts cannot be compared."""
+        if self.of == "claims":
+            return "no finding and no normal statement was read in either text"
+        return "no condition is positive in either text"
 
     def vectors(self, texts: Sequence[str], *, reading: Readings) -> Rows:
-        """What is compared: a row of labels or an embedding per text."""
+        """What is compared: a row of claims, labels or an embedding per text."""
+        if self.of == "claims":
+            return ReportSketch(CLAIMS).vectors(texts, reading=reading)[:, : sum(CLAIMS)].astype(np.float64)
         if self.of == "labels":
             counted = (POSITIVE, UNCERTAIN) if self.uncertain == "positive" else (POSITIVE,)
             codes = condition_codes(texts, reading=reading, models=self.models)

@@ -23,7 +23,7 @@ from radgauge.models.text.embedded_estimator import load_embedded
 from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 
-TARGETS = {"radcliq": False, "radgraph_f1": True, "bleu2": True}
+TARGETS = {"radcliq": False, "radgraph_f1": True, "bleu2": True, "errors_quality": True}
 """What estimators are trained on, and whether higher is better."""
 _SENTENCES_SHOWN = 12
 
@@ -35,20 +35,20 @@ class Comet(Metric):
     Attributes:
         models: "embedded" (the small estimator that ships), a `.npz` file of `radgauge train estimator`, or a
             checkpoint folder in COMET's layout (extra `models`), or a folder that has one named `comet`.
-        target: What the estimator was trained on: radcliq (lower is better), radgraph_f1 or bleu2 (higher is
-            better); "auto" asks the checkpoint, which only knows if radgauge trained it.
+        target: What the estimator was trained on: radcliq (lower is better), radgraph_f1, bleu2 or errors_quality
+            (higher is better); "auto" asks the checkpoint, which only knows if radgauge trained it.
 
     >>> from radgauge.cases import Case
     >>> from radgauge.reading import Readings
     >>> texts = ("Small left effusion.", "Small left pleural effusion.", "The lungs are clear.")
     >>> cases = [Case(text, text, (texts[1],)) for text in texts]
     >>> small, copy, other = Comet().measure(cases, reading=Readings())[:, 0]
-    >>> bool(copy < small < other)  # predicted errors
+    >>> bool(copy > small > other)  # predicted quality
     True
     """
 
     name: ClassVar[str] = "comet"
-    summary: ClassVar[str] = "errors predicted by an estimator trained on scored pairs of reports"
+    summary: ClassVar[str] = "quality predicted by an estimator trained on scored pairs of reports"
 
     models: str = EMBEDDED
     target: str = "auto"
@@ -112,8 +112,15 @@ class Comet(Metric):
         return rows
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words."""
-        return wordless(case.candidate, case.references) or "cannot be judged"
+        """Which side has no words, or nothing that was read."""
+        if missing := wordless(case.candidate, case.references):
+            return missing
+        side = "candidate"
+        if (file := self._file()) is not None:
+            sketch = load_embedded(file).sketch
+            read = not sketch.empty(sketch.vectors([case.candidate], reading=reading))[0]
+            side = "reference" if read else "candidate"
+        return f"no finding and no normal statement was read in the {side}"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """Where scores usually lie, and what the score would be without each sentence of the candidate."""
@@ -147,7 +154,7 @@ class Comet(Metric):
         if found not in TARGETS:
             raise ModelError(
                 f"{self.models} does not say what it was trained on (no radgauge.json); "
-                "name it: comet:target=radcliq, radgraph_f1 or bleu2"
+                f"name it: comet:target={', '.join(TARGETS)}"
             )
         return found
 
@@ -198,7 +205,10 @@ class Comet(Metric):
         if (file := self._file()) is not None:
             estimator = load_embedded(file)
             vectors = estimator.sketch.vectors(texts, reading=reading)
-            return estimator.head.score(vectors, candidate=candidate, reference=reference)
+            scores = estimator.head.score(vectors, candidate=candidate, reference=reference)
+            empty = estimator.sketch.empty(vectors)
+            scores[empty[candidate] | empty[reference]] = np.nan
+            return scores
         from radgauge.models.checkpoints.hub import pick_device
         from radgauge.models.text.estimator import EstimatorReader, loaded_estimator
 

@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from radgauge.errors import UsageError
-from radgauge.training.pair_files import check_target
+from radgauge.training.pair_scores import TARGETS
+
+LEARNED = {**TARGETS, "errors_quality": True}
+"""What an estimator can learn, and whether higher is better."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,8 @@ class EstimatorSettings:
 
     Attributes:
         encoder: "embedded" (sketches, numpy at run time), or folder or hub id of a transformers encoder.
-        target: What the pairs are scored with: radcliq (lower is better), radgraph_f1 or bleu2 (higher is better).
+        target: What the pairs are scored with: radcliq (lower is better), radgraph_f1, bleu2 or errors_quality
+            (higher is better).
         epochs: At most.
         patience: Epochs without a better validation tau before training stops.
         batch_size: Pairs per step.
@@ -60,7 +64,8 @@ class EstimatorSettings:
     save_every: int = 2000
 
     def __post_init__(self) -> None:
-        check_target(self.target)
+        if self.target not in LEARNED:
+            raise UsageError(f"target must be one of {', '.join(LEARNED)}, got {self.target!r}")
         for name in ("epochs", "patience", "batch_size", "accumulate", "save_every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")

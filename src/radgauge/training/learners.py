@@ -14,7 +14,7 @@ from radgauge.models.checkpoints.hub import pick_device
 from radgauge.models.text.embedded_estimator import save_embedded
 from radgauge.models.text.estimator import DEFAULTS, ENCODERS, Loaded, build, save_estimator
 from radgauge.models.text.feed_forward import head_of
-from radgauge.models.text.report_sketch import ReportSketch
+from radgauge.models.text.report_sketch import CLAIMS, WORDS_AND_GRAPH, ReportSketch
 from radgauge.reading import Readings
 from radgauge.training.estimator_settings import EstimatorSettings
 from radgauge.training.pair_files import PairTable
@@ -63,7 +63,8 @@ class SketchLearner:
         torch = require("torch", extra="models")
         from radgauge.models.text.comet_network import FeedForward
 
-        self.settings, self.sketch, self.device = settings, ReportSketch(), pick_device(settings.device)
+        self.settings, self.device = settings, pick_device(settings.device)
+        self.sketch = ReportSketch(CLAIMS if settings.target == "errors_quality" else WORDS_AND_GRAPH)
         reading = Readings()
         self._vectors = [
             torch.from_numpy(self.sketch.vectors(texts, reading=reading)).to(self.device)

@@ -11,7 +11,7 @@ from radgauge.errors import ModelError
 from radgauge.models.text import feed_forward
 from radgauge.models.text.embedded_estimator import EMBEDDED, load_embedded, save_embedded
 from radgauge.models.text.feed_forward import Head, head_of
-from radgauge.models.text.report_sketch import ReportSketch
+from radgauge.models.text.report_sketch import CLAIMS, ReportSketch
 from radgauge.reading import Readings
 
 TEXTS = ["No pleural effusion.", "Small left pleural effusion. Clear right lung.", "Unrelated words here."]
@@ -68,8 +68,18 @@ def test_a_sketch_keeps_what_reports_share() -> None:
     assert one[words] @ two[words] > one[words] @ other[words]
 
 
-def test_a_sketch_depends_on_its_text_alone() -> None:
-    sketch = ReportSketch()
+def test_claims_weigh_what_two_reports_tell_differently() -> None:
+    sketch = ReportSketch(CLAIMS)
+    told = ["Pneumothorax.", "Pneumothorax is present.", "No pneumothorax.", "Pneumothorax. Old rib fracture."]
+    base, same, denied, more = sketch.vectors(told, reading=Readings())[:, : CLAIMS[-1]]
+    assert sketch.dimensions == CLAIMS[-1] + 1
+    np.testing.assert_array_equal(base, same)
+    assert 0 < np.abs(base - more).sum() < np.abs(base - denied).sum()
+
+
+@pytest.mark.parametrize("sizes", [(512, 512, 256, 256), CLAIMS])
+def test_a_sketch_depends_on_its_text_alone(sizes: tuple[int, ...]) -> None:
+    sketch = ReportSketch(sizes)
     together = sketch.vectors(TEXTS, reading=Readings())
     alone = np.vstack([sketch.vectors([text], reading=Readings()) for text in TEXTS])
     np.testing.assert_array_equal(together, alone)
@@ -103,5 +113,6 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
 def test_the_file_that_ships_is_small_and_says_what_it_is() -> None:
     assert EMBEDDED.stat().st_size < 2_000_000
     about = load_embedded().about
-    assert (about["target"], about["higher_is_better"]) == ("radcliq", False)
+    assert (about["target"], about["higher_is_better"]) == ("errors_quality", True)
+    assert load_embedded().sketch.sizes == CLAIMS
     assert about["validation"]["val_kendall"] >= 0.70

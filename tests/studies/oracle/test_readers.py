@@ -127,7 +127,7 @@ def test_reasons_of_queries_that_cannot_be_judged() -> None:
     (labels,) = oracle({"b": "Pleural thickening is denied."}, {"q": "..."}, metric="chexbert_similarity")
     assert labels.note == "reference has no words"
     (both,) = oracle({"b": "Hello there."}, {"q": "Hello you."}, metric="chexbert_similarity")
-    assert both.note == "no condition is positive in either text"
+    assert both.note == "no finding and no normal statement was read in either text"
     (tokens,) = oracle(corpus, {"q": "..."}, metric="bertscore")
     assert tokens.note == "reference has no words"
 

@@ -1,9 +1,10 @@
-"""A report as one vector of fixed length that keeps what reports share: hashed words and graph items.
+"""A report as one vector of fixed length that keeps what reports share: hashed words, graph items and claims.
 
-Four blocks: words, pairs of words, entities, and relations of the report graph. Each item adds +1 or -1 at a place
-that a hash of it chooses (a count sketch, Charikar et al. 2002), so the product of two vectors estimates how many
-items two reports have in common; each block has length one, so the product is a cosine. The sizes of the four
-sets follow. No table of words is needed, and a word never seen before works like any other.
+Up to five blocks: words, pairs of words, entities and relations of the report graph, and claims. Each item adds
++1 or -1 at a place that a hash of it chooses (a count sketch, Charikar et al. 2002), so the product of two vectors
+estimates how many items two reports have in common. The first four blocks have a fixed length, so the product is a
+cosine; claims count by how much they matter, so the distance of two vectors is the weight of what the reports tell
+differently. The sizes of the sets follow. No table is needed, and a word never seen before works like any other.
 """
 
 from __future__ import annotations
@@ -16,14 +17,20 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from radgauge.models.text.report_claims import claims
 from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader, ReportReading, radgraph_graph
+from radgauge.report_reader import ReportReader, ReportReading, load_lexicon, radgraph_graph
 from radgauge.report_reader.graph_json import graph_items
 from radgauge.text.tokenizers import TokenReader
 
 Vectors = NDArray[np.float32]
 VERSION = 1
-BLOCKS = ("words", "pairs", "entities", "relations")
+BLOCKS = ("words", "pairs", "entities", "relations", "claims")
+WORDS_AND_GRAPH = (512, 512, 256, 256)
+CLAIMS = (0, 0, 0, 0, 1024)
+"""Sizes of blocks that suit targets made of words and graphs, and targets made of findings."""
+_TIERS = {"urgent": 1.5, "actionable": 1.0, "not_actionable": 0.5, "benign": 0.3, "": 0.3}
+_DENIED = 0.6  # what a denial weighs of the claim that it denies
 _CENTRE, _SPREAD = 3.0, 0.5  # of the logarithms of sizes, so that all parts of the vector have a like scale
 
 
@@ -32,11 +39,12 @@ class ReportSketch:
     """How long the blocks are.
 
     Attributes:
-        sizes: Places for words, pairs of words, entities and relations.
-        scale: Length of each block.
+        sizes: Places for words, pairs of words, entities, relations and claims; blocks at the end may be left
+            out, and one of size 0 is.
+        scale: Length of each of the first four blocks, and twice the weight of an actionable claim.
     """
 
-    sizes: tuple[int, int, int, int] = (512, 512, 256, 256)
+    sizes: tuple[int, ...] = WORDS_AND_GRAPH
     scale: float = 4.0
 
     @property
@@ -48,7 +56,7 @@ class ReportSketch:
     @property
     def dimensions(self) -> int:
         """Length of a vector."""
-        return sum(self.sizes) + len(self.sizes)
+        return sum(self.sizes) + sum(map(bool, self.sizes))
 
     def vectors(self, texts: Sequence[str], *, reading: Readings) -> Vectors:
         """One row per text; each distinct text is sketched once per `reading`.
@@ -60,38 +68,70 @@ class ReportSketch:
         known: dict[str, Vectors] = reading.once(("sketch", self.signature), dict)
         fresh = [text for text in dict.fromkeys(texts) if text not in known]
         if fresh:
-            words = reading.of(TokenReader("cxr"), fresh)
-            reports = reading.of(ReportReader(), fresh)
-            known.update(zip(fresh, self._sketch(words, reports), strict=True))
+            known.update(zip(fresh, self._sketch(fresh, reading), strict=True))
         rows = [known[text] for text in texts]
         return np.stack(rows) if rows else np.zeros((0, self.dimensions), np.float32)
 
-    def _sketch(self, words: Sequence[tuple[str, ...]], reports: Sequence[ReportReading]) -> Vectors:
-        graphs = [graph_items(radgraph_graph(report)) for report in reports]
-        items: list[list[list[Hashable]]] = [
-            [_levels(each) for each in words],
-            [_levels(pairwise(each)) for each in words],
-            [list(graph.entities) for graph in graphs],
-            [list(graph.relations) for graph in graphs],
-        ]
-        found = np.zeros((len(words), self.dimensions), np.float32)
-        start = 0
-        for block, (size, sets) in enumerate(zip(self.sizes, items, strict=True)):
-            part = found[:, start : start + size]
+    def empty(self, vectors: Vectors) -> NDArray[np.bool_]:
+        """Which rows hold nothing: no block found anything in the text.
+
+        >>> claims = ReportSketch(CLAIMS)
+        >>> claims.empty(claims.vectors(["No effusion.", "Dinner is served."], reading=Readings())).tolist()
+        [False, True]
+        """
+        found: NDArray[np.bool_] = ~vectors[:, : sum(self.sizes)].any(axis=1)
+        return found
+
+    def _sketch(self, texts: Sequence[str], reading: Readings) -> Vectors:
+        found = np.zeros((len(texts), self.dimensions), np.float32)
+        start, column = 0, sum(self.sizes)
+        for block, (name, size) in enumerate(zip(BLOCKS, self.sizes, strict=False)):
+            if not size:
+                continue
+            sets = _items(name, texts, reading)
             counts = np.array([len(each) for each in sets], dtype=np.int64)
+            part = found[:, start : start + size]
             distinct = {item: _place(block, item, size) for item in set(chain.from_iterable(sets))}
             # a place and its sign as one number, so that one pass over all items collects both
             hashed = np.fromiter(
                 map(distinct.__getitem__, chain.from_iterable(sets)), dtype=np.int64, count=int(counts.sum())
             )
             cells = np.repeat(np.arange(len(sets)), counts) * size + (hashed >> 1)
-            signs = 1.0 - 2.0 * (hashed & 1)
-            part += np.bincount(cells, weights=signs, minlength=len(sets) * size).reshape(part.shape)
-            lengths = np.linalg.norm(part, axis=1, keepdims=True)
-            np.divide(part, lengths / self.scale, out=part, where=lengths > 0)
-            found[:, sum(self.sizes) + block] = (np.log1p(counts.astype(np.float32)) - _CENTRE) / _SPREAD
-            start += size
+            signed = 1.0 - 2.0 * (hashed & 1)
+            if name == "claims":
+                signed *= np.fromiter((weight for each in sets for weight in each.values()), float, len(hashed))
+            part += np.bincount(cells, weights=signed, minlength=len(sets) * size).reshape(part.shape)
+            if name == "claims":
+                part *= self.scale / 2
+            else:
+                lengths = np.linalg.norm(part, axis=1, keepdims=True)
+                np.divide(part, lengths / self.scale, out=part, where=lengths > 0)
+            found[:, column] = (np.log1p(counts.astype(np.float32)) - _CENTRE) / _SPREAD
+            start, column = start + size, column + 1
         return found
+
+
+def _items(name: str, texts: Sequence[str], reading: Readings) -> list[dict[Hashable, float]]:
+    """What each text has of a block, with its weight."""
+    if name in ("words", "pairs"):
+        tokens = reading.of(TokenReader("cxr"), texts)
+        return [dict.fromkeys(_levels(each if name == "words" else pairwise(each)), 1.0) for each in tokens]
+    reports = reading.of(ReportReader(), texts)
+    if name == "claims":
+        return [_weighed(report) for report in reports]
+    graphs = [graph_items(radgraph_graph(report)) for report in reports]
+    return [dict.fromkeys(getattr(graph, name), 1.0) for graph in graphs]
+
+
+def _weighed(report: ReportReading) -> dict[Hashable, float]:
+    """Claims of a report with what they weigh: how sure they are, and how much the finding matters."""
+    lexicon = load_lexicon()
+    found: dict[Hashable, float] = {}
+    for name, strength in claims(report).items():
+        concept = name[1:].partition("@")[0].partition(":")[0]
+        weight = strength * _TIERS[lexicon[concept].tier if concept in lexicon else ""]
+        found[name] = weight if name[0] == "+" else _DENIED * weight
+    return found
 
 
 def _levels(items: Iterable[Hashable]) -> list[Hashable]:

@@ -46,7 +46,7 @@ def search_vectors(
             scores = cosines(groups.vectors[near], np.broadcast_to(vector, (len(near), len(vector))))
             known[key] = groups.members(near, scores, top=top)
         found = known[key]
-        yield found if len(found.indices) else not_judged("no condition is positive in either text")
+        yield found if len(found.indices) else not_judged(metric.nothing)
 
 
 @dataclass(frozen=True, eq=False)
