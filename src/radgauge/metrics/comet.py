@@ -40,10 +40,10 @@ class Comet(Metric):
 
     >>> from radgauge.cases import Case
     >>> from radgauge.reading import Readings
-    >>> texts = ("Small left effusion.", "Small left pleural effusion.", "The lungs are clear.")
+    >>> texts = ("Small right effusion.", "Small left pleural effusion.", "Large pneumothorax.")
     >>> cases = [Case(text, text, (texts[1],)) for text in texts]
-    >>> small, copy, other = Comet().measure(cases, reading=Readings())[:, 0]
-    >>> bool(copy > small > other)  # predicted quality
+    >>> side, copy, other = Comet().measure(cases, reading=Readings())[:, 0]
+    >>> bool(copy > side > other)  # predicted quality
     True
     """
 
