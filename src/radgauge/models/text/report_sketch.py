@@ -79,8 +79,7 @@ class ReportSketch:
         >>> claims.empty(claims.vectors(["No effusion.", "Dinner is served."], reading=Readings())).tolist()
         [False, True]
         """
-        found: NDArray[np.bool_] = ~vectors[:, : sum(self.sizes)].any(axis=1)
-        return found
+        return np.logical_not(vectors[:, : sum(self.sizes)].any(axis=1))
 
     def _sketch(self, texts: Sequence[str], reading: Readings) -> Vectors:
         found = np.zeros((len(texts), self.dimensions), np.float32)
