@@ -17,6 +17,7 @@ from radgauge.errors import InputError
 from radgauge.io.tables import columns_to_records
 from radgauge.io.tables.cells import as_text, cell, check_characters, study_id
 from radgauge.io.tables.columns import Columns, Parts, check_roles, resolve
+from radgauge.parsing import parse_json
 from radgauge.text.language import looks_english
 
 Key = tuple[str, str]
@@ -178,7 +179,7 @@ def _json_list(text: str) -> object:
     if not text.lstrip().startswith("["):
         return text
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except json.JSONDecodeError:
         return text
     return found if all(isinstance(item, str) for item in found) else text

@@ -300,8 +300,9 @@ def test_ctrl_c_leaves_a_clean_state(reports: Path, server: ScriptedServer, tmp_
     assert about["pairs"] >= 2
     out, _ = build(reports, tmp_path / "sets", "--batch", "2", "--json")
     assert json.loads(out)["pairs"] == 10
-    assert set(asked(server, "translate").values()) == {1}  # also what was under way was kept
-    assert set(asked(server, "check").values()) == {1}
+    times = [count for task in ("translate", "check") for count in asked(server, task).values()]
+    assert set(times) == {1, 2}  # what was under way is asked again, nothing else
+    assert times.count(2) <= 4 * 2  # parallel requests of two sentences
 
 
 def test_people_check_a_set(reports: Path, tmp_path: Path) -> None:

@@ -193,3 +193,54 @@ def test_palettes_and_impossible_windows_are_refused(dicom, ramp: np.ndarray, tm
     colours = np.zeros((4, 4), np.uint8)
     with pytest.raises(ImageError, match="uses a colour palette"):
         grey(dicom(colours, PhotometricInterpretation="PALETTE COLOR"))
+
+
+@pytest.mark.parametrize("sides", [{"Rows": 65535, "Columns": 65535}, {"Rows": 0}, {"SamplesPerPixel": 60000}])
+def test_absurd_sizes_are_refused_by_the_header(dicom, sides: dict[str, int], monkeypatch) -> None:
+    path = dicom(np.zeros((64, 64), np.uint8), "bomb.dcm", **sides)
+    monkeypatch.setattr("radgauge.images.dicom._stored", lambda *a: pytest.fail("pixels were decoded"))
+    with pytest.raises(
+        ImageError, match=r"bomb\.dcm claims (more than 67,108,864 pixels|a picture without pixels)"
+    ):
+        grey(path)
+
+
+def test_a_small_file_that_unpacks_to_gigabytes_is_refused(dicom, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pydicom import dcmread
+    from pydicom.uid import DeflatedExplicitVRLittleEndian
+
+    path = dicom(np.zeros((64, 64), np.uint16), "deflated.dcm", WindowCenter=10, WindowWidth=20)
+    data = dcmread(path)
+    data.file_meta.TransferSyntaxUID = DeflatedExplicitVRLittleEndian
+    data.save_as(path)
+    assert grey(path).shape == (64, 64)
+    monkeypatch.setattr("radgauge.images.dicom.MOST_BYTES", 1000)
+    with pytest.raises(ImageError, match=r"deflated\.dcm unpacks to more than 1,000 bytes"):
+        grey(path)
+
+
+def test_more_pixels_than_the_picture_has_are_not_unpacked(dicom) -> None:
+    path = dicom(np.zeros((2, 2), np.uint8), "more.dcm", PixelData=b"\0" * 2_000_000)
+    with pytest.raises(ImageError, match=r"more\.dcm holds 2,000,000 bytes of pixels where 4 are needed"):
+        grey(path)
+
+
+def test_a_jpeg_that_is_larger_than_the_file_says(dicom, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    from PIL import Image
+    from pydicom import dcmread
+    from pydicom.encaps import encapsulate
+    from pydicom.uid import JPEGBaseline8Bit
+
+    path = dicom(np.zeros((8, 8), np.uint8), "inner.dcm")
+    stream = io.BytesIO()
+    Image.fromarray(np.zeros((400, 400), np.uint8)).save(stream, "JPEG")
+    data = dcmread(path)
+    data.file_meta.TransferSyntaxUID = JPEGBaseline8Bit
+    data.PixelData = encapsulate([stream.getvalue()])
+    data["PixelData"].VR = "OB"
+    data.save_as(path)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100_000)
+    with pytest.raises(ImageError, match=r"inner\.dcm"):
+        grey(path)

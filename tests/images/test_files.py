@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ from radgauge.errors import ImageError
 from radgauge.images import digest, grey
 
 Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
+ImageFile = pytest.importorskip("PIL.ImageFile", reason="the extra 'image' is not installed")
 
 
 def picture(height: int = 40, width: int = 30) -> np.ndarray:
@@ -79,15 +83,45 @@ def test_what_is_no_image_says_so(tmp_path: Path) -> None:
         grey(tmp_path / "b.jpg")
     with pytest.raises(ImageError, match=r"c\.png is not there \(looked in .*\)"):
         grey(tmp_path / "c.png")
-    with pytest.raises(ImageError, match="cannot be read"):
+    with pytest.raises(ImageError, match="is not a file"):
         grey(tmp_path)
 
 
-def test_a_picture_of_absurd_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ["png", "bmp", "gif", "tiff", "webp", "jpg", "ppm"])
+def test_a_picture_of_absurd_size_is_refused_before_it_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    path = tmp_path / f"a.{kind}"
+    Image.fromarray(picture()).save(path)
+    with Image.open(path) as opened:
+        width, height = opened.size
+    monkeypatch.setattr("radgauge.images.files.MOST_PIXELS", 1000)
+    monkeypatch.setattr(ImageFile.ImageFile, "load", lambda self: pytest.fail("pixels were decoded"))
+    with pytest.raises(ImageError, match=rf"a\.{kind} claims more than 1,000 pixels \({width} x {height}\)"):
+        grey(path)
+
+
+def test_a_png_of_few_bytes_that_claims_gigabytes(tmp_path: Path) -> None:
     Image.fromarray(picture()).save(tmp_path / "a.png")
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
-    with pytest.raises(ImageError, match=r"a\.png claims more than 1,000 pixels"):
+    content = bytearray((tmp_path / "a.png").read_bytes())
+    content[16:24] = struct.pack(">II", 60_000, 60_000)
+    content[29:33] = struct.pack(">I", zlib.crc32(content[12:29]))
+    (tmp_path / "a.png").write_bytes(content)
+    with pytest.raises(ImageError, match=r"a\.png claims more than 67,108,864 pixels"):
         grey(tmp_path / "a.png")
+
+
+def test_only_files_are_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe.png")
+    for open_it in (grey, digest):
+        with pytest.raises(ImageError, match=r"pipe\.png is not a file"):
+            open_it(tmp_path / "pipe.png")
+        with pytest.raises(ImageError, match=r"is no name of a file"):
+            open_it(tmp_path / "a\0.png")
+    Image.fromarray(picture()).save(tmp_path / "large.png")
+    monkeypatch.setattr("radgauge.images.files.MOST_BYTES", 50)
+    with pytest.raises(ImageError, match=r"large\.png is larger than any picture that is read"):
+        grey(tmp_path / "large.png")
 
 
 def test_equal_files_have_equal_digests(tmp_path: Path) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
+import json
 import logging
 import random
 import socket
 import threading
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -302,3 +307,112 @@ def test_requests_name_the_model(ask, llm_server: ScriptedServer) -> None:
     request: Request = llm_server.requests[0]
     assert request.body["model"] == "scripted"
     assert request.body["messages"][0] == {"role": "system", "content": "system"}
+
+
+def _served(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server that reads a question and then does as it likes."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        done = threading.Event()
+
+        def serve() -> None:
+            while not done.is_set():
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                threading.Thread(target=talk, args=(connection,), daemon=True).start()
+
+        def talk(connection: socket.socket) -> None:
+            with connection, contextlib.suppress(OSError):
+                connection.recv(1 << 16)
+                answer(connection)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(1 << 16):  # what is left unread would reset the connection
+                    pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        finally:
+            done.set()
+            listening.shutdown(socket.SHUT_RDWR)
+
+
+served = contextlib.contextmanager(_served)
+
+
+def _asks(url: str, **limits: float) -> LanguageModel:
+    named = {"RADGAUGE_LLM_URL": url, "RADGAUGE_LLM_MODEL": "m"}
+    wanted = Limits(**{"attempts": 1, **limits})  # type: ignore[arg-type]
+    return LanguageModel(server_from_environment(named), limits=wanted, clock=FakeClock())
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n"
+
+
+@pytest.mark.parametrize("first", [HEAD + b"\r\n", HEAD], ids=["body", "head"])
+def test_a_server_that_drips_is_given_up_in_time(first: bytes) -> None:
+    over = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(first)
+        while not over.wait(0.05):
+            connection.sendall(b"x")
+
+    with served(drip) as url:
+        model = _asks(url, timeout=0.5)
+        began = time.monotonic()
+        with pytest.raises(LlmError, match=r"did not answer after 1 attempts \(no answer in 0.5 s\)"):
+            model.ask("s", "u", max_tokens=10)
+        assert time.monotonic() - began < 20  # it would be for ever
+        assert model.usage.unsure == 0.0  # no prices
+        over.set()
+        model.close()
+
+
+def _whole(content: bytes, packing: str = "") -> bytes:
+    packed = f"content-encoding: {packing}\r\n".encode() if packing else b""
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(content)}\r\n".encode()
+    return head + packed + b"connection: close\r\n\r\n" + content
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (_whole(b" " * 5_000_000 + b"{}"), "an answer of more than 4,000,000 bytes"),
+        (_whole(gzip.compress(b" " * 300_000_000), "gzip"), "an answer of more than 4,000,000 bytes"),
+        (_whole(b"abc", "br"), "an answer packed as 'br', which was not asked for"),
+        (_whole(b"no gzip at all", "gzip"), "connection failed|no JSON"),
+        (_whole(b"[" * 1_000_000), "no JSON"),
+    ],
+    ids=["long", "bomb", "unknown packing", "broken packing", "nested"],
+)
+def test_answers_have_a_largest_size_after_unpacking(answer: bytes, why: str) -> None:
+    with served(lambda connection: connection.sendall(answer)) as url:
+        model = _asks(url, timeout=60.0)
+        with pytest.raises(LlmError, match=rf"did not answer after 1 attempts \(.*({why})"):
+            model.ask("s", "u", max_tokens=10)
+        model.close()
+
+
+def test_a_packed_answer_is_read() -> None:
+    message = {"index": 0, "message": {"role": "assistant", "content": "fine"}, "finish_reason": "stop"}
+    body = json.dumps({"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [message]})
+    answer = _whole(gzip.compress(body.encode()), "gzip")
+    with served(lambda connection: connection.sendall(answer)) as url:
+        model = _asks(url, timeout=60.0)
+        assert model.ask("s", "u", max_tokens=10).text == "fine"
+        model.close()
+
+
+def test_stopping_at_once_does_not_wait_for_answers(llm_server: ScriptedServer) -> None:
+    llm_server.script(Reply(hang=600))
+    model, _, ledger = _model(llm_server, timeout=600, price_in=1.0, price_out=1.0)
+    stopper = threading.Timer(0.3, lambda: model.stop(at_once=True))
+    stopper.start()
+    with pytest.raises(Stopped):
+        model.ask("system", "user", max_tokens=100)
+    assert ledger[-1]["void"] is False  # it may be charged
+    assert model.usage.unsure > 0
+    stopper.join()
+    model.close()

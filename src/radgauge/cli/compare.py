@@ -66,6 +66,7 @@ def compare_cli(
     missing: o.Missing = "error",
     split: o.Split = None,
     images: o.Images = None,
+    images_outside: o.ImagesOutside = False,
     models: o.Models = "embedded",
     interval: Annotated[str, typer.Option("--interval", help="'percentile' or 'bca'.")] = "percentile",
     resamples: o.Resamples = 2000,
@@ -110,6 +111,7 @@ def compare_cli(
             missing=missing,
             split=split,
             images=images,
+            images_outside=images_outside,
         )
         reading = o.open_readings(no_cache=no_cache, quiet=quiet)
         drawn_from = None

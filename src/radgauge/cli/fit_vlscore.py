@@ -33,6 +33,7 @@ def fit_vlscore_cli(
     missing: o.Missing = "error",
     split: o.Split = None,
     images: o.Images = None,
+    images_outside: o.ImagesOutside = False,
     models: o.Models = "embedded",
     no_cache: o.NoCache = False,
     as_json: o.AsJson = False,
@@ -68,6 +69,7 @@ def fit_vlscore_cli(
         missing=missing,
         split=split,
         images=images,
+        images_outside=images_outside,
     )
     found = fit_vlscore(case_file.cases, metric=chosen, reading=o.open_readings(no_cache=no_cache, quiet=quiet))
     write_file(output, found.as_json())

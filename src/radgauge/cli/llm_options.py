@@ -45,7 +45,8 @@ MaxCost = Annotated[
     ),
 ]  # fmt: skip
 Timeout = Annotated[
-    float, typer.Option("--timeout", help="Seconds to wait for an answer.", rich_help_panel=_PANEL)
+    float,
+    typer.Option("--timeout", help="Seconds from a question to the end of its answer.", rich_help_panel=_PANEL),
 ]
 
 RetryFailed = Annotated[

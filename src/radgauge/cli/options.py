@@ -59,6 +59,12 @@ Split = Annotated[
 Images = Annotated[
     Path | None, typer.Option("--images", help="Folder that the image paths of the input are relative to.")
 ]
+ImagesOutside = Annotated[
+    bool,
+    typer.Option(
+        "--images-outside", help="Let the input name images outside that folder (absolute paths, or ..)."
+    ),
+]
 MetricNames = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", help="A metric of `radgauge ls`, with settings: bleu:variant=cxr. Repeatable."),
@@ -88,6 +94,7 @@ def read_case_file(
     missing: str = "error",
     split: str | None = None,
     images: Path | None = None,
+    images_outside: bool = False,
 ) -> CaseFile:
     """The cases that the shared options describe."""
     from radgauge.errors import UsageError
@@ -115,6 +122,7 @@ def read_case_file(
         missing=missing,  # type: ignore[arg-type]  # checked there
         split=split,
         images=images,
+        images_outside=images_outside,
     )
 
 
@@ -126,6 +134,7 @@ def read_originals(
     encoding: str | None,
     split: str | None,
     images: Path | None = None,
+    images_outside: bool = False,
 ) -> dict[str, Case]:
     """One case per study: files with several systems repeat their references."""
     from radgauge.errors import InputError
@@ -139,6 +148,7 @@ def read_originals(
         encoding=encoding,
         split=split,
         images=images,
+        images_outside=images_outside,
     )
     found: dict[str, Case] = {}
     for case in read.cases:

@@ -54,6 +54,7 @@ def perturb_cli(
     encoding: o.Encoding = None,
     split: o.Split = None,
     images: o.Images = None,
+    images_outside: o.ImagesOutside = False,
     models: o.Models = "embedded",
     resamples: Annotated[
         int, typer.Option("--resamples", min=1, help="Bootstrap resamples for the intervals.")
@@ -105,7 +106,13 @@ def perturb_cli(
     if html is not None and not evaluate:
         raise UsageError("--html shows what metrics make of the changes: add --evaluate")
     originals = o.read_originals(
-        reports, columns=columns, section=section, encoding=encoding, split=split, images=images
+        reports,
+        columns=columns,
+        section=section,
+        encoding=encoding,
+        split=split,
+        images=images,
+        images_outside=images_outside,
     )
     texts = {study: case.references[0] for study, case in originals.items()}
     out, err = console(), console(stderr=True)

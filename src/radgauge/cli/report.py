@@ -61,6 +61,7 @@ def report_cli(
     missing: o.Missing = "error",
     split: o.Split = None,
     images: o.Images = None,
+    images_outside: o.ImagesOutside = False,
     models: o.Models = "embedded",
     resamples: o.Resamples = 1000,
     level: o.Level = 0.95,
@@ -92,6 +93,7 @@ def report_cli(
         "missing": missing,
         "split": split,
         "images": images,
+        "images_outside": images_outside,
     }
     results, cases, header = _scored(source, reports, judged, how, metric, models, reading)
     header = {**header, "judgments": _hashes(judgments)}

@@ -27,6 +27,7 @@ def score_cli(
     missing: o.Missing = "error",
     split: o.Split = None,
     images: o.Images = None,
+    images_outside: o.ImagesOutside = False,
     models: o.Models = "embedded",
     output: Annotated[
         Path | None,
@@ -79,6 +80,7 @@ def score_cli(
         missing=missing,
         split=split,
         images=images,
+        images_outside=images_outside,
     )
     reading = o.open_readings(no_cache=no_cache, quiet=quiet)
     results = score(case_file.cases, metric or None, reading=reading, models=models)

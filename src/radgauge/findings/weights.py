@@ -13,6 +13,7 @@ from radgauge.error_categories import CATEGORIES
 from radgauge.errors import InputError
 from radgauge.findings.concepts import DATA
 from radgauge.findings.rules import TIERS
+from radgauge.parsing import parse_json
 
 SHIPPED = DATA / "weights.json"
 
@@ -81,7 +82,7 @@ def load_weights(source: str = "default") -> Weights:
 def read_weights(path: Path) -> Weights:
     """Weights from a JSON file, checked."""
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        table = parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(
             f"weights must be 'default', 'prior' or the path of a JSON file; there is no {path}"

@@ -7,7 +7,9 @@ with the padding value black.
 
 from __future__ import annotations
 
+import math
 import warnings
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ImageError, RadgaugeError, require
-from radgauge.images.files import Grey
+from radgauge.images.files import MOST_BYTES, Grey, check_size
 
 Values = NDArray[np.float64]
 
@@ -30,17 +32,55 @@ def read_dicom(path: Path) -> Grey:
     pydicom = require("pydicom", extra="image")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pydicom's remarks on values that break the standard
+        # A compressed picture may be larger than the file says; pillow, which decodes it, only warns.
+        warnings.simplefilter("error", require("PIL.Image", extra="image").DecompressionBombWarning)
         try:
+            _check_deflated(path, pydicom)
+            _check_header(path, pydicom.dcmread(path, force=True, stop_before_pixels=True))
             data = pydicom.dcmread(path, force=True)
             if "PixelData" not in data:
                 raise ImageError(f"{path.name} is a DICOM file without a picture, or is cut off before it")
-            if (frames := int(data.get("NumberOfFrames") or 1)) > 1:
-                raise ImageError(f"{path.name} has {frames} frames; export the one that is to be judged")
+            _check_pixel_data(path, data)
             return _shown(path, data, _stored(path, data))
         except RadgaugeError:
             raise
         except Exception as error:  # pydicom raises whatever a garbled element leads to
             raise ImageError(f"{path.name} is a damaged DICOM file: {_first_line(error)}") from error
+
+
+def _check_deflated(path: Path, pydicom: Any) -> None:
+    """Refuse a file that is compressed as a whole and unpacks to more than any picture takes."""
+    reader = require("pydicom.filereader", extra="image")
+    with path.open("rb") as file:
+        reader.read_preamble(file, True)
+        syntax = reader._read_file_meta_info(file).get(
+            "TransferSyntaxUID"
+        )  # leaves the file where the rest begins
+        if syntax != pydicom.uid.DeflatedExplicitVRLittleEndian:
+            return
+        unpack, unpacked = zlib.decompressobj(-zlib.MAX_WBITS), 0
+        while packed := file.read(1 << 16):
+            while packed:
+                unpacked += len(unpack.decompress(packed, 1 << 20))
+                packed = unpack.unconsumed_tail
+                if unpacked > MOST_BYTES:
+                    raise ImageError(f"{path.name} unpacks to more than {MOST_BYTES:,} bytes")
+
+
+def _check_header(path: Path, header: Any) -> None:
+    """Refuse several frames and absurd sizes by what the file says, before its pixels are read."""
+    if (frames := int(header.get("NumberOfFrames") or 1)) > 1:
+        raise ImageError(f"{path.name} has {frames} frames; export the one that is to be judged")
+    sides = [int(header.get(name, 1)) for name in ("Columns", "Rows", "SamplesPerPixel")]
+    check_size(path, *sides)
+
+
+def _check_pixel_data(path: Path, data: Any) -> None:
+    """Refuse pixel data that no picture of this size needs: a decoder would unpack all of it."""
+    samples = math.prod(int(data.get(name, 1)) for name in ("Columns", "Rows", "SamplesPerPixel"))
+    needed = samples * max(1, int(data.get("BitsAllocated", 16)) // 8)
+    if len(data.PixelData) > 2 * needed + (1 << 20):
+        raise ImageError(f"{path.name} holds {len(data.PixelData):,} bytes of pixels where {needed:,} are needed")
 
 
 def _stored(path: Path, data: Any) -> NDArray[Any]:

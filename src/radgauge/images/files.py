@@ -6,6 +6,8 @@ once. The kind of a file is told by its first bytes, never by its name.
 
 from __future__ import annotations
 
+import math
+import stat
 import struct
 import warnings
 import zlib
@@ -21,6 +23,12 @@ from radgauge.files import sha256_of
 Grey = NDArray[np.uint8]
 """A picture, (height, width), 0 black to 255 white."""
 
+MOST_PIXELS = 1 << 26
+"""Larger pictures are refused by what their header says, before anything is decoded: four times the largest
+radiographs (mammograms of 4096 x 3328)."""
+MOST_BYTES = 8 * MOST_PIXELS  # of a file: 16 bits in three channels, and room for what is around them
+_FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "JPEG2000", "PPM")
+"""Of pillow's decoders those for pictures; others start programs or are rarely tried."""
 _DAMAGE = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error)
 """What pillow raises on files that are cut or garbled."""
 
@@ -36,7 +44,8 @@ def grey(path: Path | str) -> Grey:
         path: The file.
 
     Raises:
-        ImageError: There is no such file, it is damaged, or it is no image; the message names the file.
+        ImageError: There is no such file, it is damaged, it is no image, or it is larger than any radiograph; the
+            message names the file.
         MissingExtra: pillow or pydicom is not installed.
     """
     path = Path(path)
@@ -51,7 +60,8 @@ def grey(path: Path | str) -> Grey:
         warnings.simplefilter("error", image.DecompressionBombWarning)
         warnings.simplefilter("ignore", UserWarning)  # remarks on metadata; the pixels are what counts
         try:
-            with image.open(path) as opened:
+            with image.open(path, formats=_FORMATS) as opened:
+                check_size(path, *opened.size)
                 opened.load()
                 return _eight_bits(turned(opened))
         except image.UnidentifiedImageError:
@@ -60,7 +70,9 @@ def grey(path: Path | str) -> Grey:
             kind = "is empty" if not start else "is not an image (PNG, JPEG, DICOM, TIFF, BMP or WebP)"
             raise ImageError(f"{path.name} {kind}") from None
         except (image.DecompressionBombError, image.DecompressionBombWarning):
-            raise ImageError(f"{path.name} claims more than {image.MAX_IMAGE_PIXELS:,} pixels") from None
+            raise ImageError(f"{path.name} claims more than {MOST_PIXELS:,} pixels") from None
+        except ImageError:
+            raise
         except _DAMAGE as error:
             raise ImageError(f"{path.name} is cut off or damaged: {_first_line(error)}") from error
 
@@ -76,10 +88,35 @@ def digest(path: Path | str) -> str:
     return sha256_of(path)[:32]
 
 
+def check_size(path: Path, *sides: int) -> None:
+    """Refuse a picture before it is decoded.
+
+    Args:
+        path: The file, for the message.
+        sides: Width, height and, where there are any, channels and frames; their product counts.
+
+    Raises:
+        ImageError: It has more than `MOST_PIXELS`, or none.
+    """
+    if min(sides) < 1:
+        raise ImageError(f"{path.name} claims a picture without pixels")
+    if math.prod(sides) > MOST_PIXELS:
+        raise ImageError(f"{path.name} claims more than {MOST_PIXELS:,} pixels ({' x '.join(map(str, sides))})")
+
+
 def _start(path: Path) -> bytes:
     try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):  # a pipe would keep us waiting
+            raise ImageError(f"{path.name} is not a file (looked in {path.parent})")
+        if about.st_size > MOST_BYTES:
+            raise ImageError(f"{path.name} is larger than any picture that is read ({about.st_size:,} bytes)")
         with path.open("rb") as handle:
             return handle.read(132)
+    except ValueError as error:
+        if isinstance(error, ImageError):
+            raise
+        raise ImageError(f"{str(path)!r} is no name of a file: {error}") from None
     except FileNotFoundError:
         raise ImageError(f"{path.name} is not there (looked in {path.parent})") from None
     except OSError as error:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from radgauge.errors import RadgaugeError, require
 from radgauge.llm.account import Account
+from radgauge.llm.bounded import Errand, TooLarge, http_client
 from radgauge.llm.journal import Record
 from radgauge.llm.limits import Clock, Limits, Stopped, SystemClock, Usage, Window
 from radgauge.llm.server import OPENAI, Server
@@ -79,6 +80,7 @@ class LanguageModel:
         self._window = Window(self.limits, self.clock)
         self._lock = threading.Lock()
         self._stop = threading.Event()
+        self._errand = Errand()
         self._settings: dict[str, Any] = {"temperature": 0.0}
         self._length = "max_tokens"
         self._client_made: Any = None
@@ -114,14 +116,14 @@ class LanguageModel:
                 raise Stopped("stopped")
             number = self._account.reserve(most_in, max_tokens)
             try:
-                found = self._send(system, user, max_tokens)
+                found = self._send_in_time(system, user, max_tokens)
             except _Failed as failed:
                 self._account.failed(number, may_be_charged=failed.may_be_charged)
                 why = failed.why
                 pause = self._pause(attempt, failed.wait)
                 continue
-            except BaseException:
-                self._account.failed(number, may_be_charged=False)
+            except BaseException as error:
+                self._account.failed(number, may_be_charged=isinstance(error, Stopped))
                 raise
             tokens = _tokens(found)
             if tokens is not None:
@@ -136,11 +138,18 @@ class LanguageModel:
             "what was answered before is kept, the same command goes on from there"
         )
 
-    def stop(self) -> None:
-        """Wake whoever waits; no further question is sent."""
+    def stop(self, *, at_once: bool = False) -> None:
+        """Send no further question, and wake whoever waits for a pause to end.
+
+        Args:
+            at_once: Give up the requests under way too; otherwise their answers, which are paid for, are kept.
+        """
         self._stop.set()
         if self._account.under_way:
-            log.warning("waiting for %d requests under way; their answers are kept", self._account.under_way)
+            done = "are given up, and may be charged" if at_once else "are waited for; their answers are kept"
+            log.warning("%d requests under way %s", self._account.under_way, done)
+        if at_once:
+            self._errand.stop()
         if isinstance(self.clock, SystemClock):
             self.clock.stop()
 
@@ -162,8 +171,11 @@ class LanguageModel:
         with self._lock:
             if self._client_made is None:
                 openai = require("openai", extra="llm")
-                # No redirects: the key and the texts go where the user said. No proxy for this machine.
-                http = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not self.server.is_local)
+                http = http_client(
+                    timeout=self.limits.timeout,
+                    most=self.limits.longest_answer,
+                    trust_env=not self.server.is_local,  # no proxy for this machine
+                )
                 self._client_made = openai.OpenAI(
                     api_key=self.server.key.reveal() or "none",
                     base_url=self.server.url,
@@ -177,6 +189,13 @@ class LanguageModel:
                     made._custom_headers = {}
             return self._client_made
 
+    def _send_in_time(self, system: str, user: str, max_tokens: int) -> Any:
+        limit = self.limits.timeout
+        try:
+            return self._errand.run(lambda: self._send(system, user, max_tokens), seconds=limit)
+        except TimeoutError:
+            raise _Failed(f"no answer in {limit:g} s", may_be_charged=True) from None
+
     def _send(self, system: str, user: str, max_tokens: int) -> Any:
         openai = require("openai", extra="llm")
         client = self._client()
@@ -189,14 +208,18 @@ class LanguageModel:
                 )
             except openai.APITimeoutError:
                 raise _Failed(f"no answer in {self.limits.timeout:g} s", may_be_charged=True) from None
+            except TooLarge as error:
+                raise _Failed(str(error), may_be_charged=True) from None
             except openai.APIConnectionError as error:
+                if isinstance(error.__cause__, TooLarge):  # older releases wrap it
+                    raise _Failed(str(error.__cause__), may_be_charged=True) from None
                 cause = type(error.__cause__).__name__ if error.__cause__ else "no connection"
                 raise _Failed(f"connection failed: {cause}", may_be_charged=cause != "ConnectError") from None
             except openai.APIStatusError as error:
                 if self._adapts(error, length, settings):
                     continue
                 self._refused(error)
-            except (openai.OpenAIError, ValueError) as error:
+            except (openai.OpenAIError, ValueError, RecursionError) as error:
                 raise _Failed(f"an answer that is no JSON: {type(error).__name__}", may_be_charged=True) from None
             choices = getattr(found, "choices", None)
             if not isinstance(choices, list) or not choices or getattr(choices[0], "message", None) is None:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from radgauge.errors import InputError
 from radgauge.files import append_lines, open_lines
+from radgauge.parsing import parse_json
 
 Record = dict[str, Any]
 
@@ -90,7 +91,7 @@ class Journal:
     def _load(self, lines: list[bytes]) -> None:
         for number, line in enumerate(lines, start=1):
             try:
-                record = json.loads(line.decode("utf-8", "surrogatepass"))
+                record = parse_json(line.decode("utf-8", "surrogatepass"))
                 if "cost" in record:
                     self._costs.append(record["cost"])
                 else:

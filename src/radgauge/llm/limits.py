@@ -57,7 +57,8 @@ class Limits:
         price_in: Price of a million tokens of question, in any currency.
         price_out: Price of a million tokens of answer.
         max_cost: Nothing is asked that could bring the cost above this; None = no limit.
-        timeout: Seconds to wait for an answer.
+        timeout: Seconds from the question to the end of the answer, however slowly it comes.
+        longest_answer: Bytes of an answer, unpacked; a longer one counts as a failure of the server.
         attempts: Times that a question is put to a server that fails, is busy or does not answer.
         longest_wait: Seconds; a server that wants a longer pause ends the run.
     """
@@ -70,6 +71,7 @@ class Limits:
     timeout: float = 120.0
     attempts: int = 6
     longest_wait: float = 600.0
+    longest_answer: int = 4_000_000
 
     def __post_init__(self) -> None:
         if min(self.requests_per_minute, self.tokens_per_minute, self.price_in, self.price_out) < 0:

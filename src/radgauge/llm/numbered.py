@@ -132,7 +132,7 @@ def _in_parallel(
     model: LanguageModel,
     parallel: int,
 ) -> None:
-    """Run all batches; at the first trouble, or Ctrl-C, let those under way finish and stop."""
+    """Run all batches; at the first trouble let those under way finish and stop; at Ctrl-C, stop at once."""
     waiting: Iterator[Sequence[tuple[str, ...]]] = iter(batches)
     running: set[Future[None]] = set()
     trouble: BaseException | None = None
@@ -153,11 +153,7 @@ def _in_parallel(
                     elif (part := next(waiting, None)) is not None:
                         running.add(pool.submit(run, part))
         except BaseException:
-            model.stop()
-            try:
-                wait(running)  # what is under way is paid for and kept
-            except KeyboardInterrupt:  # somebody cannot wait
-                model.close()
+            model.stop(at_once=True)
             raise
     if trouble is not None:
         raise trouble

@@ -20,6 +20,7 @@ from radgauge.errors import ModelError, UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, has_words, label_columns, wordless
 from radgauge.models.text.embedded_estimator import load_embedded
+from radgauge.parsing import parse_json
 from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 
@@ -165,7 +166,7 @@ class Comet(Metric):
         if not path.is_file():
             return {}
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = parse_json(path.read_text(encoding="utf-8"))
         except json.JSONDecodeError as error:
             raise ModelError(f"{path} must be JSON, got: {error}") from error
         return found if isinstance(found, dict) else {}

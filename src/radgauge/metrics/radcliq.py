@@ -23,6 +23,7 @@ from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, mean, ratio, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, settle
+from radgauge.parsing import parse_json
 from radgauge.reading import Readings
 from radgauge.registry import load
 
@@ -90,7 +91,7 @@ def _published_text() -> str:
 
 @functools.lru_cache(maxsize=16)
 def _parse_composite(version: str, text: str) -> Composite:
-    found = json.loads(text)
+    found = parse_json(text)
     return _composite(found[version] if version in PUBLISHED else found, version)
 
 

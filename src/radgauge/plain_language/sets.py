@@ -11,6 +11,7 @@ from typing import Any
 
 from radgauge.errors import InputError
 from radgauge.files import write_file
+from radgauge.parsing import parse_json
 from radgauge.plain_language.dedupe import normal_sentence
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sentences import HEADER, Pair
@@ -147,7 +148,7 @@ def _records(path: Path) -> list[dict[str, Any]]:
     with path.open(encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(file, start=1):
             try:
-                found.append(json.loads(line))
+                found.append(parse_json(line))
             except ValueError:
                 raise InputError(f"{path}: line {number} is no JSON; build again") from None
     return found

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from radgauge.errors import InputError, ModelError
 from radgauge.files import write_file
+from radgauge.parsing import parse_json
 from radgauge.report_reader.radgraph import TOKEN
 
 Graph = Mapping[str, Any]
@@ -75,7 +76,7 @@ def read_graphs(path: Path | str) -> dict[str, Graph]:
         InputError: The file is not such a dump; the message names the first document that is not a graph.
     """
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        found = parse_json(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise InputError(f"{path} must be JSON, got: {error}") from error
     if not isinstance(found, dict):

@@ -6,7 +6,6 @@ to are dropped; sentences of which too little is annotated are dropped; rules de
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from radgauge.errors import InputError
 from radgauge.models.text.encoders import Encoder
 from radgauge.models.text.static_embedding import StaticEncoder
+from radgauge.parsing import parse_json
 from radgauge.report_reader import load_lexicon, rate_entities, read_report
 from radgauge.text.sentences import split_sentences
 from radgauge.text.tokens import tokenize
@@ -116,7 +116,7 @@ def read_proposals(path: Path | str) -> dict[str, list[Proposal]]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = parse_json(line)
             entities = [Proposal(str(name), str(kind).upper()) for name, kind in record["entities"]]
             sentence = str(record["sentence"]).strip()
         except (ValueError, KeyError, TypeError) as error:

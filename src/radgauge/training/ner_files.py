@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from radgauge.errors import InputError
 from radgauge.files import write_file
 from radgauge.models.text.ratener import LABELS
+from radgauge.parsing import parse_json
 
 LabelledSpan = tuple[int, int, str]
 """First word, last word (included), type."""
@@ -96,9 +97,9 @@ def _records(path: Path) -> list[Any]:
     text = path.read_text(encoding="utf-8")
     try:
         if text.lstrip().startswith("["):
-            found = json.loads(text)
+            found = parse_json(text)
             return found if isinstance(found, list) else [found]
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [parse_json(line) for line in text.splitlines() if line.strip()]
     except ValueError as error:
         raise InputError(f"{path}: neither a JSON list nor JSON lines ({error})") from None
 

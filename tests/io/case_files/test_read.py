@@ -388,3 +388,23 @@ def test_a_file_that_must_not_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError, match=r"r.csv cannot be read: Permission denied"):
         read_cases(path)
+
+
+@pytest.mark.parametrize("name", ["../secret.png", "a/../../secret.png", "/etc/secret.png"])
+def test_images_outside_the_folder_only_when_the_user_says_so(tmp_path: Path, name: str) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "secret.png").write_bytes(b"")
+    table = tmp_path / "r.csv"
+    table.write_text(f"id,reference,candidate,image\n1,clear,clear,{name}\n")
+    with pytest.raises(InputError, match=r"secret\.png of id '1' lies outside .*files.* add --images-outside"):
+        read_cases(table, images=tmp_path / "files")
+    found = read_cases(table, images=tmp_path / "files", images_outside=True).cases[0].images
+    assert found == (tmp_path / "files" / name,)
+
+
+def test_a_name_with_nul_is_an_image_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    table = tmp_path / "r.jsonl"
+    table.write_text('{"id": "1", "reference": "clear", "candidate": "clear", "image": "a\\u0000.png"}\n')
+    found = read_cases(table, images=tmp_path / "files")
+    assert any("1 of 1 images are not in files" in note for note in found.provenance.warnings)

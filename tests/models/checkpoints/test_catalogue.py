@@ -239,17 +239,24 @@ def test_what_is_known_here_counts_where_the_hub_states_nothing(
     hub: type[Hub], caplog: pytest.LogCaptureFixture
 ) -> None:
     hub.stated = "some-tag"
-    with pytest.raises(ModelError, match="it must be 6550703c92d6"):
+    with pytest.raises(ModelError, match=r"it must be 6550703c92d6[0-9a-f]{52}"):
         fetch(checkpoint("chexbert"))
     with caplog.at_level(logging.WARNING):
         fetch(ANY)
     assert "neither the hub nor radgauge knows its hash, so it was not checked" in caplog.text
 
 
-def test_another_file_than_the_known_one_is_told(hub: type[Hub], caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        assert fetch(checkpoint("chexbert")).read_bytes() == CONTENT
-    assert "is as the hub has it, but not the file that radgauge knows" in caplog.text
+def test_another_file_than_the_pinned_one_is_refused_and_leaves_nothing(hub: type[Hub]) -> None:
+    pinned = checkpoint("chexbert").hashes["chexbert.pth"]
+    found = hashlib.sha256(CONTENT).hexdigest()
+    assert found == hub.stated  # the hub itself vouches for it
+    with pytest.raises(ModelError, match=f"its hash is {found}, it must be {pinned}; nothing was kept"):
+        fetch(checkpoint("chexbert"))
+    assert not list(models_dir().rglob("*"))
+    folder = dataclasses.replace(ANY, file="", patterns=("*.json", "*.bin"), hashes={"x.bin": "0" * 64})
+    with pytest.raises(ModelError, match=f"x.bin of .* its hash is {found}, it must be {'0' * 64}"):
+        fetch(folder)
+    assert not list(models_dir().rglob("*"))
 
 
 def test_git_hashes_of_small_files(hub: type[Hub]) -> None:

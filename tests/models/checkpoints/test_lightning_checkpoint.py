@@ -12,6 +12,7 @@ import pytest
 
 from radgauge.errors import ModelError
 from radgauge.models.checkpoints.lightning_checkpoint import open_lightning
+from radgauge.models.checkpoints.weights import read_weights
 
 TINY = Path(__file__).parents[2] / "data" / "parity" / "vlscore" / "lightning_tiny.ckpt"
 """Written by torch with settings of real omegaconf classes (parity/vlscore/peer.py)."""
@@ -132,3 +133,29 @@ def test_other_files_are_named_for_what_they_are(tmp_path: Path) -> None:
         out.writestr("model/other", b"")
     with pytest.raises(ModelError, match=r"it has no data\.pkl"):
         open_lightning(path)
+
+
+def test_steps_of_nothing_do_not_make_terabytes(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the extra 'models' is not installed")
+    state = {"huge": torch.zeros(1).expand(1 << 20, 1 << 20)}
+    torch.save({"state_dict": state}, tmp_path / "a.ckpt")
+    torch.save(state, tmp_path / "a.pth")
+    with pytest.raises(ModelError, match=r"huge claims \(1048576, 1048576\) values, more than its storage holds"):
+        dict(open_lightning(tmp_path / "a.ckpt").read(""))
+    with pytest.raises(ModelError, match=r"huge claims \(1048576, 1048576\) values, more than its storage holds"):
+        read_weights(tmp_path / "a.pth")
+
+
+def test_archives_that_unpack_are_refused(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the extra 'models' is not installed")
+    state = {"a": torch.zeros(100_000)}
+    torch.save({"state_dict": state}, tmp_path / "a.ckpt")
+    for name in ("packed.ckpt", "packed.pth"):
+        with zipfile.ZipFile(tmp_path / "a.ckpt") as old, zipfile.ZipFile(tmp_path / name, "w") as new:
+            for member in old.namelist():
+                kind = zipfile.ZIP_DEFLATED if "/data/" in member else zipfile.ZIP_STORED
+                new.writestr(member, old.read(member), compress_type=kind)
+    with pytest.raises(ModelError, match="is compressed, which PyTorch does not do"):
+        dict(open_lightning(tmp_path / "packed.ckpt").read(""))
+    with pytest.raises(ModelError, match="is compressed, which PyTorch does not do"):
+        read_weights(tmp_path / "packed.pth")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,17 +13,30 @@ from radgauge.errors import InputError
 ENDINGS = (".png", ".jpg", ".jpeg", ".dcm", ".dicom", ".tif", ".tiff", ".bmp", ".webp")
 
 
-def place_images(cases: Sequence[Case], folder: Path) -> tuple[list[Case], list[str]]:
+def place_images(cases: Sequence[Case], folder: Path, *, outside: bool = False) -> tuple[list[Case], list[str]]:
     """The cases with images in a folder, and what a person should know of them.
 
     A copy of a data set often holds its images in another format than its list says (`0.png` as `0.jpg`): where
     the file named is not there, one of the same name with another ending is taken, if there is just one.
 
+    Args:
+        cases: With images as their table names them.
+        folder: Where the images are.
+        outside: Whether a table may name files outside the folder: absolute paths, or `..`.
+
     Raises:
-        InputError: There is no such folder.
+        InputError: There is no such folder, or an image would lie outside it.
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder of images")
+    if not outside:
+        for case in cases:
+            for image in case.images:
+                if image.is_absolute() or os.path.normpath(image).split(os.sep)[0] == os.pardir:
+                    raise InputError(
+                        f"the image {image.name} of id {case.id!r} lies outside {folder}: its path is absolute or "
+                        "leads upwards; if that is meant, add --images-outside"
+                    )
     places: dict[Path, Path] = {}
     for image in dict.fromkeys(image for case in cases for image in case.images):
         places[image] = folder / image if (folder / image).is_file() else _other_ending(folder / image)
@@ -50,5 +64,7 @@ def near_table(cases: Sequence[Case], table: Path) -> list[Case]:
 
 
 def _other_ending(path: Path) -> Path:
+    if not path.name or "\0" in path.name:
+        return path
     others = [each for ending in ENDINGS if (each := path.with_suffix(ending)).is_file()]
     return others[0] if len(others) == 1 else path

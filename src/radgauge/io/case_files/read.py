@@ -70,6 +70,7 @@ def read_cases(
     missing: Missing = "error",
     split: str | None = None,
     images: Path | str | None = None,
+    images_outside: bool = False,
 ) -> CaseFile:
     """Read cases. Every row becomes a case (in a wide file one per system), joined by id, never by position.
 
@@ -87,6 +88,7 @@ def read_cases(
         split: Keep only the studies of this split (train, val, test), by the column `split`.
         images: Folder that image paths are relative to; images that are not there are noted. None: relative to
             the current folder or the table's.
+        images_outside: Whether a table may name images outside that folder (absolute paths, or `..`).
 
     Raises:
         InputError: The data cannot be used as it is; the message names the first offender and the remedy.
@@ -126,7 +128,7 @@ def read_cases(
         warnings += heading_notes(cases)
     warnings += text_notes(cases, places=places)
     if images is not None:
-        cases, notes = place_images(cases, Path(images))
+        cases, notes = place_images(cases, Path(images), outside=images_outside)
         warnings += notes
     else:
         cases = near_table(cases, Path(path if references is None and path is not None else references or ""))
@@ -151,6 +153,7 @@ def read_references(
     encoding: str | None = None,
     split: str | None = None,
     images: Path | str | None = None,
+    images_outside: bool = False,
 ) -> CaseFile:
     """Reports without candidates, as cases with a reference: a corpus to search, or queries.
 
@@ -161,6 +164,7 @@ def read_references(
         encoding: Of text files; None = byte order mark, else UTF-8.
         split: Keep only the studies of this split.
         images: As in `read_cases`.
+        images_outside: As in `read_cases`.
     """
     if section is not None and section not in SECTIONS:
         raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
@@ -170,7 +174,7 @@ def read_references(
     check_unique(side.cases, places=side.places)
     warnings = [*side.table.source.notes, *(heading_notes(side.cases) if section is None else ())]
     if images is not None:
-        cases, notes = place_images(side.cases, Path(images))
+        cases, notes = place_images(side.cases, Path(images), outside=images_outside)
         warnings += notes
     else:
         cases = near_table(side.cases, Path(path))

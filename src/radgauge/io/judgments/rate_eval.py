@@ -8,7 +8,6 @@ settings; the defaults are what the file names suggest.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from radgauge.io.judgments.judgments import Judgments, rating_scores
 from radgauge.io.tables import Record, Table, read_table
 from radgauge.io.tables.column_names import shown_names
 from radgauge.metric import Metric
+from radgauge.parsing import parse_json
 from radgauge.reading import Readings
 from radgauge.scores import score
 from radgauge.stats.proportions import wilson_interval
@@ -203,7 +203,7 @@ def _named_beside(place: Path) -> RateEvalFields:
         return RateEvalFields()
     known = {each.name for each in dataclasses.fields(RateEvalFields)}
     try:
-        named = json.loads(path.read_text(encoding="utf-8"))
+        named = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not a JSON file ({error})") from None
     if not isinstance(named, dict) or not named.keys() <= known:
@@ -288,7 +288,7 @@ def _joined(folder: Path, split: str, names: RateEvalFields) -> list[Row]:
 def _texts(path: Path, ids: tuple[str, ...], fields: tuple[str, ...]) -> dict[str, list[str]]:
     """id -> texts, from a JSON object or list whose items are texts, lists of texts, or objects with a text."""
     try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
+        content: Any = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not a JSON file ({error})") from None
     if not isinstance(content, Mapping | list):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import InputError, UsageError
+from radgauge.parsing import parse_json
 
 Matrix = NDArray[np.float64]
 
@@ -121,7 +122,7 @@ def read_affinity(path: Path) -> Affinity:
     except FileNotFoundError:
         raise UsageError(f"ratescore: weights must be long, short or a JSON file; there is no {path}") from None
     try:
-        table = json.loads(content)
+        table = parse_json(content)
     except ValueError as error:
         raise InputError(f"{path}: not a JSON file ({error})") from None
     if not isinstance(table, dict):

@@ -1,4 +1,4 @@
-"""Fetch a checkpoint from the hub: only on request, resumable, and checked against the hub's own hashes.
+"""Fetch a checkpoint from the hub: only on request, resumable, and checked against our hashes and the hub's own.
 
 Plain HTTPS from the standard library, so that fetching needs no extra; an interrupted download goes on where
 it stopped. Files land in radgauge's models folder under their published names.
@@ -42,7 +42,8 @@ def fetch(wanted: Checkpoint, *, progress: Progress | None = None) -> Path:
         progress: Told (file name, bytes done, bytes in all).
 
     Raises:
-        ModelError: Downloads are forbidden, the hub does not answer, the disk is full, or a file arrived damaged.
+        ModelError: Downloads are forbidden, the hub does not answer, the disk is full, a file arrived damaged,
+            or it is not the one whose hash is pinned in the catalogue.
     """
     if offline():
         raise MissingModel(
@@ -56,9 +57,13 @@ def fetch(wanted: Checkpoint, *, progress: Progress | None = None) -> Path:
     folder = models_dir() / wanted.repo.rpartition("/")[2]
     unfinished = folder.with_name(f"{folder.name}.part")
     names = _listing(wanted)
-    for name in names:
-        if not (unfinished / name).is_file():
-            _download(wanted, name, unfinished / name, progress)
+    try:
+        for name in names:
+            if not (unfinished / name).is_file():
+                _download(wanted, name, unfinished / name, progress)
+    except _OtherFile:
+        shutil.rmtree(unfinished)
+        raise
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (unfinished / name).replace(folder / name)
@@ -131,6 +136,12 @@ def _check_hash(part: Path, wanted: Checkpoint, name: str, url: str) -> None:
     with _open(urllib.request.Request(url, method="HEAD"), wanted, redirect=False) as answer:
         stated = (answer.headers.get("X-Linked-ETag") or answer.headers.get("ETag") or "").strip('W/"')
     known = wanted.hashes.get(name, "")
+    if known and (found := content_hash(part, like=known)) != known:
+        part.unlink()
+        raise _OtherFile(
+            f"{name} of {wanted.id} is not the file that radgauge knows: its hash is {found}, it must be {known}; "
+            "nothing was kept"
+        )
     if not _HASH.fullmatch(stated):
         stated = known
     if not stated:
@@ -145,8 +156,10 @@ def _check_hash(part: Path, wanted: Checkpoint, name: str, url: str) -> None:
             f"{name} of {wanted.id} arrived damaged (hash {found[:12]}, it must be {stated[:12]}) "
             "and was removed; fetch it again"
         )
-    if known and content_hash(part, like=known) != known:
-        log.warning("%s of %s is as the hub has it, but not the file that radgauge knows", name, wanted.id)
+
+
+class _OtherFile(ModelError):
+    """The hub gives another file than the one that is pinned here."""
 
 
 class _BeyondTheEnd(Exception):

@@ -8,8 +8,10 @@ and any other name ends the reading. Tensors are read from the archive when aske
 
 from __future__ import annotations
 
+import math
 import pickle
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,9 +35,11 @@ _PLAIN = {
 }
 _DAMAGE = (
     *(pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, LookupError),
-    *(OverflowError, MemoryError),  # lengths that no file has
+    *(OverflowError, MemoryError, RecursionError),  # lengths and depths that no file has
+    zlib.error,
 )
 """What a garbled pickle leads to."""
+_LARGEST_PICKLE = 1 << 26  # bytes: names and places of tensors, and settings
 _KINDS = {
     "FloatStorage": "<f4",
     "DoubleStorage": "<f8",
@@ -125,11 +129,15 @@ def open_lightning(path: Path) -> LightningCheckpoint:
             checkpoint has no need of (and that could run code).
     """
     try:
-        with zipfile.ZipFile(path) as archive, archive.open(f"{_root(archive, path)}data.pkl") as stream:
-            found = _Reader(stream, path).load()
+        with zipfile.ZipFile(path) as archive:
+            name = f"{_root(archive, path)}data.pkl"
+            if archive.getinfo(name).file_size > _LARGEST_PICKLE:
+                raise ModelError(f"{path} is not read: its data.pkl is larger than any list of tensors")
+            with archive.open(name) as stream:
+                found = _Reader(stream, path).load()
     except zipfile.BadZipFile as error:
         raise ModelError(f"{path} must be a checkpoint in the zip form of torch 1.6 or later: {error}") from error
-    except OSError as error:
+    except (OSError, NotImplementedError) as error:
         raise ModelError(f"{path} cannot be read: {error}") from error
     except _DAMAGE as error:
         raise ModelError(f"{path} is damaged: {error!r}") from error
@@ -235,14 +243,20 @@ def _root(archive: zipfile.ZipFile, path: Path) -> str:
 def _values(archive: zipfile.ZipFile, member: str, stored: Stored, *, where: str) -> NDArray[Any]:
     """The numbers of one tensor; its place is checked, so that a forged one cannot reach other memory."""
     try:
+        if archive.getinfo(member).compress_type != zipfile.ZIP_STORED:  # a few bytes could become gigabytes
+            raise ModelError(f"{where} is compressed, which PyTorch does not do; it is not read")
         flat = np.frombuffer(archive.read(member), dtype=_KINDS[stored.kind])
-    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (KeyError, ValueError, EOFError, OSError, NotImplementedError, zipfile.BadZipFile) as error:
         raise ModelError(f"{where} is not in the archive, or cut off: {error}") from error
+    if len(stored.shape) != len(stored.strides):
+        raise ModelError(f"{where} has a shape that does not fit its steps")
     sizes = zip(stored.shape, stored.strides, strict=True)
     last = stored.offset + sum((size - 1) * stride for size, stride in sizes)
     empty = 0 in stored.shape
     if min((*stored.shape, *stored.strides, stored.offset), default=0) < 0 or (not empty and last >= len(flat)):
         raise ModelError(f"{where} reaches beyond its storage")
+    if math.prod(stored.shape) > len(flat):  # steps of 0 would make any number of values out of one
+        raise ModelError(f"{where} claims {stored.shape} values, more than its storage holds ({len(flat)})")
     if empty:
         return np.empty(stored.shape, dtype=flat.dtype)
     steps = tuple(stride * flat.itemsize for stride in stored.strides)

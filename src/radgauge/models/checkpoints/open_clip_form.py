@@ -6,7 +6,6 @@ transformers whose sizes the folder (or a folder beside the weights) holds. Neit
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from radgauge.errors import ModelError, require
 from radgauge.images.prepare import CLIP_MEAN, CLIP_STD, Preparation
 from radgauge.models.checkpoints.catalogue import locate_tokenizer
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer, read_weights
+from radgauge.parsing import parse_json
 
 CONFIG = "open_clip_config.json"
 WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
@@ -64,7 +64,7 @@ def load_open_clip(folder: Path, *, device: str) -> OpenClipTowers:
     from radgauge.models.image.open_clip_network import BertText, ClipText, ClipVision, TimmVision
 
     try:
-        found = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        found = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
         settings = found["model_cfg"]
         embed, vision, words = int(settings["embed_dim"]), dict(settings["vision_cfg"]), dict(settings["text_cfg"])
     except (OSError, ValueError, KeyError, TypeError) as error:

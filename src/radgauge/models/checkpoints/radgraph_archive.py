@@ -7,7 +7,6 @@ names try to is refused all the same.
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 import tarfile
@@ -19,9 +18,11 @@ from typing import Any
 
 from radgauge.errors import ModelError
 from radgauge.models.checkpoints.weights import read_tensors, read_weights, reason
+from radgauge.parsing import parse_json
 
 _LINE = re.compile(r"\r\n|\n")
 _BIGGEST = 1 << 24  # bytes of a configuration or vocabulary file
+_LARGEST_WEIGHTS = 1 << 32  # bytes; the largest published network has a third of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ def read_archive(path: Path, *, network: str) -> Archive:
         raise ModelError(f"{path} must hold weights.th")
     dataset, ner, relations = _labels(texts, path, network)
     try:
-        config = json.loads(texts["config.json"])
+        config = parse_json(texts["config.json"])
         model = config["model"]
         bert = config["dataset_reader"]["token_indexers"]["bert"]
         forward = model["feedforward_params"]
@@ -154,6 +155,8 @@ def _read_tar(path: Path) -> tuple[dict[str, str], dict[str, Any] | None]:
                 if file is None:
                     continue
                 if name == "weights.th":
+                    if member.size > _LARGEST_WEIGHTS:
+                        raise ModelError(f"{path} is not read: its member {member.name!r} is too large")
                     weights = read_tensors(BytesIO(file.read()), where=f"weights.th of {path}")
                 elif _wanted(name):
                     if member.size > _BIGGEST:

@@ -6,6 +6,7 @@ import errno
 import json
 import pickle
 import re
+import struct
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,10 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.errors import ModelError, require
+from radgauge.parsing import parse_json
 
 _SHOWN = 6
 _CODE = re.compile(r"GLOBAL ([\w.]+)")
-_BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, EOFError)
+_BROKEN = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, EOFError),
+    *(AssertionError, OverflowError, MemoryError, struct.error, zipfile.BadZipFile),
+)
 """What PyTorch and transformers raise for files that are damaged or not theirs."""
 
 
@@ -143,6 +148,10 @@ def read_tensors(source: Path | BytesIO, *, where: str) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about old ways of storing
             mapped = isinstance(source, Path) and zipfile.is_zipfile(source)  # since torch 1.6
+            if zipfile.is_zipfile(source):
+                _refuse_compressed(source, where)
+            if isinstance(source, BytesIO):
+                source.seek(0)
             found = torch.load(source, map_location="cpu", weights_only=True, mmap=mapped)
     except pickle.UnpicklingError as error:
         raise ModelError(
@@ -152,7 +161,18 @@ def read_tensors(source: Path | BytesIO, *, where: str) -> dict[str, Any]:
         raise ModelError(f"{where} must be a PyTorch checkpoint, got: {reason(error)}") from error
     if not isinstance(found, dict):
         raise ModelError(f"{where} must hold a dictionary of tensors, got {type(found).__name__}")
+    for name, value in found.items():
+        # Steps of 0 make any number of values out of one; the first copy would take all memory.
+        if torch.is_tensor(value) and value.nbytes > value.untyped_storage().nbytes():
+            raise ModelError(f"{where}: {name} claims {tuple(value.shape)} values, more than its storage holds")
     return found
+
+
+def _refuse_compressed(source: Path | BytesIO, where: str) -> None:
+    """PyTorch stores tensors as they are; in a compressed archive a few bytes could become gigabytes."""
+    with zipfile.ZipFile(source) as archive:
+        if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+            raise ModelError(f"{where} is compressed, which PyTorch does not do; it is not read")
 
 
 def reason(error: Exception) -> str:
@@ -231,7 +251,7 @@ def encoder_from(folder: Path, *, pooler: bool = True) -> Any:
     transformers = require("transformers", extra="models")
     torch = require("torch", extra="models")
     try:
-        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        settings = parse_json((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError) as error:
         raise ModelError(f"{folder} must hold the encoder's config.json, got: {error}") from error
     kind = settings.pop("model_type", "bert")

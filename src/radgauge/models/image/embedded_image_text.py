@@ -27,6 +27,7 @@ from radgauge.files import replacing, sha256_of
 from radgauge.images import Grey
 from radgauge.models.image.convolutions import Network, pack, run, unpack
 from radgauge.models.text.report_claims import VERSION, ReportClaims
+from radgauge.parsing import parse_json
 
 Vectors = NDArray[np.float32]
 
@@ -80,7 +81,7 @@ def load_image_text(path: Path = EMBEDDED) -> ImageText:
     """
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            meta = json.loads(stored["meta"].tobytes())
+            meta = parse_json(stored["meta"].tobytes())
             vocabulary = tuple(stored["vocabulary"].tobytes().decode().split("\n"))
             parts = {
                 name.removeprefix("image_"): stored[name] for name in stored.files if name.startswith("image_")

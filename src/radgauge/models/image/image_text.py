@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from radgauge.errors import ImageError, ModelError
 from radgauge.images import Grey, digest, grey
+from radgauge.parsing import parse_json
 from radgauge.reading import Readings
 
 Vectors = NDArray[np.float32]
@@ -201,7 +202,7 @@ def read_calibration(path: Path, *, encoder: ImageTextEncoder) -> float:
         ModelError: It is no such file, or was learned with another encoder.
     """
     try:
-        found = json.loads(path.expanduser().read_text(encoding="utf-8"))
+        found = parse_json(path.expanduser().read_text(encoding="utf-8"))
         constant, owner = float(found["constant"]), str(found["encoder"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{path} must be a calibration of `radgauge fit vlscore`, got: {error!r}") from error

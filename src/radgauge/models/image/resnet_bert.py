@@ -6,7 +6,6 @@ names belong to what; docs/metrics/vlscore.md shows one. Neither that code nor t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from radgauge.images.prepare import Preparation, from_transformers
 from radgauge.models.checkpoints.catalogue import locate_tokenizer
 from radgauge.models.checkpoints.lightning_checkpoint import open_lightning
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer, read_weights
+from radgauge.parsing import parse_json
 
 WIRING = "two_tower.json"
 POOLINGS = ("cls", "mean", "pooler")
@@ -77,7 +77,7 @@ def read_wiring(folder: Path) -> dict[str, Any]:
     """
     path = folder / WIRING
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
         image, text = dict(found["image"]), dict(found["text"])
         steps = [list(step) for part in (image, text) for step in part["head"]]
         image["weights"], text["weights"], image["prefix"], text["prefix"], text["encoder"]

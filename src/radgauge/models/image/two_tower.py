@@ -25,6 +25,7 @@ from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, 
 from radgauge.models.checkpoints.open_clip_form import CONFIG, load_open_clip
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
 from radgauge.models.image.resnet_bert import WIRING, load_resnet_bert, read_wiring
+from radgauge.parsing import parse_json
 
 Vectors = NDArray[np.float32]
 _PER_PASS = 16
@@ -141,7 +142,7 @@ def _preparation(folder: Path, model: str) -> Preparation:
 
 def _json(path: Path, model: str) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError) as error:
         raise ModelError(f"{model!r} must hold {path.name}, got: {error}") from error
     return found if isinstance(found, dict) else {}

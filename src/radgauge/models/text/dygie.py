@@ -11,7 +11,6 @@ from the graph.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Sequence
@@ -28,6 +27,7 @@ from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_t
 from radgauge.models.text.batching import markers
 from radgauge.models.text.sequences import SequenceEncoder
 from radgauge.packing import pack_without_words, unpack_with_words
+from radgauge.parsing import parse_json
 from radgauge.report_reader.graph_json import Graph
 from radgauge.report_reader.radgraph import TOKEN
 
@@ -379,5 +379,5 @@ def _is_bare(folder: Path) -> bool:
     Named by its own file, since it is the class in transformers 4, which the authors' code runs on, that counts.
     """
     path = folder / "tokenizer_config.json"
-    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found = parse_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return found.get("tokenizer_class") in ("PreTrainedTokenizerFast", "TokenizersBackend")  # the latter: since 5

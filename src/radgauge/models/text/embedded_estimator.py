@@ -20,6 +20,7 @@ from radgauge.errors import ModelError
 from radgauge.files import replacing, sha256_of
 from radgauge.models.text.feed_forward import Head, head_of
 from radgauge.models.text.report_sketch import VERSION, ReportSketch
+from radgauge.parsing import parse_json
 
 EMBEDDED = Path(__file__).parent / "data" / "comet_embedded.npz"
 
@@ -65,7 +66,7 @@ def load_embedded(path: Path = EMBEDDED) -> EmbeddedEstimator:
     """
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            settings = json.loads(stored["meta"].tobytes())
+            settings = parse_json(stored["meta"].tobytes())
             number = sum(name.startswith("weight_") for name in stored.files)
             layers = [(stored[f"weight_{at}"], stored[f"bias_{at}"]) for at in range(number)]
             digest = sha256_of(path)[:12]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, 
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
 from radgauge.models.text.batching import TOKENS_PER_BATCH, token_batches
 from radgauge.models.text.static_embedding import StaticEncoder
+from radgauge.parsing import parse_json
 
 Vectors = NDArray[np.float32]
 POOLINGS = ("auto", "cls", "mean", "pooler")
@@ -173,10 +173,10 @@ def _modules(folder: Path) -> list[tuple[str, dict[str, Any], Path]]:
     if not listing.exists():
         return []
     found = []
-    for entry in json.loads(listing.read_text()):
+    for entry in parse_json(listing.read_text()):
         config = folder / entry["path"] / "config.json"
         kind = entry["type"].rpartition(".")[2]
-        found.append((kind, json.loads(config.read_text()) if config.exists() else {}, folder / entry["path"]))
+        found.append((kind, parse_json(config.read_text()) if config.exists() else {}, folder / entry["path"]))
     return found
 
 

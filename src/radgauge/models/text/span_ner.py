@@ -6,7 +6,6 @@ the five types. Zhong and Chen (2021), A frustratingly easy approach for entity 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +22,7 @@ from radgauge.models.text.ratener import (
     splitter_named,
 )
 from radgauge.packing import pack_without_words, unpack_with_words
+from radgauge.parsing import parse_json
 from radgauge.text.tokens import tokenize
 
 SPAN_HEAD = "span_head.json"
@@ -207,5 +207,5 @@ def _settings(folder: Path) -> dict[str, Any]:
     path = folder / SPAN_HEAD
     if not path.is_file():
         raise ModelError(f"{folder} has no {SPAN_HEAD}: it must come from `radgauge train ner --scheme span`")
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, Any] = parse_json(path.read_text(encoding="utf-8"))
     return found

@@ -11,7 +11,6 @@ transformer costs users a gigabyte of libraries (figures in the model card).
 
 from __future__ import annotations
 
-import json
 import re
 import zipfile
 import zlib
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ModelError
+from radgauge.parsing import parse_json
 from radgauge.text.words import normal_form
 
 Vectors = NDArray[np.float32]
@@ -77,7 +77,7 @@ def _opened(path: Path) -> Iterator[Any]:
 def read_meta(path: Path) -> dict[str, Any]:
     """Name, content hash and sizes of a table, without its vectors."""
     with _opened(path) as stored:
-        meta: dict[str, Any] = json.loads(stored["meta"].tobytes())
+        meta: dict[str, Any] = parse_json(stored["meta"].tobytes())
         return meta
 
 

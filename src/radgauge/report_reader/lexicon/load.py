@@ -15,6 +15,7 @@ from typing import Any
 from radgauge.cache import default_cache_dir
 from radgauge.errors import InputError
 from radgauge.files import write_file
+from radgauge.parsing import parse_toml
 from radgauge.report_reader.lexicon.check import check_graph, check_table, check_terms
 from radgauge.report_reader.lexicon.concepts import Concept, Lexicon
 from radgauge.text.tokens import phrase_key
@@ -53,7 +54,7 @@ def _bytes(path: Path) -> bytes:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(_bytes(path).decode("utf-8"))
+        return parse_toml(_bytes(path).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LexiconError([f"{path}: not valid TOML: {error}"]) from error
 

@@ -17,6 +17,7 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.errors import InputError
 from radgauge.metric import Metric
+from radgauge.parsing import parse_toml
 from radgauge.reading import Readings
 from radgauge.scores import Scores, score
 
@@ -90,7 +91,7 @@ class Behaviour:
 def behaviour_cases(path: Path = SHIPPED) -> tuple[BehaviourCase, ...]:
     """The suite from a TOML file: [[group]] with a name and cases."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = parse_toml(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file ({error})") from None
     groups = table.get("group")
