@@ -23,7 +23,7 @@ def _read(text: str) -> list[tuple[str, str, str]]:
         ("Sm R eff, no ptx.", [("pleural_effusion", "present", "right"), ("pneumothorax", "absent", "")]),
         ("Mod centrilob emphysma.", [("centrilobular_emphysema", "present", "")]),
         ("Acute L rib fxs.", [("rib_fracture", "present", "left")]),
-        ("Bilat effs L>R w compr atelect.", [("pleural_effusion", "present", "bilateral")]),
+        ("Bilat eff L>R w compr atelect.", [("pleural_effusion", "present", "bilateral")]),
         ("No cardiomeglay or consolidaton.", [("cardiomegaly", "absent", ""), ("consolidation", "absent", "")]),
         ("Dense opacty beside the aneursym.", [("aneurysm", "present", "")]),
     ],

@@ -77,7 +77,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
         _by_first_word(abbreviations),
         _by_first_word(lowered),
         compositions,
-        {concept.id: side for concept in lexicon if (side := _side_of(concept.name))},
+        {concept.id: side for concept in lexicon if (side := concept.side or _side_of(concept.name))},
         frozenset(word.lower() for word in bilateral),
         _regions(lexicon),
         {

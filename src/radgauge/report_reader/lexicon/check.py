@@ -11,7 +11,13 @@ from radgauge.text.tokens import phrase_key
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _LISTS = ("synonyms", "abbreviations", "adjectives", "parents", "location", "denies", "regions")
-_CHOICES = {"kind": KINDS, "tier": TIERS, "chexpert": (*CHEXPERT, "none"), "nih": (*NIH, "none")}
+_CHOICES = {
+    "kind": KINDS,
+    "tier": TIERS,
+    "chexpert": (*CHEXPERT, "none"),
+    "nih": (*NIH, "none"),
+    "side": ("left", "right"),
+}
 _FIELDS = tuple(each.name for each in fields(Concept) if each.name != "file")
 
 
@@ -32,7 +38,7 @@ def check_table(table: Mapping[str, object], *, file: str, position: int, partia
         value = table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
             problems.append(f"{where}: {key} must be a list of non-empty strings, got {value!r}")
-    for key in ("kind", "name", "chexpert", "nih", "tier", "lay"):
+    for key in ("kind", "name", "chexpert", "nih", "side", "tier", "lay"):
         value = table.get(key, "")
         if not isinstance(value, str) or (key == "name" and key in table and not value.strip()):
             problems.append(f"{where}: {key} must be a string, got {value!r}")

@@ -56,6 +56,7 @@ class Concept:
     parents: tuple[str, ...] = ()
     location: tuple[str, ...] = ()
     paired: bool = False
+    side: str = ""  # of what lies on one side only and does not say so in its name
     chexpert: str = ""  # "none" ends the search among the parents, as in nih
     nih: str = ""
     tier: str = ""

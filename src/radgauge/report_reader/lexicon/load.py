@@ -22,7 +22,7 @@ from radgauge.text.tokens import phrase_key
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 """Counts up whenever the fields of concepts change."""
 
 _FILES_KEPT = 12

@@ -1,0 +1,81 @@
+"""What the lexicon knows, region by region: a sentence, and the concepts that it asserts."""
+
+from __future__ import annotations
+
+import pytest
+
+from radgauge.report_reader import read_report
+
+Expected = dict[str, str]  # concept -> assertion
+
+MUSCULOSKELETAL: list[tuple[str, Expected]] = [
+    ("Colles' fracture of the left wrist.", {"colles_fracture": "present"}),
+    ("Volarly displaced Smith's fracture.", {"smith_fracture": "present"}),
+    (
+        "No Monteggia fracture or Galeazzi fracture-dislocation.",
+        {"monteggia_fracture": "absent", "galeazzi_fracture": "absent"},
+    ),
+    ("Boxer's fracture with apex dorsal angulation.", {"boxer_fracture": "present"}),
+    ("Possible Bennett fracture.", {"bennett_fracture": "uncertain"}),
+    ("Spilled teacup sign on the lateral view.", {"lunate_dislocation": "present"}),
+    ("Terry Thomas sign is present.", {"scapholunate_dissociation": "present"}),
+    ("SLAP tear without paralabral cyst.", {"slap_tear": "present", "paralabral_cyst": "absent"}),
+    ("Full-thickness tear of the supraspinatus tendon.", {"supraspinatus_tear": "present"}),
+    ("Double PCL sign.", {"medial_meniscal_tear": "present"}),
+    ("The posterolateral corner is torn: arcuate sign.", {"posterolateral_corner_injury": "present"}),
+    ("Displaced subcapital fracture.", {"femoral_neck_fracture": "present"}),
+    (
+        "Weber C fracture and a Maisonneuve injury.",
+        {"weber_fracture": "present", "maisonneuve_fracture": "present"},
+    ),
+    ("Jones fracture, no Lisfranc injury.", {"jones_fracture": "present", "lisfranc_injury": "absent"}),
+    ("Salter-Harris II fracture of the distal radius.", {"physeal_injury": "present"}),
+    ("Classic metaphyseal lesions.", {"classic_metaphyseal_lesion": "present"}),
+    ("Gull wing erosions of the fingers.", {"erosive_osteoarthritis": "present"}),
+    ("Overhanging edges and tophi.", {"gout": "present"}),
+    ("Sunburst periosteal reaction and a Codman triangle.", {"osteosarcoma": "present"}),
+    ("Honda sign on the bone scan.", {"sacral_insufficiency_fracture": "present"}),
+]
+
+CHEST: list[tuple[str, Expected]] = [
+    ("The minor fissure shows a Golden S sign.", {"golden_s_sign": "present"}),
+    ("Luftsichel beside the aortic arch.", {"luftsichel_sign": "present"}),
+    ("Deep sulcus sign on the supine film.", {"deep_sulcus_sign": "present"}),
+    ("No Westermark sign or Hampton's hump.", {"westermark_sign": "absent", "hampton_hump": "absent"}),
+    ("Saddle embolus.", {"saddle_embolus": "present"}),
+    ("Bat-wing opacities with upper lobe blood diversion.", {"pulmonary_edema": "present"}),
+    ("Water bottle heart.", {"pericardial_effusion": "present"}),
+    ("Reversed halo sign in the lingula.", {"reversed_halo_sign": "present"}),
+    ("Finger-in-glove opacities.", {"allergic_aspergillosis": "present"}),
+    ("Tram-track opacities at the bases.", {"bronchiectasis": "present"}),
+    ("Cannonball metastases.", {"pulmonary_metastasis": "present"}),
+    ("Split pleura sign in keeping with empyema.", {"empyema": "present"}),
+    ("Phantom tumour in the fissure.", {"pleural_pseudotumor": "present"}),
+    ("Holly leaf plaques on both sides.", {"pleural_plaque": "present"}),
+    ("Stanford type B dissection.", {"aortic_dissection": "present"}),
+    ("Cottage-loaf outline of the liver dome.", {"diaphragmatic_rupture": "present"}),
+    ("Bochdalek hernia containing fat.", {"bochdalek_hernia": "present"}),
+    ("Collapse of the right middle lobe.", {"middle_lobe_collapse": "present"}),
+    ("Steeple sign of the subglottic airway.", {"croup": "present"}),
+    ("Popcorn calcification within the nodule.", {"hamartoma_lung": "present"}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), MUSCULOSKELETAL + CHEST)
+def test_terms_of_the_region_are_read(text: str, expected: Expected) -> None:
+    read = {mention.concept: mention.assertion for mention in read_report(text).mentions}
+    assert expected.items() <= read.items()
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("Opacity in the lingula.", "left"),
+        ("Middle lobe consolidation.", "right"),
+        ("RML atelectasis.", "right"),
+        ("Thickened minor fissure.", "right"),
+    ],
+)
+def test_a_lobe_carries_its_side(text: str, side: str) -> None:
+    findings = [mention for mention in read_report(text).mentions if mention.kind == "abnormality"]
+    assert [mention.attributes.laterality for mention in findings] == [side]
