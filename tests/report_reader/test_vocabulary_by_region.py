@@ -60,8 +60,43 @@ CHEST: list[tuple[str, Expected]] = [
     ("Popcorn calcification within the nodule.", {"hamartoma_lung": "present"}),
 ]
 
+HEAD_AND_NECK: list[tuple[str, Expected]] = [
+    ("Hyperdense MCA sign on the left.", {"dense_mca_sign": "present"}),
+    ("Loss of the insular ribbon.", {"insular_ribbon_sign": "present"}),
+    ("Lateral medullary infarct.", {"pica_infarct": "present"}),
+    ("No SAH, SDH or MLS.", {"subarachnoid_hemorrhage": "absent", "midline_shift": "absent"}),
+    ("Empty delta sign.", {"dural_venous_sinus_thrombosis": "present"}),
+    ("Biconvex hyperdense collection over the right temporal lobe.", {"epidural_hematoma": "present"}),
+    ("Blood in the fourth ventricle.", {"intraventricular_hemorrhage": "present"}),
+    ("Hot cross bun in the pons.", {"hot_cross_bun_sign": "present"}),
+    ("Hummingbird sign.", {"hummingbird_sign": "present"}),
+    ("Dawson's fingers.", {"demyelination": "present"}),
+    ("Molar tooth sign.", {"joubert_syndrome": "present"}),
+    ("Extra-axial mass with a dural tail.", {"meningioma": "present"}),
+    ("Ice cream cone sign.", {"vestibular_schwannoma": "present"}),
+    ("Le Fort II fracture; no ZMC fracture.", {"le_fort_fracture": "present", "tripod_fracture": "absent"}),
+    ("Orbital floor fracture with a teardrop sign of the orbit.", {"blowout_fracture": "present"}),
+    ("Suspected Ludwig's angina.", {"ludwig_angina": "uncertain"}),
+    ("Erosion of the scutum.", {"cholesteatoma": "present"}),
+    ("Fracture of the nasal bones.", {"nasal_bone_fracture": "present"}),
+]
 
-@pytest.mark.parametrize(("text", "expected"), MUSCULOSKELETAL + CHEST)
+PLACE_AND_WORD: list[tuple[str, Expected]] = [
+    ("The anterior cruciate ligament is torn.", {"acl_tear": "present"}),
+    ("Torn left medial meniscus.", {"medial_meniscal_tear": "present"}),
+    ("The fractured right patella.", {"patellar_fracture": "present"}),
+    ("L2 is fractured.", {"lumbar_fracture": "present"}),
+    ("T11 is wedged.", {"compression_deformity": "present"}),
+    ("Popliteal vein thrombus.", {"dvt": "present"}),
+    ("Filling defect in the left pulmonary artery.", {"pulmonary_embolism": "present"}),
+    ("The spleen is lacerated.", {"splenic_laceration": "present"}),
+    ("The right renal artery is stenosed.", {"renal_artery_stenosis": "present"}),
+    ("The spinal cord is compressed.", {"cord_compression": "present"}),
+    ("Stone in the distal ureter.", {"ureteral_stone": "present"}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), MUSCULOSKELETAL + CHEST + HEAD_AND_NECK + PLACE_AND_WORD)
 def test_terms_of_the_region_are_read(text: str, expected: Expected) -> None:
     read = {mention.concept: mention.assertion for mention in read_report(text).mentions}
     assert expected.items() <= read.items()

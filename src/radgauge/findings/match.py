@@ -188,7 +188,7 @@ def _describe(
             added.remove(diagnosis)
             missing[:] = [each for each in missing if each not in told]
     for own, mine, other in ((missing, reference, candidate), (added, candidate, reference)):
-        shared = [each for each in other.present if any(_shares(each, one) for one in mine.present)]
+        shared = [each for each in other.present if any(_names(each, one, knowledge) for one in mine.present)]
         if own and shared:
             own[:] = [each for each in own if not any(is_sign(each, known, knowledge) for known in shared)]
     return found
@@ -203,8 +203,9 @@ def _told(
     return [each for each in leftover if id(each) not in kept]
 
 
-def _shares(a: Finding, b: Finding) -> bool:
-    return not set(a.concepts).isdisjoint(b.concepts)
+def _names(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether the first finding is the second, or a kind of it: "Colles fracture", "fracture of the radius"."""
+    return any(knowledge.lexicon.is_a(one, other) for one in a.concepts for other in b.concepts)
 
 
 def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
