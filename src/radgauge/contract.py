@@ -41,6 +41,12 @@ ODD = (
 )
 """Texts that occur: empty, masked, numbers, other scripts, line ends, very long ones."""
 
+EMPTY = (
+    *("", "  \n", "\u200b", "\u200b\u200d\ufeff", "\xa0\u2009", "\x00\x1b", "\u202e\u2066", ".", "-", "...", "?!"),
+    *("--- . ---", "\u2022", "XXXX", "XXXX XXXX.", "___", "[**Name**], ___", "|||", "\U0001fac1"),
+)
+"""Texts that say nothing, in whichever characters: no metric judges them, unless its settings say so."""
+
 TOLERANCE = 1e-5
 """How much values may differ between batches: models in single precision are not exact."""
 
@@ -170,13 +176,17 @@ def rows_out_equal_rows_in(bench: Bench) -> None:
 
 def empty_is_not_judged(bench: Bench) -> None:
     """An empty candidate or a missing reference is NaN with a reason, unless the settings say otherwise."""
-    for text in ("", "  \n"):
-        scores = bench.score(bench.cases([text, *REPORTS[1:]]))
-        if not bench.metric.judges_empty:
-            bench.demand(bool(np.isnan(scores.headline[0])), "an empty candidate must be NaN")
+    texts = [text for empty in EMPTY for text in (empty, REPORTS[0])]
+    scores = bench.score(bench.cases(texts))
+    if not bench.metric.judges_empty:
+        for text, values in zip(EMPTY, scores.values[::2], strict=True):
+            bench.demand(bool(np.isnan(values).all()), f"an empty candidate must be NaN, {text!r} got {values[0]}")
     if "reference" in bench.metric.needs:
         alone = [dataclasses.replace(case, references=()) for case in bench.cases(REPORTS)]
         bench.demand(bool(np.isnan(bench.score(alone).values).all()), "a case without reference must be NaN")
+        if not bench.metric.judges_empty:
+            beside = bench.score(bench.cases([REPORTS[0]] * len(EMPTY), EMPTY)).values
+            bench.demand(bool(np.isnan(beside).all()), "a case with an empty reference must be NaN")
 
 
 def order_does_not_matter(bench: Bench) -> None:
@@ -276,6 +286,8 @@ def explanations_point_into_the_text(bench: Bench) -> None:
         bench.demand(isinstance(explained, Explanation), "explain must return an Explanation or None")
         bench.demand(set(explained.values) <= set(metric.columns), "an explanation must use the column names")
         value = bench.score([case]).values[0]
+        if np.isnan(value[0]):  # what is not judged is not explained
+            continue
         for column, shown in explained.values.items():
             true = value[metric.columns.index(column)]
             bench.same(np.array([shown]), np.array([true]), f"explain says {column} = {shown}, score says {true}")

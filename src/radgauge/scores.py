@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,12 @@ from radgauge.errors import RadgaugeError, UsageError
 from radgauge.metric import Metric, Rows, mean
 from radgauge.reading import Readings
 from radgauge.registry import load
+from radgauge.text.words import has_words
+
+log = logging.getLogger(__name__)
+
+LONGEST = 200_000
+"""Characters of the longest text that is judged unless told otherwise; reports have some thousands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +168,7 @@ def score(
     *,
     reading: Readings | None = None,
     models: str = "embedded",
+    longest: int = LONGEST,
 ) -> Results:
     """Judge every case with every metric. Rows in = rows out.
 
@@ -169,6 +177,8 @@ def score(
         metrics: Names ("bleu"), specifications ("bleu:variant=cxr") or Metric objects; None = the defaults.
         reading: Shared readings, so that several calls read each text once.
         models: Profile for metrics given by name: "embedded", "published" or a folder of checkpoints.
+        longest: Characters of the longest text that is judged; a case with a longer one is not, with this reason.
+            It bounds the memory of metrics that compare every word of one text with every word of another.
 
     >>> results = score([{"id": "1", "candidate": "no effusion", "reference": "no effusion"}], ["bleu"])
     >>> results.records()[0]["bleu_1"]
@@ -179,7 +189,9 @@ def score(
     shared = reading if reading is not None else Readings()
     names = [metric.name for metric in judges]
     labels = [metric.name if names.count(metric.name) == 1 else metric.columns[0] for metric in judges]
-    results = {label: _judge(metric, listed, shared, label) for label, metric in zip(labels, judges, strict=True)}
+    results = {
+        label: _judge(metric, listed, shared, label, longest) for label, metric in zip(labels, judges, strict=True)
+    }
     meta_names = dict.fromkeys(name for case in listed for name in case.meta)
     return Results(results, {name: [case.meta.get(name, "") for case in listed] for name in meta_names})
 
@@ -203,21 +215,17 @@ def _load_all(metrics: Sequence[str | Metric] | str | Metric | None, *, models: 
     return judges
 
 
-def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str) -> Scores:
+def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str, longest: int) -> Scores:
     reasons: dict[Key, str] = {}
     able: list[int] = []
     for index, case in enumerate(cases):
-        if why := _unable(metric, case):
+        if why := _unable(metric, case, longest):
             reasons[case.key] = why
         else:
             able.append(index)
-    judged = [cases[index].with_real_references() for index in able]
-    measured = metric.measure(judged, reading=reading)
-    if measured.ndim != 2 or len(measured) != len(judged):
-        raise RadgaugeError(
-            f"metric {metric.name!r} must return one row per case, "
-            f"got shape {measured.shape} for {len(judged)} cases"
-        )
+    judged = [_with_usable_references(metric, cases[index]) for index in able]
+    measured, failed = _measure(metric, judged, reading)
+    reasons.update(failed)
     if np.isinf(measured).any():
         raise RadgaugeError(f"metric {metric.name!r} returned an infinite value; NaN means cannot be judged")
     rows = np.full((len(cases), measured.shape[1]), np.nan)
@@ -225,8 +233,8 @@ def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str)
     values = np.full((len(cases), len(metric.columns)), np.nan)
     values[able] = metric.case_scores(measured)
     for index, case in zip(able, judged, strict=True):
-        if np.isnan(values[index, 0]):
-            reasons[case.key] = metric.why_not(case, reading=reading)
+        if np.isnan(values[index, 0]) and case.key not in failed:
+            reasons[case.key] = _why_not(metric, case, reading)
     return Scores(
         judge=label,
         signature=metric.signature(),
@@ -241,16 +249,81 @@ def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str)
     )
 
 
-def _unable(metric: Metric, case: Case) -> str:
+def _measure(metric: Metric, cases: Sequence[Case], reading: Readings) -> tuple[Rows, dict[Key, str]]:
+    """Rows of the cases, and why some of them have none: a case that makes the metric fail fails alone.
+
+    What radgauge itself refuses (a missing model, a wrong setting) still ends the run: it concerns every case.
+    """
+    try:
+        return _measured(metric, cases, reading), {}
+    except RadgaugeError:
+        raise
+    except Exception as error:
+        why = f"{metric.name} failed on this case ({_kind(error)})"
+        log.warning("%s failed on %d cases (%s); they are tried in smaller parts", metric.name, len(cases), why)
+    if len(cases) == 1:
+        return np.full((1, _measured(metric, (), reading).shape[1]), np.nan), {cases[0].key: why}
+    middle = len(cases) // 2
+    halves = [_measure(metric, part, reading) for part in (cases[:middle], cases[middle:])]
+    failed = {**halves[0][1], **halves[1][1]}
+    rows: Rows = np.vstack([half for half, _ in halves])
+    if failed and not metric.independent:  # what is left is measured together, as its definition wants
+        kept = [index for index, case in enumerate(cases) if case.key not in failed]
+        rows = np.full_like(rows, np.nan)
+        if kept:
+            again, more = _measure(metric, [cases[index] for index in kept], reading)
+            rows[kept] = again
+            failed.update(more)
+    return rows, failed
+
+
+def _measured(metric: Metric, cases: Sequence[Case], reading: Readings) -> Rows:
+    measured = metric.measure(cases, reading=reading)
+    if measured.ndim != 2 or len(measured) != len(cases):
+        raise RadgaugeError(
+            f"metric {metric.name!r} must return one row per case, "
+            f"got shape {measured.shape} for {len(cases)} cases"
+        )
+    return measured
+
+
+def _why_not(metric: Metric, case: Case, reading: Readings) -> str:
+    try:
+        return metric.why_not(case, reading=reading)
+    except RadgaugeError:
+        raise
+    except Exception as error:
+        return f"cannot be judged ({_kind(error)})"
+
+
+def _kind(error: Exception) -> str:
+    """What kind of error it is; its message may hold report text and is not repeated."""
+    return "MemoryError" if isinstance(error, MemoryError) else type(error).__name__
+
+
+def _unable(metric: Metric, case: Case, longest: int) -> str:
     if case.missing:
         return case.missing
-    if not case.candidate.strip() and not metric.judges_empty:
-        return "empty candidate"
-    if "reference" in metric.needs and not any(text.strip() for text in case.references):
-        return "empty reference" if case.references else "no reference"
+    if not metric.judges_empty and not has_words(case.candidate):
+        return "candidate has no words" if case.candidate.strip() else "empty candidate"
+    if "reference" in metric.needs and not _with_usable_references(metric, case).references:
+        blank = not any(text.strip() for text in case.references)
+        return "no reference" if not case.references else "empty reference" if blank else "reference has no words"
     if "image" in metric.needs and not case.images:
         return "no image"
+    if len(case.candidate) > longest:
+        return f"candidate longer than {longest:,} characters"
+    if "reference" in metric.needs and any(len(text) > longest for text in case.references):
+        return f"reference longer than {longest:,} characters"
     return ""
+
+
+def _with_usable_references(metric: Metric, case: Case) -> Case:
+    """The case without references that say nothing; settings that judge empty texts drop blank ones only."""
+    if metric.judges_empty:
+        return case.with_real_references()
+    kept = tuple(text for text in case.references if has_words(text))
+    return case if len(kept) == len(case.references) else replace(case, references=kept)
 
 
 def _frame_library(name: str) -> Any:

@@ -153,13 +153,15 @@ def test_within_crossing_groups_is_the_mean_of_their_values() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_within_studies_leaves_undefined_studies_out(kind: str) -> None:
-    target = np.array([1.0, 2, 3, 3, 2, 1, 5, 5, 5])
-    judge = np.array([1.0, 2, 3, 1, 2, 3, 1, 2, 3])
-    studies = np.repeat(["a", "b", "c"], 3)
+    target = np.array([1.0, 2, 3, 3, 2, 1, 5, 5, 5] * 2)
+    judge = np.array([1.0, 2, 3, 1, 2, 3, 1, 2, 3] * 2)
+    studies = np.repeat(["a", "b", "c", "d", "e", "f"], 3)
     found = correlation(judge, target, rng=seeded(), kind=kind, within=studies, studies=studies)
-    assert [g.value for g in found.groups] == pytest.approx([1.0, -1.0, math.nan], nan_ok=True)
+    assert [g.value for g in found.groups] == pytest.approx([1.0, -1.0, math.nan] * 2, nan_ok=True)
     assert found.value == 0.0
     assert (found.interval.low, found.interval.high) == pytest.approx((-1.0, 1.0))
+    few = correlation(judge[:9], target[:9], rng=seeded(), kind=kind, within=studies[:9], studies=studies[:9])
+    assert math.isnan(few.interval.low)  # three studies, two of them defined: no interval
 
 
 def test_bca_equals_scipy_on_the_same_replicates() -> None:

@@ -13,7 +13,14 @@ from scipy import stats as scipy_stats
 
 from radgauge.errors import InputError, UsageError
 from radgauge.stats import Interval, bootstrap, interval, mean_scores
-from radgauge.stats.resample import bca_bounds, draw_weights, jackknife, percentile_bounds, totals_and_counts
+from radgauge.stats.resample import (
+    LEAST,
+    bca_bounds,
+    draw_weights,
+    jackknife,
+    percentile_bounds,
+    totals_and_counts,
+)
 
 values = st.one_of(st.floats(-100, 100), st.just(math.nan))
 
@@ -127,8 +134,8 @@ def test_any_table_gives_intervals_without_warnings(rows: list[tuple[float, floa
         n = int(judged[:, column].sum())
         assert (one.n, one.missing) == (n, len(table) - n)
         assert math.isnan(one.value) == (n == 0)
-        assert math.isnan(one.low) == math.isnan(one.high) == (n < 2)
-        if n >= 2:
+        assert math.isnan(one.low) == math.isnan(one.high) == (n < LEAST)
+        if n >= LEAST:
             known = table[judged[:, column], column]
             slack = 1e-9 * max(1.0, np.abs(known).max())
             assert known.min() - slack <= one.low <= one.high <= known.max() + slack
@@ -176,7 +183,7 @@ def test_order_of_rows_does_not_matter_to_the_value() -> None:
         (
             lambda: interval([1.0], rng=seeded(), method="normal"),
             UsageError,
-            "method must be one of percentile, bca",
+            "method must be one of auto, percentile, bca, t",
         ),
         (
             lambda: bootstrap([1.0], rng=seeded(), resamples=0),
@@ -191,3 +198,48 @@ def test_order_of_rows_does_not_matter_to_the_value() -> None:
 def test_messages(call, error, message) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(error, match=message):
         call()
+
+
+def test_t_is_the_textbook_interval_of_a_mean() -> None:
+    values = seeded(3).normal(size=9)
+    (found,) = interval(values, rng=seeded(), method="t")
+    low, high = scipy_stats.t.interval(0.95, 8, values.mean(), values.std(ddof=1) / 3)
+    assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_t_counts_judged_units_only() -> None:
+    values = np.array([0.2, 0.4, 0.9, 0.5, 0.7])
+    (plain,) = interval(values, rng=seeded(), method="t")
+    (holed,) = interval(np.insert(values, 2, np.nan), rng=seeded(), method="t")
+    assert (holed.low, holed.high, holed.n, holed.missing) == (
+        pytest.approx(plain.low),
+        pytest.approx(plain.high),
+        5,
+        1,
+    )
+
+
+def test_auto_takes_the_method_that_holds() -> None:
+    def made(values: object) -> Interval:
+        return interval(values, rng=seeded(), method="auto")[0]  # type: ignore[arg-type]
+
+    assert made(seeded().normal(size=10)).method == "t"
+    assert made(seeded().normal(size=120)).method == "percentile"
+    share = made([1.0] * 8)
+    assert (share.method, share.low, share.high) == ("wilson", pytest.approx(0.6756, abs=1e-4), pytest.approx(1.0))
+
+
+@pytest.mark.parametrize("method", ["auto", "percentile", "bca", "t"])
+@pytest.mark.parametrize("values", [[0.2, 0.8], [0.0, 1.0, 1.0, 1.0]])
+def test_fewer_than_five_cases_get_no_interval(method: str, values: list[float]) -> None:
+    (found,) = interval(values, rng=seeded(), method=method)  # type: ignore[arg-type]
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert found.value == pytest.approx(np.mean(values))
+
+
+@pytest.mark.parametrize("size", [5, 10, 20])
+def test_auto_covers_a_mean_of_few_cases(size: int) -> None:
+    rng = seeded(11)
+    found = [interval(rng.normal(size=size), rng=rng, method="auto")[0] for _ in range(600)]
+    assert sum(one.low <= 0 <= one.high for one in found) / 600 > 0.925  # 0.95 less three standard errors

@@ -138,7 +138,8 @@ def align_cli(
         err = console(stderr=True)
         unit = "studies" if interval != "yu2022" else "single cases (as in the paper; too narrow)"
         notes = [f"{found.cases} cases; positive = agreement; intervals resample {unit}"]
-        for note in (*notes, *found.notes, *o.profile_note(results)):
+        few = o.few_cases_note(len({study for study, _ in results.keys_of_cases}), "studies")
+        for note in (*notes, *few, *found.notes, *o.profile_note(results)):
             err.print(f"note: {note}", soft_wrap=True)
 
 

@@ -68,7 +68,7 @@ def compare_cli(
     images: o.Images = None,
     images_outside: o.ImagesOutside = False,
     models: o.Models = "embedded",
-    interval: Annotated[str, typer.Option("--interval", help="'percentile' or 'bca'.")] = "percentile",
+    interval: o.IntervalMethod = "auto",
     resamples: o.Resamples = 2000,
     level: o.Level = 0.95,
     seed: o.Seed = 0,
@@ -181,7 +181,8 @@ def compare_cli(
                     "radcliq:version=v0 and preprint count errors",
                     soft_wrap=True,
                 )
-        for note in o.profile_note(results):
+        few = o.few_cases_note(min((line.result.n for line in lines), default=0)) if lines else []
+        for note in (*few, *o.profile_note(results)):
             err.print(f"note: {note}", soft_wrap=True)
 
 

@@ -78,6 +78,14 @@ Seed = Annotated[int, typer.Option("--seed", help="Seed of all resampling.")]
 Resamples = Annotated[
     int, typer.Option("--resamples", min=0, help="Bootstrap resamples for the intervals; 0 = no intervals.")
 ]
+LONGEST = 200_000  # as radgauge.scores.LONGEST, which would cost the start of every verb; a test holds them equal
+Longest = Annotated[
+    int,
+    typer.Option("--longest", min=1, help="Characters of the longest text that is judged; longer: not judged."),
+]
+IntervalMethod = Annotated[
+    str, typer.Option("--interval", help="auto (wilson, t or percentile by what holds), percentile, bca, or t.")
+]
 Level = Annotated[float, typer.Option("--level", min=0.5, max=0.999, help="Coverage of the intervals.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; only the result.")]
 
@@ -209,6 +217,15 @@ def _jsonable(value: object) -> object:
     if value is None or isinstance(value, str | int | bool):
         return value
     return str(value)
+
+
+def few_cases_note(number: int, unit: str = "cases") -> list[str]:
+    """A warning if the intervals rest on so few units that none of the methods is sure to hold."""
+    from radgauge.stats.resample import FEW
+
+    if number >= FEW:
+        return []
+    return [f"{number} {unit}: with fewer than {FEW}, intervals can cover less than they say (docs/intervals.md)"]
 
 
 def typical_notes(results: Results) -> list[str]:

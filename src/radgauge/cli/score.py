@@ -29,6 +29,7 @@ def score_cli(
     images: o.Images = None,
     images_outside: o.ImagesOutside = False,
     models: o.Models = "embedded",
+    longest: o.Longest = o.LONGEST,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write a value per case and metric to this .jsonl or .parquet."),
@@ -37,7 +38,7 @@ def score_cli(
         Path | None,
         typer.Option("--explain", help="Write why each case got its scores to this .jsonl."),
     ] = None,
-    interval: Annotated[str, typer.Option("--interval", help="'percentile' or 'bca'.")] = "percentile",
+    interval: o.IntervalMethod = "auto",
     resamples: o.Resamples = 1000,
     level: o.Level = 0.95,
     seed: o.Seed = 0,
@@ -83,7 +84,7 @@ def score_cli(
         images_outside=images_outside,
     )
     reading = o.open_readings(no_cache=no_cache, quiet=quiet)
-    results = score(case_file.cases, metric or None, reading=reading, models=models)
+    results = score(case_file.cases, metric or None, reading=reading, models=models, longest=longest)
     about = {"seed": seed, "input": case_file.provenance.as_dict()}
     if output is not None:
         write_scores(output, results, about=about)
@@ -110,7 +111,8 @@ def score_cli(
     hidden = len({line.column for line in lines}) - len({line.column for line in shown})
     if hidden:
         err.print(f"note: {hidden} more outputs with --all-columns", soft_wrap=True)
-    notes = (*case_file.provenance.warnings, *not_judged_notes(lines), *o.typical_notes(results))
+    few = o.few_cases_note(min((line.judged for line in lines if line.judged), default=0)) if resamples else []
+    notes = (*case_file.provenance.warnings, *not_judged_notes(lines), *o.typical_notes(results), *few)
     for note in (*notes, *o.profile_note(results)):
         err.print(f"note: {note}", soft_wrap=True)
     if output is not None:

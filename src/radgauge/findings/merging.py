@@ -14,6 +14,7 @@ from radgauge.findings.open_claims import OPEN
 from radgauge.findings.rules import Rules
 from radgauge.report_reader.reading import Mention
 
+_COMPARED = 100  # findings of a report that a further one is held against; real reports have fewer
 _ALTERNATIVE = re.compile(r"^\W*(?:\w+\W+){0,4}?(?:or|versus|vs|and/or)\b", re.IGNORECASE)
 _SLASH = re.compile(r"^\s*/\s*$")
 _APPOSED = re.compile(
@@ -99,7 +100,10 @@ def merge(found: list[Finding], knowledge: Knowledge) -> tuple[Finding, ...]:
     merged: list[Finding] = []
     parts = knowledge.rules.parts
     for finding in found:
-        for place, known in enumerate(merged):
+        sizes, said_in = finding.sizes_mm, finding.sentences
+        for place, known in enumerate(merged[:_COMPARED]):
+            if sizes and known.sizes_mm and known.sizes_mm != sizes and known.sentences != said_in:
+                continue  # none of the rules below can hold: many sizes must not cost the square of their number
             if known.kind == finding.kind == "device" and known.sentences == finding.sentences:
                 first, second = (known, finding) if known.concept not in parts else (finding, known)
                 if second.concept in parts and first.concept not in parts:

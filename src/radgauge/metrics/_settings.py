@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from radgauge.text.words import has_words
+
 EMBEDDED = "embedded"
 
 
@@ -19,15 +21,6 @@ def label_columns(names: tuple[str, ...], models: str) -> tuple[str, ...]:
     ('radgraph_yu_embedded',)
     """
     return tuple(f"{name}_embedded" for name in names) if models == EMBEDDED else names
-
-
-def has_words(text: str) -> bool:
-    """Whether there is any letter or digit.
-
-    >>> has_words("..."), has_words("clear")
-    (False, True)
-    """
-    return any(character.isalnum() for character in text)
 
 
 def wordless(candidate: str, references: tuple[str, ...]) -> str:

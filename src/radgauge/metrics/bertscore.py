@@ -21,6 +21,7 @@ from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.models.text.token_vectors import (
     Baseline,
     TokenVectors,
+    closest_cosines,
     embedded_token_vectors,
     greedy_match,
     idf_weights,
@@ -155,12 +156,9 @@ class BertScore(Metric):
         mine, theirs = (read[text] for text in texts)
         if mine.empty or theirs.empty:
             return Explanation(self.name, values)
-        cosine = mine.vectors @ theirs.vectors.T
+        of_mine, of_theirs = closest_cosines(mine.vectors, theirs.vectors)
         notes = []
-        for kind, side, best in (
-            ("added", mine, cosine.max(axis=1)),
-            ("missing", theirs, cosine.max(axis=0)),
-        ):
+        for kind, side, best in (("added", mine, of_mine), ("missing", theirs, of_theirs)):
             where = "candidate" if kind == "added" else "reference"
             shown = [i for i in np.argsort(best, kind="stable") if side.counted[i]][:5]
             notes += [

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from radgauge.cases import Case
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, ratio, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, has_words, label_columns, wordless
+from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.models.text.chexbert_labels import (
     BLANK,
     CONDITIONS,
@@ -28,6 +28,7 @@ from radgauge.models.text.chexbert_labels import (
     labeler_signature,
 )
 from radgauge.reading import Readings
+from radgauge.text.words import has_words
 
 COUNT = len(CONDITIONS)
 _AVERAGES = ("14_micro", "14_macro", "14_weighted", "5_micro", "5_macro", "5_weighted")

@@ -17,7 +17,7 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.metric import Metric, Rows, ratio, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, has_words, label_columns, settle, wordless
+from radgauge.metrics._settings import EMBEDDED, label_columns, settle, wordless
 from radgauge.models.text.chexbert_labels import (
     NO_FINDING,
     POSITIVE,
@@ -28,6 +28,7 @@ from radgauge.models.text.chexbert_labels import (
 from radgauge.models.text.report_sketch import CLAIMS, ReportSketch
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader
+from radgauge.text.words import has_words
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from radgauge.cases import Case
 from radgauge.errors import ModelError, UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, has_words, label_columns, wordless
+from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.models.text.embedded_estimator import load_embedded
 from radgauge.parsing import parse_json
 from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
+from radgauge.text.words import has_words
 
 TARGETS = {"radcliq": False, "radgraph_f1": True, "bleu2": True, "errors_quality": True}
 """What estimators are trained on, and whether higher is better."""

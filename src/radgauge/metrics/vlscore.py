@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from radgauge.cases import Case
 from radgauge.errors import ModelError, UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference
-from radgauge.metrics._settings import EMBEDDED, has_words, wordless
+from radgauge.metrics._settings import EMBEDDED, wordless
 from radgauge.metrics._triangle import bounding_radius, cosine, elasticities, sides, triangle_area
 from radgauge.models.image.image_text import (
     ImageTextEncoder,
@@ -31,6 +31,7 @@ from radgauge.models.image.image_text import (
 )
 from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
+from radgauge.text.words import has_words
 
 _SENTENCES_SHOWN = 12
 _SIDES = ("image to candidate", "image to reference", "candidate to reference")

@@ -8,7 +8,8 @@ Negation, side, severity, certainty, change and numbers are kept in both ways.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from radgauge.plain_language.lay_reader import plain_term
@@ -25,6 +26,7 @@ from radgauge.plain_language.phrases import (
 from radgauge.plain_language.rules import lay_rules
 from radgauge.report_reader import Lexicon, Mention, Modifier, ReportReading, load_lexicon, read_report
 from radgauge.report_reader.lexicon import Concept
+from radgauge.report_reader.reading import Relation
 from radgauge.text.tokens import phrase_key
 
 FINDINGS = frozenset({"abnormality", "disease", "device"})
@@ -41,23 +43,48 @@ def plain_language(text: str) -> str:
     'There is a small amount of fluid around the lung on the left. There is no air leak around the lung.'
     """
     reading = read_report(text)
-    return " ".join(filter(None, (_sentence(reading, number) for number in range(len(reading.sentences)))))
+    mentions: list[list[int]] = [[] for _ in reading.sentences]
+    for index, mention in enumerate(reading.mentions):
+        mentions[mention.sentence].append(index)
+    modifiers: list[list[Modifier]] = [[] for _ in reading.sentences]
+    starts = [start for start, _, _ in reading.sentences]
+    for each in reading.modifiers:
+        number = bisect_right(starts, each.start) - 1
+        if number >= 0 and each.start < reading.sentences[number].end:
+            modifiers[number].append(each)
+    relations: dict[int, list[Relation]] = {}
+    for relation in reading.relations:
+        for end in {relation.source, relation.target}:
+            relations.setdefault(end, []).append(relation)
+    written = (
+        _sentence(reading, number, mentions[number], modifiers[number], relations)
+        for number in range(len(reading.sentences))
+    )
+    return " ".join(filter(None, written))
 
 
-def _sentence(reading: ReportReading, number: int) -> str:
+def _sentence(
+    reading: ReportReading,
+    number: int,
+    mine: Sequence[int],
+    modifiers: Sequence[Modifier],
+    relations: Mapping[int, Sequence[Relation]],
+) -> str:
     start, end, _ = reading.sentences[number]
-    mine = [index for index, mention in enumerate(reading.mentions) if mention.sentence == number]
-    modifiers = [each for each in reading.modifiers if start <= each.start < end]
     if not reading.text[start:end].strip():
         return ""
-    written = _anew(reading, mine, modifiers, (start, end)) if mine else None
+    written = _anew(reading, mine, modifiers, (start, end), relations) if mine else None
     return written if written is not None else _in_place(reading, mine, modifiers, (start, end))
 
 
 def _anew(
-    reading: ReportReading, mine: Sequence[int], modifiers: Sequence[Modifier], span: tuple[int, int]
+    reading: ReportReading,
+    mine: Sequence[int],
+    modifiers: Sequence[Modifier],
+    span: tuple[int, int],
+    relations: Mapping[int, Sequence[Relation]],
 ) -> str | None:
-    """The sentence as short ones, or None if something in it was not understood."""
+    """The sentence as short ones, or None if something in it was not understood; `relations` are by mention."""
     if not _is_understood(reading, mine, modifiers, span):
         return None
     lexicon = load_lexicon()
@@ -68,12 +95,13 @@ def _anew(
         mention = mentions[index]
         if mention.attributes.context != "current" or mention.kind == "open":
             return None
-        targets = [each.target for each in reading.relations if each.source == index and each.type == "located_at"]
+        related = relations.get(index, ())
+        targets = [each.target for each in related if each.source == index and each.type == "located_at"]
         described = [each for each in modifiers if each.mention == index]
         if mention.kind in FINDINGS:
             parts = [each for each in modifiers if each.mention in targets]
             sizes = [reading.text[each.start : each.end].lower() for each in described if each.role == "severity"]
-            suggested = any(each.target == index and each.type == "suggestive_of" for each in reading.relations)
+            suggested = any(each.target == index and each.type == "suggestive_of" for each in related)
             suggested = suggested and not _ALTERNATIVE.search(mention.attributes.cue)
             sentence = _finding(mention, described, parts, lexicon, sizes=sizes, suggested=suggested)
         elif mention.kind == "normality":

@@ -15,6 +15,7 @@ _SIDES = {"L": "left", "R": "right"}
 _BEFORE_SIDE = ("", " ", "(", ">", "<", "=")
 _BEHIND_SIDE = ("", " ", ")", ">", "<", "=", ",", ".", ":")
 _SHORTEST = 7  # letters of a word that is mended: among shorter ones too many are other words
+_LONGEST = 40  # letters; nobody misspells a longer word
 _KEPT = 1 << 16
 
 
@@ -44,11 +45,13 @@ class Spelling:
 
     def _meant(self, norm: str) -> str:
         meant = self.shorthand.get(norm, norm)
-        if meant == norm and len(norm) >= _SHORTEST and norm.isalpha() and norm not in self.keep:
+        if meant == norm and _SHORTEST <= len(norm) <= _LONGEST and norm.isalpha() and norm not in self.keep:
             if not self._known:
                 self._known.update(self.known.split())
             if norm not in self._known:
                 meant = _only(word for word in _neighbours(norm) if word in self._known) or norm
+        if len(norm) > _LONGEST:
+            return meant  # no word of the language, and not worth keeping
         if len(self._found) >= _KEPT:
             self._found.clear()
         self._found[norm] = meant

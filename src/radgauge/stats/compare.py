@@ -17,6 +17,7 @@ from radgauge.stats.corrections import Correction, adjust
 from radgauge.stats.effect_sizes import Effect, effects
 from radgauge.stats.paired import Alternative, bootstrap_difference, pair, permutation_test
 from radgauge.stats.resample import (
+    LEAST,
     CorpusScores,
     Interval,
     IntervalMethod,
@@ -24,6 +25,7 @@ from radgauge.stats.resample import (
     Rows,
     as_rows,
     check_choice,
+    chosen_method,
     mean_scores,
     sum_by_unit,
     totals_and_counts,
@@ -138,7 +140,8 @@ def compare_paired(
     both = ~(missing_a | missing_b)
     index, units = unit_index(groups, len(a))
     judged_units = (sum_by_unit(both.astype(np.float64), index, units) > 0).sum(0)
-    bounds = np.where(judged_units >= 2, bounds, np.nan)
+    used = chosen_method(method, int(judged_units.max(initial=0)))
+    bounds = np.where(judged_units >= LEAST, bounds, np.nan)
     return tuple(
         Comparison(
             value_a=float(scores_a[j]),
@@ -148,7 +151,7 @@ def compare_paired(
                 float(bounds[0, j]),
                 float(bounds[1, j]),
                 level,
-                method,
+                used,
                 int(both[:, j].sum()),
                 int((~both[:, j]).sum()),
             ),

@@ -19,6 +19,7 @@ from scipy.special import stdtrit
 from radgauge.errors import InputError
 from radgauge.stats.coefficients import KINDS, Kind, association, grouped_association, weighted_association
 from radgauge.stats.resample import (
+    LEAST,
     Interval,
     Labels,
     Rows,
@@ -164,8 +165,8 @@ def summarise(
             groups = tuple(
                 GroupValue(label, float(v), int(size)) for label, v, size in zip(labels, parts, sizes, strict=True)
             )
-        if len(np.unique(index[known])) < 2:
-            low = high = np.nan  # one study says nothing about spread
+        if len(np.unique(index[known])) < (2 if method == "yu2022" else LEAST):
+            low = high = np.nan  # a few studies say nothing about spread
         judged = int(known.sum())
         whole = Interval(value, float(low), float(high), level, method, judged, n - judged)
         found.append(Correlation(kind, whole, groups))

@@ -21,6 +21,7 @@ from radgauge.errors import InputError
 from radgauge.stats.products import product
 from radgauge.stats.resample import (
     CHUNK_BYTES,
+    METHODS,
     SAME,
     CorpusScores,
     IntervalMethod,
@@ -31,10 +32,12 @@ from radgauge.stats.resample import (
     check_choice,
     check_level,
     check_positive,
+    chosen_method,
     draw_weights,
     jackknife,
     mean_scores,
     percentile_bounds,
+    t_bounds,
     totals_and_counts,
 )
 
@@ -137,7 +140,7 @@ def bootstrap_difference(
     """The bootstrap test and, from the same draws, the bounds (2, m) of the difference."""
     check_level(level)
     check_positive("resamples", resamples)
-    check_choice("method", method, ("percentile", "bca"))
+    check_choice("method", method, METHODS)
     totals_a, counts = totals_and_counts(a, groups=groups)
     totals_b, _ = totals_and_counts(b, groups=groups)
     observed = corpus_scores(totals_a.sum(0), counts.sum(0)) - corpus_scores(totals_b.sum(0), counts.sum(0))
@@ -148,11 +151,16 @@ def bootstrap_difference(
     drawn = np.vstack([product(w, sums) for w in draw_weights(len(sums), resamples=resamples, rng=rng)])
     drawn_a, drawn_b, drawn_counts = np.hsplit(drawn, 3)
     replicates = corpus_scores(drawn_a, drawn_counts) - corpus_scores(drawn_b, drawn_counts)
-    if method == "bca":
+    bounds = percentile_bounds(replicates, level=level)
+    if method != "percentile":
         left_out = jackknife(totals_a, counts, corpus_scores) - jackknife(totals_b, counts, corpus_scores)
-        bounds = bca_bounds(replicates, observed, left_out, level=level)
-    else:
-        bounds = percentile_bounds(replicates, level=level)
+        if method == "bca":
+            bounds = bca_bounds(replicates, observed, left_out, level=level)
+        else:
+            judged = (counts > 0).any(axis=1)
+            if chosen_method(method, int(judged.sum())) == "t":
+                left_out[~judged] = np.nan
+                bounds = t_bounds(observed, left_out, level=level)
     defined = np.isfinite(replicates)
     number = defined.sum(0)
     centre = np.where(defined, replicates, 0.0).sum(0) / np.maximum(number, 1)

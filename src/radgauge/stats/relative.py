@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from radgauge.stats.paired import pair
 from radgauge.stats.products import product
 from radgauge.stats.resample import (
+    LEAST,
+    METHODS,
     CorpusScores,
     Interval,
     IntervalMethod,
@@ -17,10 +19,12 @@ from radgauge.stats.resample import (
     check_choice,
     check_level,
     check_positive,
+    chosen_method,
     draw_weights,
     jackknife,
     mean_scores,
     percentile_bounds,
+    t_bounds,
     totals_and_counts,
 )
 
@@ -47,29 +51,33 @@ def relative_change(
     """
     check_level(level)
     check_positive("resamples", resamples)
-    check_choice("method", method, ("percentile", "bca"))
+    check_choice("method", method, METHODS)
     a, b = pair(rows_a, rows_b)
     totals_a, counts = totals_and_counts(a, groups=groups)
     totals_b, _ = totals_and_counts(b, groups=groups)
     values = _percent(corpus_scores(totals_a.sum(0), counts.sum(0)), corpus_scores(totals_b.sum(0), counts.sum(0)))
     bounds = np.full((2, len(values)), np.nan)
-    if len(counts) >= 2:  # one study says nothing about spread
+    used = chosen_method(method, len(counts))
+    if len(counts) >= LEAST:  # a few studies say nothing about spread
         sums = np.hstack([totals_a, totals_b, counts])
         drawn = np.vstack([product(w, sums) for w in draw_weights(len(sums), resamples=resamples, rng=rng)])
         drawn_a, drawn_b, drawn_counts = np.hsplit(drawn, 3)
         replicates = _percent(corpus_scores(drawn_a, drawn_counts), corpus_scores(drawn_b, drawn_counts))
-        if method == "bca":
+        found = percentile_bounds(replicates, level=level)
+        if used != "percentile":
             left_out = _percent(
                 jackknife(totals_a, counts, corpus_scores), jackknife(totals_b, counts, corpus_scores)
             )
-            found = bca_bounds(replicates, values, left_out, level=level)
-        else:
-            found = percentile_bounds(replicates, level=level)
+            if used == "bca":
+                found = bca_bounds(replicates, values, left_out, level=level)
+            else:
+                left_out[(counts == 0).all(axis=1)] = np.nan
+                found = t_bounds(values, left_out, level=level)
         bounds = np.where(np.isnan(replicates).any(axis=0) | np.isnan(values), np.nan, found)
     judged = ~np.isnan(a).all(axis=1)
     n = int(judged.sum())
     return tuple(
-        Interval(float(value), float(low), float(high), level, method, n, len(a) - n)
+        Interval(float(value), float(low), float(high), level, used, n, len(a) - n)
         for value, low, high in zip(values, *bounds, strict=True)
     )
 

@@ -20,25 +20,36 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 from radgauge.errors import InputError, UsageError
 from radgauge.stats.products import product
+from radgauge.stats.proportions import wilson_interval
 
 Rows = NDArray[np.float64]
 CorpusScores = Callable[[Rows, Rows], Rows]
 Labels = Sequence[Hashable] | NDArray[np.generic]
-IntervalMethod = Literal["percentile", "bca"]
+IntervalMethod = Literal["auto", "percentile", "bca", "t"]
+METHODS = ("auto", "percentile", "bca", "t")
 
 CHUNK_BYTES = 4 << 20  # a block of weights that stays near the processor's cache; measured, see benchmarks
 SAME = 1e-10  # relative difference below which two scores differ by rounding only
+
+
+LEAST = 5
+"""Units below which no interval is given: by whichever method, it would not hold what it says."""
+ENOUGH_TO_RESAMPLE = 100
+"""Units from which `auto` takes percentiles; below, Student's t holds better (`docs/intervals.md`)."""
+FEW = 50
+"""Units below which intervals near the end of a range hold less than they say; measured, same page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A value with its interval: `n` cases were judged, `missing` could not be.
 
-    `low` and `high` are NaN where fewer than two units were judged: one study says nothing about spread.
+    `low` and `high` are NaN where fewer than `LEAST` units were judged: so few say next to nothing about spread.
+    `method` is the one that was used: percentile, bca, t or wilson.
     """
 
     value: float
@@ -177,32 +188,81 @@ def interval(
 
     `judged` (n, m) says which case was judged by which output; without it, a case counts as judged if
     any of its columns is. Percentile intervals are plain and robust; BCa corrects bias and skewness and
-    is better for scores near the end of their range, given some dozens of units.
+    is better for scores near the end of their range, given some dozens of units. `t` is Student's interval with
+    the jackknife's standard error: for a mean the textbook one. `auto` takes Wilson's for shares (every value 0
+    or 1), `t` for few units and percentiles for many. How often each covers is measured in docs/intervals.md.
 
-    >>> found, = interval([0.0, 1.0, 1.0, np.nan], rng=np.random.default_rng(0))
-    >>> round(found.value, 3), found.low, found.high, found.n, found.missing
-    (0.667, 0.0, 1.0, 3, 1)
+    >>> found, = interval([0.2, 0.4, 0.5, 0.6, 0.8, np.nan], method="t", rng=np.random.default_rng(0))
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3), found.n, found.missing
+    (0.5, 0.222, 0.778, 5, 1)
     """
     check_level(level)
-    check_choice("method", method, ("percentile", "bca"))
+    check_choice("method", method, METHODS)
     table = as_rows(rows)
     totals, counts = totals_and_counts(table, groups=groups)
     values = corpus_scores(totals.sum(0), counts.sum(0))
-    replicates = bootstrap(table, corpus_scores, rng=rng, groups=groups, resamples=resamples)
-    if method == "bca":
-        bounds = bca_bounds(replicates, values, jackknife(totals, counts, corpus_scores), level=level)
-    else:
-        bounds = percentile_bounds(replicates, level=level)
     mask = judged
     if mask is None:
         mask = np.repeat(~np.isnan(table).all(axis=1, keepdims=True), len(values), axis=1)
     index, units = unit_index(groups, len(table))
-    judged_units = (sum_by_unit(mask.astype(np.float64), index, units) > 0).sum(0)
-    bounds = np.where(judged_units >= 2, bounds, np.nan)
+    judged_units = sum_by_unit(mask.astype(np.float64), index, units) > 0
+    number = judged_units.sum(0)
+    used: list[str] = [chosen_method(method, int(each)) for each in number]
+    bounds = np.full((2, len(values)), np.nan)
+    left_out = jackknife(totals, counts, corpus_scores) if {"bca", "t"} & {*used} else np.empty((0, len(values)))
+    if {"percentile", "bca"} & {*used}:
+        replicates = bootstrap(table, corpus_scores, rng=rng, groups=groups, resamples=resamples)
+    for output, name in enumerate(used):
+        if name == "t":
+            mine = np.where(judged_units[:, output], left_out[:, output], np.nan)[:, None]
+            found = t_bounds(values[[output]], mine, level=level)
+        elif name == "bca":
+            mine = left_out[:, [output]]
+            found = bca_bounds(replicates[:, [output]], values[[output]], mine, level=level)
+        else:
+            found = percentile_bounds(replicates[:, [output]], level=level)
+        if method == "auto" and number[output] and units == len(table) and _is_share(table, output, values):
+            used[output] = "wilson"
+            hits = round(float(values[output]) * int(number[output]))
+            found = np.array(wilson_interval(hits, int(number[output]), level=level))[:, None]
+        bounds[:, output] = found[:, 0]
+    bounds = np.where(number >= LEAST, bounds, np.nan)
     return tuple(
-        Interval(float(value), float(low), float(high), level, method, int(n), len(table) - int(n))
-        for value, low, high, n in zip(values, *bounds, mask.sum(0), strict=True)
+        Interval(float(value), float(low), float(high), level, name, int(n), len(table) - int(n))
+        for value, low, high, name, n in zip(values, *bounds, used, mask.sum(0), strict=True)
     )
+
+
+def chosen_method(method: str, units: int) -> str:
+    """The method that `auto` stands for, given the number of units.
+
+    >>> chosen_method("auto", 10), chosen_method("auto", 500), chosen_method("bca", 10)
+    ('t', 'percentile', 'bca')
+    """
+    return method if method != "auto" else "t" if units < ENOUGH_TO_RESAMPLE else "percentile"
+
+
+def _is_share(table: Rows, output: int, values: Rows) -> bool:
+    """Whether an output is the share of cases that have it: a column of zeros and ones, and its mean."""
+    if table.shape[1] != len(values):
+        return False
+    known = table[~np.isnan(table[:, output]), output]
+    return bool(len(known)) and bool(np.isin(known, (0.0, 1.0)).all()) and bool(values[output] == known.mean())
+
+
+def t_bounds(values: Rows, left_out: Rows, *, level: float) -> Rows:
+    """Student's bounds (2, m) with the jackknife's standard error; units that are NaN in `left_out` do not count.
+
+    Efron and Tibshirani, chapter 11. For a mean the standard error is s / sqrt(n), exactly.
+    """
+    defined = np.isfinite(left_out)
+    number = defined.sum(0)
+    filled = np.where(defined, left_out, 0.0)
+    centre = filled.sum(0) / np.maximum(number, 1)
+    squares = np.where(defined, (filled - centre) ** 2, 0.0).sum(0)
+    error = np.sqrt(squares * (number - 1) / np.maximum(number, 1))
+    reach = stdtrit(np.maximum(number - 1, 1), (1 + level) / 2) * error
+    return np.where(number >= 2, np.vstack([values - reach, values + reach]), np.nan)
 
 
 def percentile_bounds(replicates: Rows, *, level: float) -> Rows:

@@ -47,7 +47,7 @@ def compare(
     permutations: int = 10_000,
     resamples: int = 2000,
     level: float = 0.95,
-    method: IntervalMethod = "percentile",
+    method: IntervalMethod = "auto",
     percent: bool = False,
     seed: int = 0,
 ) -> list[SystemComparison]:

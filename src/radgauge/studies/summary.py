@@ -30,6 +30,7 @@ class Summary:
         reasons: Why, with counts, most frequent first.
         higher_is_better: Direction.
         signature: Settings behind the value.
+        method: How the interval was made: percentile, bca, t or wilson; "" without one.
     """
 
     system: str
@@ -44,6 +45,7 @@ class Summary:
     reasons: tuple[tuple[str, int], ...]
     higher_is_better: bool
     signature: str
+    method: str = ""
 
 
 def summarise(
@@ -51,10 +53,10 @@ def summarise(
     *,
     level: float = 0.95,
     resamples: int = 1000,
-    method: IntervalMethod = "percentile",
+    method: IntervalMethod = "auto",
     seed: int = 0,
 ) -> list[Summary]:
-    """Corpus values with bootstrap intervals, per system and output.
+    """Corpus values with intervals, per system and output.
 
     The same seed is used for every system and metric, so that equal data get equal intervals whatever
     else was scored in the run.
@@ -63,7 +65,7 @@ def summarise(
         results: What `score` returned.
         level: Coverage of the intervals.
         resamples: Bootstrap resamples; 0 gives no intervals (NaN).
-        method: "percentile" or "bca".
+        method: "auto", "percentile", "bca" or "t"; see `radgauge.stats.interval`.
         seed: Seed of the resampling.
     """
     return [
@@ -79,7 +81,7 @@ def _lines(
 ) -> list[Summary]:
     judged = ~np.isnan(scores.values)
     values = scores.corpus_scores(*sums(scores.rows))
-    bounds = [(math.nan, math.nan)] * len(values)
+    bounds = [(math.nan, math.nan, "")] * len(values)
     if resamples:
         found = interval(
             scores.rows,
@@ -91,7 +93,9 @@ def _lines(
             resamples=resamples,
             judged=judged,
         )
-        bounds = [(each.low, each.high) for each in found]
+        bounds = [(each.low, each.high, each.method) for each in found]
+        low, high = (-math.inf, math.inf) if scores.metric is None else scores.metric.range
+        bounds[0] = (max(bounds[0][0], low), min(bounds[0][1], high), bounds[0][2])  # of the headline it is known
     reasons = tuple(Counter(scores.reasons.values()).most_common())
     return [
         Summary(
@@ -107,6 +111,7 @@ def _lines(
             reasons=reasons,
             higher_is_better=scores.directions[i],
             signature=scores.signature,
+            method=bounds[i][2],
         )
         for i, column in enumerate(scores.columns)
     ]

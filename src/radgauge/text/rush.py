@@ -152,13 +152,23 @@ def _compiled() -> tuple[list[tuple[re.Pattern[str], bool]], list[tuple[re.Patte
         for rule in rules:
             # Within brackets a class of letters is written bare, outside it is a class of its own.
             inner = re.sub(r"\[[^\]]*\]", _bare, rule)
-            found.append((re.compile(f"(?={inner.format(c=f'[{_LOWER}]', C=f'[{_UPPER}]', **classes)})"), real))
+            ready = inner.format(c=f"[{_LOWER}]", C=f"[{_UPPER}]", **classes)
+            found.append((re.compile(f"(?={_ENDLESS.sub(_bounded, ready)})"), real))
         return found
 
     return (
         patterns(_NO_BEGIN, False) + patterns(_BEGIN, True),
         patterns(_NO_END, False) + patterns(_END, True),
     )
+
+
+_ENDLESS = re.compile(r"(?<=[\]d ])[+*]")
+_LONGEST_RUN = 64
+"""Letters or blanks that a rule looks across; a longer run would cost the square of its length."""
+
+
+def _bounded(quantifier: re.Match[str]) -> str:
+    return f"{{{int(quantifier[0] == '+')},{_LONGEST_RUN}}}"
 
 
 def _bare(box: re.Match[str]) -> str:

@@ -33,14 +33,14 @@ WANTED = ("findings", "impression", "findings and impression")
 
 CANONICAL = {heading: name for name, headings in HEADINGS.items() for heading in headings}
 _WORDS = "|".join(
-    re.escape(heading).replace(r"\ ", r"[ \t]+") for heading in sorted(CANONICAL, key=len, reverse=True)
+    re.escape(heading).replace(r"\ ", r"[ \t]++") for heading in sorted(CANONICAL, key=len, reverse=True)
 )
-_MARK = r"(?:\#{1,6}[ \t]*|\*{1,2}|_{2}|<)?"  # Markdown: "## Findings", "**Findings:**"
+_MARK = r"(?:\#{1,6}[ \t]*+|\*{1,2}|_{2}|<)?"  # Markdown: "## Findings", "**Findings:**"
 HEADING = re.compile(
     rf"""
-    (?: ^[ \t]*{_MARK}(?P<line>{_WORDS})[ \t]*(?:\*{{1,2}}|_{{2}})?[ \t]*(?: :|$ ) (?:\*{{1,2}}|_{{2}})?
-      | (?<=[.!?;,)\]])[ \t]*{_MARK}(?P<sentence>{_WORDS})[ \t]*(?:\*\*)?[ \t]*:(?:\*\*)?
-      | (?<=\s)(?P<word>(?-i:FINDINGS?|Findings?|IMPRESSIONS?|Impressions?))[ \t]*:
+    (?: ^[ \t]*+{_MARK}(?P<line>{_WORDS})[ \t]*+(?:\*{{1,2}}|_{{2}})?[ \t]*+(?: :|$ ) (?:\*{{1,2}}|_{{2}})?
+      | (?<=[.!?;,)\]])[ \t]*+{_MARK}(?P<sentence>{_WORDS})[ \t]*+(?:\*\*)?[ \t]*+:(?:\*\*)?
+      | (?<=\s)(?P<word>(?-i:FINDINGS?|Findings?|IMPRESSIONS?|Impressions?))[ \t]*+:
     )
     """,
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,

@@ -49,14 +49,15 @@ _ABBREVIATED = frozenset(
     ]
 )
 
+# Runs of marks and of blanks are taken whole and only from their first character: time stays linear in them.
 _BREAK = re.compile(
-    r"[.!?]+(?:[\"')\]]+)?(?=\s|$|[A-Z][a-z]|[0-9]+[.)]\s)"  # marks
-    r"|[.!?]+,(?=\s*(?:[A-Z0-9]|$))"  # ".," of transcriptions
+    r"(?<![.!?])[.!?]++(?:[\"')\]]++)?(?=\s|$|[A-Z][a-z]|[0-9]++[.)]\s)"  # marks
+    r"|(?<![.!?])[.!?]++,(?=\s*+(?:[A-Z0-9]|$))"  # ".," of transcriptions
     r"|(?<=\s)\.(?=[a-z])"  # " .heart"
     r"|\n\s*"  # lines, where they end a sentence
 )
 _NEW_LINE = re.compile(r"[A-Z][A-Z /&]{2,40}:|\(?\d{1,2}[.)]\s|[-*\u2022]\s")
-_LISTED = re.compile(r"\s+(?=\(?[1-9]\d?[.)]\s+[A-Z])")
+_LISTED = re.compile(r"(?<!\s)\s++(?=\(?[1-9]\d?[.)]\s++[A-Z])")
 _NUMBERING = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022,])(?:\s+|$)")
 _ITEM = re.compile(r"(?:^|\s)\(?\d{1,2}$")
 _LAST_WORD = re.compile(r"([^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_]))*)$")
@@ -106,17 +107,21 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _add(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
-    """Keep a span without blanks and numbering, if a letter or digit is left in it; lists in a line are parted."""
+    """Keep a span without blanks around it; lists in a line are parted."""
     piece = text[start:end]
     end = start + len(piece.rstrip())
     start += len(piece) - len(piece.lstrip())
+    while (listed := _LISTED.search(text, start + 1, end)) is not None:
+        _keep(text, start, listed.start(), spans)
+        start = listed.end()
+    _keep(text, start, end, spans)
+
+
+def _keep(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+    """Keep a span without its numbering, if a letter or digit is left in it."""
     if end - start < 2:
         if start < end and text[start].isalnum():
             spans.append((start, end))
-        return
-    if (listed := _LISTED.search(text, start + 1, end)) is not None:
-        _add(text, start, listed.start(), spans)
-        _add(text, listed.end(), end, spans)
         return
     if not text[start].isalpha():
         while (number := _NUMBERING.match(text, start, end)) is not None and number.end() > start:

@@ -24,6 +24,7 @@ TOKEN = re.compile(
 
 _KNOWN: dict[str, str] = {}
 _KEPT = 1 << 16
+_LONGEST_KEPT = 64  # characters of a word whose form is kept
 
 
 class Tokens(NamedTuple):
@@ -42,9 +43,10 @@ def _norm(word: str) -> str:
         norm = MASK if masked else normal_form(word)
     else:
         norm = MASK if first == "_" or word.startswith("[**") else word
-    if len(_KNOWN) >= _KEPT:
-        _KNOWN.clear()
-    _KNOWN[word] = norm
+    if len(word) <= _LONGEST_KEPT:
+        if len(_KNOWN) >= _KEPT:
+            _KNOWN.clear()
+        _KNOWN[word] = norm
     return norm
 
 

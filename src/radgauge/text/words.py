@@ -6,6 +6,13 @@ that a term and its plural get the same form, not that the form is a word.
 
 from __future__ import annotations
 
+import re
+
+_MASK_OR_WORD = re.compile(
+    r"\[\*\*.{0,200}?\*\*\]|(?<![^\W_])[Xx]{4,}(?![^\W_])"  # de-identified; "___" has no letter anyway
+    r"|([^\W_])"
+)
+
 _BRITISH = (
     ("aem", "em"),  # haemorrhage, ischaemia, anaemia
     ("oede", "ede"),
@@ -87,3 +94,14 @@ def normal_form(word: str) -> str:
                 lowered = lowered.replace(british, american)
         return singular(lowered)
     return lowered
+
+
+def has_words(text: str) -> bool:
+    """Whether a text says anything: a letter or digit outside de-identification masks.
+
+    This is what "empty" means throughout: blanks, zero-width characters, punctuation and masks are no words.
+
+    >>> [has_words(text) for text in ("clear", "2.5", " ", "...", "XXXX", "___ .", "[**Name**]", chr(0x200B))]
+    [True, True, False, False, False, False, False, False]
+    """
+    return any(match[1] for match in _MASK_OR_WORD.finditer(text))

@@ -97,15 +97,56 @@ def type_sums(table: EntityTable, left: Index, right: Index) -> TypeSums:
         right: The other text of each pair, with at least one entity.
     """
     counts, sums = np.zeros((2, len(left), CELLS)), np.zeros((2, len(left), CELLS))
-    sizes = np.array([len(names) for names in table.names], dtype=np.intp)
+    distinct = _distinct(table)
+    sizes = np.array([len(names) for names in distinct.names], dtype=np.intp)
     for block in _blocks(sizes[left], sizes[right], table.vectors.shape[1]):
-        a, a_types, a_real = _padded(table, left[block])
-        b, b_types, b_real = _padded(table, right[block])
+        if len(block) == 1 and sizes[left[block[0]]] * sizes[right[block[0]]] > _NUMBERS_AT_ONCE:
+            pair = int(block[0])
+            for way, (anchor, target) in enumerate(((left[pair], right[pair]), (right[pair], left[pair]))):
+                _add_up_long(distinct, int(anchor), int(target), counts[way, pair], sums[way, pair])
+            continue
+        a, a_types, a_often = _padded(distinct, left[block])
+        b, b_types, b_often = _padded(distinct, right[block])
         cosines = np.matmul(table.vectors[a], table.vectors[b].transpose(0, 2, 1))
-        cosines[~(a_real[:, :, None] & b_real[:, None, :])] = _NOTHING
-        _add_up(cosines, a_types, b_types, a_real, counts[0], sums[0], block)
-        _add_up(cosines.transpose(0, 2, 1), b_types, a_types, b_real, counts[1], sums[1], block)
+        cosines[~((a_often > 0)[:, :, None] & (b_often > 0)[:, None, :])] = _NOTHING
+        _add_up(cosines, a_types, b_types, a_often, counts[0], sums[0], block)
+        _add_up(cosines.transpose(0, 2, 1), b_types, a_types, b_often, counts[1], sums[1], block)
     return TypeSums(counts, sums)
+
+
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """The table with every (name, type) of a text once, in order of first appearance, and how often it occurs."""
+
+    vectors: Cosines
+    names: Sequence[Index]
+    types: Sequence[Index]
+    often: Sequence[Index]
+
+
+def _distinct(table: EntityTable) -> _Distinct:
+    names, types, often = [], [], []
+    for mine, kinds in zip(table.names, table.types, strict=True):
+        _, first, number = np.unique(mine * len(TYPES) + kinds, return_index=True, return_counts=True)
+        order = np.argsort(first, kind="stable")
+        names.append(mine[first[order]])
+        types.append(kinds[first[order]])
+        often.append(number[order])
+    return _Distinct(table.vectors, names, types, often)
+
+
+def _add_up_long(table: _Distinct, anchor: int, target: int, counts: Floats, sums: Floats) -> None:
+    """One direction of one pair of very long texts, some anchors at a time: memory stays bounded."""
+    columns, kinds = table.vectors[table.names[target]], table.types[target][None]
+    step = max(1, _NUMBERS_AT_ONCE // len(columns))
+    for start in range(0, len(table.names[anchor]), step):
+        part = slice(start, start + step)
+        anchors, often = table.types[anchor][part][None], table.often[anchor][part][None]
+        cosines = (table.vectors[table.names[anchor][part]] @ columns.T)[None]
+        found, cosine = np.zeros((1, CELLS)), np.zeros((1, CELLS))
+        _add_up(cosines, anchors, kinds, often, found, cosine, np.zeros(1, dtype=np.intp))
+        counts += found[0]
+        sums += cosine[0]
 
 
 def _blocks(rows: Index, columns: Index, dimensions: int) -> Iterator[Index]:
@@ -125,13 +166,15 @@ def _blocks(rows: Index, columns: Index, dimensions: int) -> Iterator[Index]:
         start = stop
 
 
-def _padded(table: EntityTable, texts: Index) -> tuple[Index, Index, NDArray[np.bool_]]:
+def _padded(table: _Distinct, texts: Index) -> tuple[Index, Index, Index]:
+    """Rows of names, types, and how often each occurs; 0 times is padding."""
     sizes = np.array([len(table.names[text]) for text in texts])
     real = np.arange(sizes.max())[None, :] < sizes[:, None]
-    names, types = np.zeros(real.shape, dtype=np.intp), np.zeros(real.shape, dtype=np.intp)
+    names, types, often = (np.zeros(real.shape, dtype=np.intp) for _ in range(3))
     names[real] = np.concatenate([table.names[text] for text in texts])
     types[real] = np.concatenate([table.types[text] for text in texts])
-    return names, types, real
+    often[real] = np.concatenate([table.often[text] for text in texts])
+    return names, types, often
 
 
 def _best(cosines: Cosines, anchors: Index, targets: Index) -> tuple[Index, Cosines]:
@@ -146,14 +189,14 @@ def _add_up(
     cosines: Cosines,
     anchors: Index,
     targets: Index,
-    real: NDArray[np.bool_],
+    often: Index,
     counts: Floats,
     sums: Floats,
     block: Index,
 ) -> None:
     partner, cosine = _best(cosines, anchors, targets)
     cell = anchors * len(TYPES) + np.take_along_axis(targets, partner, axis=1)
-    flat = (np.arange(len(block))[:, None] * CELLS + cell)[real]
-    size = len(block) * CELLS
-    counts[block] = np.bincount(flat, minlength=size).reshape(-1, CELLS)
-    sums[block] = np.bincount(flat, weights=cosine[real].astype(np.float64), minlength=size).reshape(-1, CELLS)
+    flat = (np.arange(len(block))[:, None] * CELLS + cell).ravel()
+    size, times = len(block) * CELLS, often.ravel().astype(np.float64)
+    counts[block] = np.bincount(flat, weights=times, minlength=size).reshape(-1, CELLS)
+    sums[block] = np.bincount(flat, weights=times * cosine.ravel(), minlength=size).reshape(-1, CELLS)

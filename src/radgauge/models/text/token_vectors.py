@@ -19,6 +19,7 @@ from radgauge.reading import Readings
 
 Vectors = NDArray[np.float32]
 TABLES = Path(__file__).parent / "data" / "bertscore_baselines.csv"
+CELLS = 1 << 24  # cosines held at once
 LAYERS = Path(__file__).parent / "data" / "bertscore_layers.csv"
 
 
@@ -31,6 +32,7 @@ class TokenVectors(NamedTuple):
         vectors: One row of length one per token.
         counted: False for the tokens that mark beginning and end: they can be matched but are not averaged.
         cut: How many tokens were left out because the text is longer than the encoder reads.
+        static: Whether equal keys have equal vectors, wherever they stand.
     """
 
     tokens: tuple[str, ...]
@@ -38,6 +40,7 @@ class TokenVectors(NamedTuple):
     vectors: Vectors
     counted: NDArray[np.bool_]
     cut: int = 0
+    static: bool = False
 
     @property
     def empty(self) -> bool:
@@ -67,7 +70,7 @@ def embedded_token_vectors(texts: Sequence[str], *, reading: Readings) -> dict[s
                     rows[token] = vector.copy()
         mine = names[text]
         stacked = np.stack([rows[token] for token in mine]) if mine else np.zeros((0, encoder.dimensions), "f4")
-        found[text] = TokenVectors(mine, mine, stacked, np.ones(len(mine), dtype=bool))
+        found[text] = TokenVectors(mine, mine, stacked, np.ones(len(mine), dtype=bool), static=True)
     return found
 
 
@@ -83,11 +86,40 @@ def greedy_match(
     """
     if candidate.empty or reference.empty:
         return math.nan, math.nan, math.nan
-    cosine = candidate.vectors @ reference.vectors.T
-    precision = _average(cosine.max(axis=1), candidate, weights)
-    recall = _average(cosine.max(axis=0), reference, weights)
+    mine, mine_at = _distinct(candidate)
+    theirs, theirs_at = _distinct(reference)
+    best_mine, best_theirs = closest_cosines(mine, theirs)
+    precision = _average(best_mine[mine_at], candidate, weights)
+    recall = _average(best_theirs[theirs_at], reference, weights)
     total = precision + recall
     return precision, recall, 2 * precision * recall / total if total else 0.0
+
+
+def closest_cosines(rows: Vectors, columns: Vectors) -> tuple[Vectors, Vectors]:
+    """For each row the greatest product with a column, and the other way round; in blocks, so memory is bounded.
+
+    >>> [best.tolist() for best in closest_cosines(np.eye(2, dtype="f4"), np.array([[0.0, 1.0]], "f4"))]
+    [[0.0, 1.0], [1.0]]
+    """
+    of_rows = np.empty(len(rows), np.float32)
+    of_columns = np.full(len(columns), -np.inf, np.float32)
+    step = max(1, CELLS // len(columns))
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step] @ columns.T
+        of_rows[start : start + step] = block.max(axis=1)
+        np.maximum(of_columns, block.max(axis=0), out=of_columns)
+    return of_rows, of_columns
+
+
+def _distinct(side: TokenVectors) -> tuple[Vectors, NDArray[np.intp]]:
+    """Vectors to compare and which of them each token has: repeated words are compared once."""
+    if not side.static:
+        return side.vectors, np.arange(len(side.vectors))
+    first: dict[Any, int] = {}
+    at = np.array([first.setdefault(key, len(first)) for key in side.keys], dtype=np.intp)
+    rows = np.empty(len(first), dtype=np.intp)
+    rows[at[::-1]] = np.arange(len(at))[::-1]
+    return side.vectors[rows], at
 
 
 def _average(best: NDArray[Any], side: TokenVectors, weights: Mapping[Any, float] | None) -> float:

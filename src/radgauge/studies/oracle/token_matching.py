@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
-from radgauge.metrics._settings import EMBEDDED, has_words
+from radgauge.metrics._settings import EMBEDDED
 from radgauge.metrics.bertscore import BertScore
 from radgauge.models.text.token_vectors import TokenVectors
 from radgauge.reading import Readings
 from radgauge.studies.oracle.ranking import Found, best, not_judged
+from radgauge.text.words import has_words
 
 Numbers = NDArray[np.int64]
 Single = NDArray[np.float32]

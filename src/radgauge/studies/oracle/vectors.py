@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.metric import Rows
-from radgauge.metrics._settings import has_words
 from radgauge.metrics.chexbert_similarity import ChexbertSimilarity, cosines
 from radgauge.reading import Readings
 from radgauge.studies.oracle.ranking import Found, best, contenders, not_judged
+from radgauge.text.words import has_words
 
 BLOCK = 4096  # texts read before their readings are forgotten
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,12 +29,16 @@ class Report:
         by_sentence: Findings and devices of every sentence, in text order; none of one that only says what to do
             if something were there ("If pneumonia is suspected, ...").
         region: Body region that most of it is about; "" if that is not clear.
+        openings: Where sentences begin.
+        in_section: How many sentences each section has.
     """
 
     text: str
     reading: ReportReading
     by_sentence: tuple[tuple[Mention, ...], ...]
     region: str
+    openings: frozenset[int]
+    in_section: Mapping[str, int]
 
     def sentence(self, index: int) -> str:
         """The words of one sentence."""
@@ -85,9 +89,20 @@ def is_significant(mentions: Sequence[Mention]) -> bool:
     return any(each.concept not in lexicon or lexicon[each.concept].tier != "benign" for each in mentions)
 
 
-@lru_cache(maxsize=4096)
+_LONGEST_KEPT = 20_000  # characters; what is longer is read anew each time, so that memory stays bounded
+
+
 def read(text: str) -> Report:
     """The report, read once."""
+    return _kept(text) if len(text) <= _LONGEST_KEPT else _read(text)
+
+
+@lru_cache(maxsize=4096)
+def _kept(text: str) -> Report:
+    return _read(text)
+
+
+def _read(text: str) -> Report:
     reading = read_report(text)
     by_sentence: list[list[Mention]] = [[] for _ in reading.sentences]
     for mention in reading.mentions:
@@ -95,7 +110,10 @@ def read(text: str) -> Report:
             text, *reading.sentences[mention.sentence][:2]
         ):
             by_sentence[mention.sentence].append(mention)
-    return Report(text, reading, tuple(map(tuple, by_sentence)), _region(reading.mentions))
+    openings = frozenset(sentence.start for sentence in reading.sentences)
+    in_section = Counter(sentence.section for sentence in reading.sentences)
+    grouped = tuple(map(tuple, by_sentence))
+    return Report(text, reading, grouped, _region(reading.mentions), openings, in_section)
 
 
 def _region(mentions: Sequence[Mention]) -> str:

@@ -82,7 +82,7 @@ def _removal(report: Report, index: int, *, category: int, significant: bool) ->
     if len(sentences) < 2:
         return
     start, end, section = sentences[index]
-    alone = sum(each.section == section for each in sentences) == 1
+    alone = report.in_section[section] == 1
     before = sentences[index - 1].end if index else 0
     start = before if section and alone else with_number(text, start, after=before)
     if index == 0 or (start and text[start - 1] == "\n"):

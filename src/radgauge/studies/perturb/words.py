@@ -13,13 +13,14 @@ from radgauge.studies.perturb.report import Report, is_significant
 _MEASUREMENT = re.compile(r"(?<![\d.,/-])(\d{1,3}(?:\.\d{1,2})?)(?=\s?-?(?:mm|cm|x|×|by)\b)", re.IGNORECASE)
 _UNIT = re.compile(r"[\d.\s]*(?:(?:x|×|by)\s*[\d.]+\s*)*-?(?:mm|cm)\b", re.IGNORECASE)
 _AWAY = re.compile(r"\s?(?:mm|cm) (?:above|below|from|beyond|proximal|distal)\b", re.IGNORECASE)
+_LONGEST_SIZE = 100  # characters of "2.5 x 3.0 x 4.0 cm" behind its first number
 _ORGANS = ("space", "airspace", "lung", "pulmonary", "interstitial", "pleural", "alveolar")
 _SIZES = ("trace", "tiny", "small")
 _FACTORS = (0.4, 0.5, 2.0, 2.5, 3.0)
 
 
 def _placed(report: Report, start: int, end: int, after: str, *, category: int, significant: bool) -> Proposal:
-    opening = any(sentence.start == start for sentence in report.reading.sentences)
+    opening = start in report.openings
     start, end, after = fit(report.text, start, end, after=after, opening=opening)
     return Proposal(start, end, after, category, significant)
 
@@ -67,11 +68,14 @@ def change_severity(report: Report) -> Iterator[Proposal]:
 def unknown_word(report: Report) -> Iterator[Proposal]:
     """Words without content, outside everything the reader understood."""
     known = knowledge()
-    taken = [(each.start, each.end) for each in report.reading.mentions]
-    taken += [(each.start, each.end) for each in report.reading.modifiers]
+    spans = [(each.start, each.end) for each in report.reading.mentions]
+    spans += [(each.start, each.end) for each in report.reading.modifiers]
+    taken = bytearray(len(report.text))
+    for start, end in spans:
+        taken[start:end] = b"\1" * (end - start)
     for sentence in report.reading.sentences:
         for match in known.unknown_word.finditer(report.text, sentence.start, sentence.end):
-            if not any(start < match.end() and match.start() < end for start, end in taken):
+            if not any(taken[match.start() : match.end()]):
                 yield Proposal(*match.span(), known.unknown_token, 0, False)
 
 
@@ -81,7 +85,7 @@ def change_measurement(report: Report) -> Iterator[Proposal]:
         if sentence.section in ("technique", "history"):
             continue
         for match in _MEASUREMENT.finditer(report.text, sentence.start, sentence.end):
-            if not _UNIT.match(report.text, match.end()):
+            if not _UNIT.match(report.text, match.end(), match.end() + _LONGEST_SIZE):
                 continue
             value = float(match[1])
             places = len(match[1].partition(".")[2])

@@ -1,0 +1,162 @@
+"""No text of any shape takes more than nearly linear time: doubling a text at most about doubles its cost.
+
+Every reader and every metric is timed on each shape of text at two sizes, eight times apart. The exponent is that
+of the power law through both times: 1 is linear, 2 is quadratic. Time is processor time, the best of several.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from hostile_texts import SHAPES
+
+from radgauge.findings.claims import findings_of
+from radgauge.findings.findings import knowledge_for
+from radgauge.plain_language.lay_reader import LayReader
+from radgauge.plain_language.writer import plain_language
+from radgauge.report_reader import ReportReading, load_lexicon, radgraph_graph, rate_entities, read_report
+from radgauge.report_reader.compile import load_vocabulary
+from radgauge.studies.perturb import KINDS, make
+from radgauge.studies.perturb import report as perturbed
+from radgauge.text import tokens
+from radgauge.text.language import looks_english
+from radgauge.text.mimic_sections import split_mimic_sections
+from radgauge.text.ngrams import count_ngrams
+from radgauge.text.readability import _syllables, readability
+from radgauge.text.rush import rush_sentences
+from radgauge.text.sections import split_sections
+from radgauge.text.sentences import split_sentences
+from radgauge.text.tokenizers import TOKENIZERS, TokenReader, locate
+
+MOST = 1.3
+TIMES = 8
+NEGLIGIBLE = 4e-3
+"""Seconds for the longer text below which nothing is measured: a quadratic cost would show at these sizes."""
+
+Subject = Callable[[str], object]
+
+
+@pytest.fixture(autouse=True)
+def _without_garbage_collection() -> Iterator[None]:
+    """Its cost is that of everything the process holds, whatever is measured."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+Prepared = Callable[[str], Callable[[], object]]
+"""Takes a text, does what is not to be timed, and returns what is."""
+
+
+def _proposals(kind: str) -> Prepared:
+    def prepare(text: str) -> Callable[[], object]:
+        report = perturbed._read(text)
+        return lambda: make._proposals(report, kind, rng=np.random.default_rng(0), corpus=None)
+
+    return prepare
+
+
+def _view(of_reading: Callable[[ReportReading], object]) -> Prepared:
+    def prepare(text: str) -> Callable[[], object]:
+        reading = read_report(text)
+        return lambda: of_reading(reading)
+
+    return prepare
+
+
+def _words(text: str) -> object:
+    return [split(text) for split in TOKENIZERS.values()]
+
+
+def _stems(text: str) -> object:
+    return TokenReader("alphanumeric", stemmer=True).read([text])
+
+
+def _places(text: str) -> object:
+    return locate(text, TOKENIZERS["words"](text.lower()))
+
+
+def _indices(text: str) -> object:
+    return readability(text) if any(character.isalnum() for character in text) else None
+
+
+READERS: dict[str, Subject] = {
+    "split_sentences": split_sentences,
+    "split_sections": split_sections,
+    "split_mimic_sections": split_mimic_sections,
+    "rush_sentences": rush_sentences,
+    "tokenize": tokens.tokenize,
+    "tokenizers": _words,
+    "stems": _stems,
+    "locate": _places,
+    "n-grams": lambda text: count_ngrams([tuple(text.split())], order=4),
+    "looks_english": looks_english,
+    "readability": _indices,
+    "read_report": read_report,
+    "lay reader": lambda text: LayReader().read([text]),
+    "plain_language": plain_language,
+}
+VIEWS: dict[str, Prepared] = {
+    "findings_of": _view(lambda reading: findings_of(reading, knowledge_for(load_lexicon()))),
+    "rate_entities": _view(rate_entities),
+    "radgraph_graph": _view(radgraph_graph),
+    **{f"perturb {kind}": _proposals(kind) for kind in KINDS if kind not in ("normal_report", "swap_report")},
+}
+
+
+def _forget() -> None:
+    """Nothing that was read before may help."""
+    load_vocabulary().sentences.clear()
+    load_vocabulary().spelling._found.clear()
+    tokens._KNOWN.clear()
+    _syllables.cache_clear()
+
+
+def _seconds(run: Callable[[], object], *, best_of: int) -> float:
+    best = math.inf
+    for _ in range(best_of):
+        _forget()
+        start = time.process_time()
+        run()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def exponent(make_run: Callable[[int], Callable[[], object]], *, size: int) -> float:
+    """The exponent of the cost between `size` and `TIMES * size`; a first suspicion is measured again."""
+    small, large = make_run(size), make_run(TIMES * size)
+    found = math.inf
+    for best_of in (1, 3, 5):
+        long = _seconds(large, best_of=best_of)
+        if long < NEGLIGIBLE:
+            return 0.0
+        short = max(_seconds(small, best_of=2 * best_of), NEGLIGIBLE / TIMES)
+        found = min(found, math.log(long / short) / math.log(TIMES))
+        if found <= MOST:
+            break
+    return found
+
+
+def _too_steep(prepare: Prepared, *, size: int) -> dict[str, float]:
+    prepare("A small left effusion. The heart is normal in size.")()
+    found = {}
+    for name, shape in SHAPES.items():
+        steepness = exponent(lambda n, shape=shape: prepare(shape(n)), size=size)
+        if steepness > MOST:
+            found[name] = round(steepness, 2)
+    return found
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_reading_is_nearly_linear_in_every_shape_of_text(name: str) -> None:
+    assert _too_steep(lambda text: lambda: READERS[name](text), size=2500) == {}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_what_is_made_of_a_reading_is_nearly_linear_in_every_shape_of_text(name: str) -> None:
+    assert _too_steep(VIEWS[name], size=2500) == {}

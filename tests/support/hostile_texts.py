@@ -1,0 +1,285 @@
+"""Texts that attack a reader: forty shapes that grow with a size, and random mixtures of hostile pieces."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+WORDS = (
+    *("heart", "lung", "left", "right", "effusion", "pneumothorax", "opacity", "consolidation", "mild", "severe"),
+    *("no", "new", "stable", "increased", "with", "and", "or", "of", "the", "is", "are", "in", "lower", "lobe"),
+    *("tube", "catheter", "rib", "fracture", "nodule", "2.5", "cm", "mm", "normal", "clear", "unchanged", "may"),
+    *(
+        "consistent",
+        "pneumonia",
+        "edema",
+        "prior",
+        "size",
+        "cardiac",
+        "silhouette",
+        "pleural",
+        "bilateral",
+        "than",
+    ),
+)
+
+
+def _repeat(piece: str) -> Callable[[int], str]:
+    return lambda size: (piece * (size // len(piece) + 1))[:size]
+
+
+def _between(before: str, piece: str, after: str) -> Callable[[int], str]:
+    return lambda size: before + (piece * (size // len(piece) + 1))[:size] + after
+
+
+def _drawn(join: str, *, words: tuple[str, ...] = WORDS, every: int = 0, end: str = ". ") -> Callable[[int], str]:
+    """Words drawn at random, so that nothing is read from a memory; a sentence ends after `every` words."""
+
+    def make(size: int) -> str:
+        rng = random.Random(size)
+        pieces, length, count = [], 0, 0
+        while length < size:
+            word = rng.choice(words)
+            count += 1
+            pieces.append(word + (end if every and count % every == 0 else join))
+            length += len(pieces[-1])
+        return "".join(pieces)[:size]
+
+    return make
+
+
+def _numbered(template: str) -> Callable[[int], str]:
+    """Sentences that all differ."""
+
+    def make(size: int) -> str:
+        pieces, length, number = [], 0, 0
+        while length < size:
+            number += 1
+            pieces.append(template.format(n=number, word=_word(number)))
+            length += len(pieces[-1])
+        return "".join(pieces)[:size]
+
+    return make
+
+
+def _word(number: int) -> str:
+    """A word of letters for a number: no two are alike, and no lexicon has them."""
+    letters = ""
+    while number:
+        number, rest = divmod(number, 20)
+        letters += "bcdfghjklmnpqrstvwxz"[rest] + "aeiou"[rest % 5]
+    return letters
+
+
+SHAPES: dict[str, Callable[[int], str]] = {
+    "blanks": _repeat(" "),
+    "blanks between words": _between("No effusion", " ", "Heart normal."),
+    "tabs and blanks": _between("Clear.", " \t", "1. Heart"),
+    "line ends": _between("Clear.", "\n", "Heart normal"),
+    "blank lines": _between("Clear", " \n", "heart"),
+    "no-break blanks": _between("Clear.", "\xa0", "Heart"),
+    "zero-width blanks": _between("Clear", "\u200b", "heart"),
+    "one letter": _repeat("a"),
+    "one capital": _repeat("A"),
+    "one digit": _repeat("1"),
+    "full stops": _repeat("."),
+    "full stops and blanks": _repeat(". "),
+    "commas": _between("No effusion", ",", " or edema"),
+    "comma blanks": _between("No effusion", ", ", "or edema"),
+    "hyphens": _between("air", "-", "space"),
+    "hyphenated word": _between("air", "-space", ""),
+    "underscores": _repeat("_"),
+    "masks": _repeat("XXXX "),
+    "open masks": _repeat("[**"),
+    "open brackets": _between("No ", "(", "effusion"),
+    "nested brackets": lambda size: "(" * (size // 2) + ")" * (size - size // 2),
+    "quotation marks": _between("He said ", '"', "."),
+    "apostrophes": _between("patient", "'", "s"),
+    "numbers": _repeat("12 "),
+    "dotted number": _repeat("1."),
+    "decimals": _repeat("1.5 x 2.5 cm "),
+    "list items": _repeat("1. Heart "),
+    "headings": _repeat("FINDINGS: "),
+    "heading lines": _repeat("LUNGS:\n"),
+    "capitals and blanks": _repeat("A "),
+    "slashes": _repeat("and/or "),
+    "colons": _between("FINDINGS", ":", " clear"),
+    "emoji": _repeat("🫁"),
+    "accents": _repeat("e\u0301"),
+    "right to left": _repeat("\u202eلا يوجد "),
+    "one sentence without end": _drawn(" "),
+    "list without end": _drawn(", ", words=("effusion", "edema", "no mass", "left nodule", "or fracture")),
+    "short sentences": _drawn(" ", every=4),
+    "lines": _drawn(" ", every=5, end="\n"),
+    "unlike sentences": _numbered("A {n} mm left nodule is seen near the {word}. "),
+    "unlike normal sentences": _numbered("No {word} effusion. "),
+    "unlike words": _numbered("{word} "),
+}
+"""Name -> text of about `size` characters."""
+
+PIECES: tuple[str, ...] = (
+    *(
+        "\x00",
+        "\x1b[31m",
+        "\r",
+        "\n",
+        "\r\n",
+        "\t",
+        "\x0b",
+        "\x85",
+        "\u2028",
+        "\u200b",
+        "\u200d",
+        "\ufeff",
+        "\xad",
+    ),
+    *(
+        "\u202e",
+        "\u2066",
+        "\u2069",
+        "\ud800",
+        "\udfff",
+        "\U0001fac1",
+        "👨‍👩‍👧",
+        "e\u0301",
+        "İ",
+        "ß",
+        "ﬁ",
+        "Ǆ",
+        "١٢",
+        "½",
+        "²",
+    ),
+    *(
+        "胸水なし",
+        "لا يوجد",
+        "плевра",
+        "<b>",
+        "</script>",
+        "&lt;",
+        "&amp;",
+        "<skipped>",
+        "{0}",
+        "%s",
+        "\\1",
+        "\\g<1>",
+    ),
+    *("=1+1", "|||", "[**", "**]", "[**Name**]", "XXXX", "___", "(" * 50, ")" * 50, "[" * 50, '"', "''", "`", "$"),
+    *(
+        ".",
+        "..",
+        "...",
+        ",",
+        ".,",
+        ";",
+        ":",
+        "-",
+        "--",
+        "/",
+        "?",
+        "!",
+        "1.",
+        "1)",
+        "(2)",
+        "2.5",
+        "1,000",
+        "1/2",
+        "1-2",
+    ),
+    *("1.5 x 2.5 x 3 cm", "99999999999999999999 mm", "0 mm", "-1 cm", "1e308 cm", "NaN", "None", "null", "true"),
+    *(
+        "FINDINGS:",
+        "IMPRESSION:",
+        "Findings",
+        "findings :",
+        "INDICATION: ",
+        "## Impression",
+        "LUNGS:",
+        "Dr.",
+        "e.g.",
+    ),
+    *(
+        "no",
+        "No",
+        "not",
+        "without",
+        "may",
+        "possible",
+        "cannot be excluded",
+        "versus",
+        "or",
+        "and/or",
+        "if",
+        "than",
+    ),
+    *("left", "right", "bilateral", "L", "R", "L4-L5", "T12", "previously", "now", "new", "resolved", "unchanged"),
+    *(
+        "There is",
+        "There are",
+        "is",
+        "are",
+        "remains",
+        "consistent with",
+        "suggestive of",
+        "likely",
+        "in the",
+        "of",
+    ),
+    *("small", "severe", "mild to moderate", "trace", "large", "enlarged", "normal", "clear", "unremarkable"),
+    *("pleural effusion", "pneumothorax", "consolidation", "pulmonary edema", "cardiomegaly", "rib fracture"),
+    *(
+        "endotracheal tube",
+        "PICC",
+        "nodule",
+        "heart",
+        "lungs",
+        "lower lobe",
+        "aorta",
+        "cardiac silhouette",
+        "spine",
+    ),
+    *("recommend follow-up", "compared to prior", "status post", "history of", "tip ends 4 cm above the carina"),
+)
+"""What hostile texts are put together from: characters that break programs, and words that rules look for."""
+
+REPORTS: tuple[str, ...] = (
+    "The heart is mildly enlarged. There is a small left pleural effusion. No pneumothorax.",
+    "FINDINGS: No acute cardiopulmonary abnormality. IMPRESSION: 1. Normal. 2. Old rib fracture.",
+    "Right lower lobe consolidation, concerning for pneumonia; compared to prior, the 2.5 cm nodule is unchanged.",
+)
+
+
+def hostile_text(rng: random.Random) -> str:
+    """A text that nobody would write: pieces in any order, a real report with damage, noise, or one long run."""
+    kind = rng.random()
+    if kind < 0.55:
+        joins = rng.choice((" ", "", " ", ". ", ", ", "\n"))
+        return joins.join(rng.choice(PIECES) for _ in range(rng.randint(0, 40)))
+    if kind < 0.8:
+        return _damaged(rng.choice(REPORTS), rng)
+    if kind < 0.9:
+        return "".join(
+            chr(rng.choice((rng.randrange(128), rng.randrange(0x3000), rng.randrange(0x110000))))
+            for _ in range(rng.randint(0, 60))
+        )
+    if kind < 0.99:
+        return rng.choice(tuple(SHAPES.values()))(rng.randint(1, 300))
+    piece = rng.choice(PIECES)
+    return piece * rng.randint(100, 2000)
+
+
+def _damaged(text: str, rng: random.Random) -> str:
+    for _ in range(rng.randint(1, 8)):
+        at = rng.randint(0, len(text))
+        change = rng.random()
+        if change < 0.4:
+            text = text[:at] + rng.choice(PIECES) + text[at:]
+        elif change < 0.6:
+            text = text[:at] + text[at + rng.randint(1, 10) :]
+        elif change < 0.75:
+            text = text[at:] + text[:at]
+        elif change < 0.9:
+            text = text[:at] + text[at : at + rng.randint(1, 30)] * rng.randint(2, 5) + text[at:]
+        else:
+            text = rng.choice((text.upper, text.lower, text.swapcase, text.title))()
+    return text
