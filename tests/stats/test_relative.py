@@ -11,10 +11,10 @@ rng = np.random.default_rng
 
 
 def test_by_hand() -> None:
-    (found,) = relative_change([0.087] * 4, [0.048] * 4, rng=rng(0))
+    (found,) = relative_change([0.087] * 5, [0.048] * 5, rng=rng(0))
     assert found.value == pytest.approx(81.25)  # M2 Trans against random, BLEU of supplementary table 4
     assert (found.low, found.high) == (pytest.approx(81.25), pytest.approx(81.25))
-    assert (found.n, found.missing) == (4, 0)
+    assert (found.n, found.missing) == (5, 0)
 
 
 def test_only_cases_of_both_count() -> None:
