@@ -89,6 +89,7 @@ class Cache:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder if folder is not None else default_cache_dir()
         self.path = self.folder / "readings.sqlite"
+        self.used = 0  # readings found or stored so far: what a run that is stopped need not do again
 
     def get(self, signature: str, texts: Iterable[str]) -> dict[str, bytes]:
         """The packed readings that are there and whole; damaged ones are left out and so get rebuilt."""
@@ -112,6 +113,7 @@ class Cache:
         damaged = self._with_file(look_up)
         if damaged:
             log.warning("%d damaged entries of the reading cache are read anew", damaged)
+        self.used += len(found)
         return found
 
     def put(self, signature: str, readings: Mapping[str, bytes]) -> None:
@@ -128,6 +130,7 @@ class Cache:
                 )
 
         self._with_file(store)
+        self.used += len(entries)
 
     def info(self) -> CacheInfo:
         """Size and content of the cache."""

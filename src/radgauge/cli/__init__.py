@@ -10,6 +10,7 @@ import codecs
 import errno
 import importlib
 import io
+import os
 import sys
 
 import typer
@@ -58,6 +59,7 @@ def main() -> None:
     from radgauge.errors import RadgaugeError, UsageError
 
     _write_what_can_be_written()
+    silent = _to_nowhere()
     try:
         app()
     except UsageError as error:
@@ -75,13 +77,27 @@ def main() -> None:
         _say(": ".join(filter(None, (error.strerror, str(error.filename or "")))))
         sys.exit(1)
     except KeyboardInterrupt:  # before a verb has begun
+        _say("stopped")
         sys.exit(INTERRUPTED)
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:  # typer turns Ctrl-C into this exit code
-            _say("stopped; what was read so far is kept, the same command goes on from there")
-        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # what typer leaves behind a closed pipe
+            from radgauge.cli.resume import what_is_kept
+
+            _say(f"stopped; {what_is_kept()}")
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper" or (_to_nowhere() and not silent):
+            # what typer and rich leave behind a closed pipe
             sys.exit(0)  # `radgauge ... | head` has seen enough
         raise
+
+
+def _to_nowhere() -> bool:
+    """Whether stdout is the null device; rich connects it there when a pipe was closed."""
+    if os.name != "posix":
+        return False
+    try:
+        return os.fstat(1).st_rdev == os.stat(os.devnull).st_rdev
+    except OSError:
+        return False
 
 
 def _write_what_can_be_written() -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.resume import keeps
 from radgauge.files import make_folder, write_file
 
 
@@ -68,6 +69,7 @@ def fit_ratescore_cli(
     for file in (output, page):
         if file is not None:
             make_folder(file.parent)  # before the search, not behind it
+    keeps(lambda: study is not None and study.exists())
     found = fit_ratescore(
         read_judgments(judgments, format=format),
         metric=chosen,

@@ -10,6 +10,7 @@ import typer
 
 from radgauge.cli import llm_options as lo
 from radgauge.cli import options as o
+from radgauge.cli.resume import keeps
 from radgauge.files import write_file
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def build_cli(
         writer: Translator = asked if asks and asked is not None else EmbeddedTranslator()
         how = Refinement(writer, wanted, vectors, theta, rounds, asked)
         stopped = ""
+        keeps(lambda: out.is_dir() and any(out.iterdir()))
         try:
             built = build_sets(
                 texts,

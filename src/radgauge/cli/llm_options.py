@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from radgauge.cli.resume import keeps
 from radgauge.show.wording import visible
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def open_model(journal_path: Path, limits: Limits) -> Iterator[tuple[LanguageMod
     server = server_from_environment()
     typer.echo(f"note: {visible(server.notice)}", err=True)
     with Journal(journal_path) as journal:
+        keeps(lambda: len(journal) > 0)
         model = LanguageModel(
             server,
             limits=limits,

@@ -174,9 +174,13 @@ def open_readings(*, no_cache: bool, quiet: bool) -> Readings:
     """Readings with the user's cache and a progress bar on stderr."""
     from radgauge.cache import Cache
     from radgauge.cli.progress import bars
+    from radgauge.cli.resume import keeps
     from radgauge.reading import Readings
 
-    return Readings(cache=None if no_cache else Cache(), progress=None if quiet else bars())
+    cache = None if no_cache else Cache()
+    if cache is not None:
+        keeps(lambda: cache.used > 0)
+    return Readings(cache=cache, progress=None if quiet else bars())
 
 
 def _comma(text: str | None) -> list[str] | None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.resume import keeps
 
 
 def register(app: typer.Typer) -> None:
@@ -215,6 +216,7 @@ def estimator_cli(
         seed=seed,
         **{name: value for name, value in given.items() if value is not None},
     )
+    keeps(lambda: output.is_dir() and any(output.iterdir()))
     trained = train_estimator(
         read_pairs(training, target=target),
         read_pairs(validation, target=target),

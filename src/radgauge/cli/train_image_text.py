@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.resume import keeps
 
 if TYPE_CHECKING:
     from radgauge.training.image_text import TrainedImageText
@@ -76,6 +77,7 @@ def image_text_cli(
             + (f"; left out: {left_out}" if left_out else ""),
             err=True,
         )
+    keeps(lambda: output.is_dir() and any(output.iterdir()))
     trained = train_image_text(
         material,
         output,

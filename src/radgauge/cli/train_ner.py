@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.resume import keeps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,6 +81,7 @@ def train_ner_cli(
     settings = NerSettings(
         model, scheme=scheme, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, seed=seed
     )
+    keeps(lambda: output.is_dir() and any(output.iterdir()))
     results = train_ner(
         read_ner(train),
         output,

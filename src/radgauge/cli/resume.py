@@ -1,0 +1,27 @@
+"""What a run that is stopped leaves behind: said when it is, and only if it is true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_KEPT: list[Callable[[], bool]] = []
+
+
+def keeps(anything: Callable[[], bool] = lambda: True) -> None:
+    """Tell that this run keeps what it has done.
+
+    Args:
+        anything: Whether something is kept by now.
+    """
+    _KEPT.append(anything)
+
+
+def what_is_kept() -> str:
+    """What a person who stopped the run should know.
+
+    >>> what_is_kept()
+    'nothing of it was kept'
+    """
+    if any(anything() for anything in _KEPT):
+        return "what was done so far is kept, the same command goes on from there"
+    return "nothing of it was kept"
