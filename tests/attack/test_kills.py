@@ -1,0 +1,58 @@
+"""Ctrl-C at any moment: exit code 130, at most one line, no traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fuzzing import attempts
+
+import radgauge
+
+SOURCE = str(Path(radgauge.__file__).parents[1])
+
+
+@pytest.mark.parametrize("verb", [["demo"], ["perturb", "reports.csv", "--evaluate", "-m", "errors"], ["ls"]])
+def test_ctrl_c_at_any_moment(verb: list[str], tmp_path: Path) -> None:
+    rows = "".join(f"{n},No effusion {n}. The heart is large.,No effusion.\n" for n in range(300))
+    (tmp_path / "reports.csv").write_text("id,reference,candidate\n" + rows)
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "RADGAUGE_CACHE": str(tmp_path / "cache")}
+    for rng in attempts(3):
+        begun = "import sys, radgauge.__main__ as m; print('begun', file=sys.stderr, flush=True); m.main()"
+        with subprocess.Popen(
+            [sys.executable, "-c", begun, *verb],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stderr is not None
+            assert process.stderr.readline() == "begun\n"
+            time.sleep(0.1 + float(rng.random()))
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=120)[1]
+        assert "Traceback" not in said
+        if process.returncode == 130:
+            assert said.splitlines()[-1].startswith("radgauge: stopped")
+        else:  # it was done before, or was on its way out
+            assert process.returncode in (0, -signal.SIGINT), said
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["ls"]])
+def test_a_reader_that_has_seen_enough(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "radgauge", *arguments]
+    with subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": SOURCE}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert process.returncode == 0
+    assert said == b""
