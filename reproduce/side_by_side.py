@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import radgauge as rg
@@ -45,6 +46,14 @@ class Settings:
     models: str = "embedded"
     resamples: int = 1000
     seed: int = 0
+    estimators: Mapping[str, str] = field(default_factory=lambda: {"embedded": "embedded"})
+
+    def specs(self) -> dict[str, str]:
+        """Estimators by the name that the paper gives them, as radgauge loads them, each under an alias."""
+        return {
+            name: f"comet:models={place} as {re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_').lower() or 'comet'}"
+            for name, place in self.estimators.items()
+        }
 
 
 def score_cases(
@@ -91,9 +100,16 @@ def run(
     parser.add_argument("--models", default="embedded", help="embedded, published, or a folder with checkpoints")
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--estimator",
+        action="append",
+        metavar="NAME=PLACE",
+        help="a checkpoint of the learned metric: 'Top Clinic RadGraph=FOLDER'; repeatable",
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
-    settings = Settings(given.place, given.models, given.resamples, given.seed)
+    named = dict(text.split("=", 1) for text in given.estimator or ["embedded=embedded"])
+    settings = Settings(given.place, given.models, given.resamples, given.seed, named)
     try:
         lines = make(settings)
     except RadgaugeError as error:

@@ -23,8 +23,8 @@ SCRIPTS = {
     "rexval_failure_modes": ("rexval", 48),
     "ratescore_table3": ("rexval", 5),
     "vlscore_table1": ("rexval", 9),
-    "comet_table3": ("rexval", 8),
-    "comet_table4": ("radevalx", 12),
+    "comet_table3": ("rexval", 14),
+    "comet_table4": ("radevalx", 22),
     "prior_models": ("generators", 10),
 }
 
@@ -91,6 +91,31 @@ def test_every_metric_of_the_generators_is_its_headline(generators: Path) -> Non
         own = scores.of_system("r2gen")
         expected = own.metric.corpus_score(own.rows) if own.metric else math.nan
         assert found[f"r2gen, {name}"][1] == pytest.approx(expected), name
+
+
+def test_table_3_tests_the_estimator_against_the_preprints_radcliq(rexval: Path) -> None:
+    from scipy.stats import spearmanr
+
+    judgments = rg.read_judgments(rexval)
+    results = rg.score(judgments.cases, ["radcliq:version=preprint", "comet"])
+    here = [place for place, case in enumerate(judgments.cases) if case.system == "s_emb"]
+    errors = judgments.mean_errors().column("errors_total")[here]
+    found = lines("comet_table3", rexval)
+    for name, judge in (("RadCliQ", "radcliq"), ("embedded", "comet")):  # both predict errors: lower is better
+        expected = spearmanr(results[judge].headline[here], errors).statistic
+        assert found[f"s_emb oracle, human and {name}"][1] == pytest.approx(expected), name
+
+
+def test_table_4_names_estimators_as_the_paper_does(radevalx: Path) -> None:
+    common = importlib.import_module("side_by_side")
+    settings = common.Settings(radevalx, resamples=10, estimators={"Match XLM-R RadCliQ": "embedded"})
+    made = {line.name: line for line in importlib.import_module("comet_table4").make(settings)}
+    own = made["noisy reports, Match XLM-R RadCliQ, total errors"]
+    assert own.published == 0.3448
+    assert not math.isnan(own.ours)
+    assert made["noisy reports, Top Clinic RadCliQ, total errors"].note == "no such --estimator was given"
+    plain = lines("comet_table4", radevalx)
+    assert plain["noisy reports, embedded, total errors"][1] == own.ours
 
 
 def test_noisy_reports_are_fewer(radevalx: Path) -> None:
