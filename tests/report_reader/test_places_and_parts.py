@@ -154,17 +154,19 @@ def test_denied_changes_and_earlier_studies(text: str, concept: str, assertion: 
 
 
 @pytest.mark.parametrize(
-    ("text", "side", "severity"),
+    ("text", "expected"),
     [
-        ("There are moderate right and small left pleural effusions.", "bilateral", "moderate"),
-        ("Trace right and large left pleural effusions.", "bilateral", "severe"),
-        ("Opacity on the right and small left pleural effusion.", "left", "mild"),
+        (
+            "There are moderate right and small left pleural effusions.",
+            [("right", "moderate"), ("left", "mild")],
+        ),
+        ("Trace right and large left pleural effusions.", [("right", "trace"), ("left", "severe")]),
+        ("Opacity on the right and small left pleural effusion.", [("left", "mild")]),
     ],
 )
-def test_a_finding_of_two_sides(text: str, side: str, severity: str) -> None:
-    reading = read_report(text)
-    (found,) = [each.attributes for each in reading.mentions if each.concept == "pleural_effusion"]
-    assert (found.laterality, found.severity) == (side, severity)
+def test_a_finding_of_two_sides(text: str, expected: list[tuple[str, str]]) -> None:
+    found = [each.attributes for each in read_report(text).mentions if each.concept == "pleural_effusion"]
+    assert [(each.laterality, each.severity) for each in found] == expected
 
 
 @pytest.mark.parametrize(

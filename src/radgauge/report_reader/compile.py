@@ -79,6 +79,9 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
         compositions,
         {concept.id: side for concept in lexicon if (side := concept.side or _side_of(concept.name))},
         frozenset(word.lower() for word in bilateral),
+        frozenset(_words(descriptors.get("named_by_size", {}), "words")),
+        frozenset(_words(descriptors.get("unsided", {}), "places")),
+        frozenset(" ".join(phrase_key(word)) for word in _misplaced(lexicon)),
         _regions(lexicon),
         {
             key: [" ".join(phrase_key(word)) for word in words]
@@ -99,6 +102,9 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
         },
         "sides": dict(vocabulary.sides),
         "bilateral_words": sorted(vocabulary.bilateral_words),
+        "named_by_size": sorted(vocabulary.named_by_size),
+        "unsided": sorted(vocabulary.unsided),
+        "misplaced": sorted(vocabulary.misplaced),
         "regions": {
             concept: [[region, there, sorted(words)] for region, there, words in rules]
             for concept, rules in vocabulary.regions.items()
@@ -122,6 +128,9 @@ def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
         },
         kept["sides"],
         frozenset(kept["bilateral_words"]),
+        frozenset(kept["named_by_size"]),
+        frozenset(kept["unsided"]),
+        frozenset(kept["misplaced"]),
         {
             concept: [(region, there, frozenset(words)) for region, there, words in rules]
             for concept, rules in kept["regions"].items()
@@ -229,10 +238,18 @@ def _compositions(lexicon: Lexicon) -> dict[str, list[tuple[frozenset[str], str]
 def _turns_of_phrase(lexicon: Lexicon) -> Iterator[tuple[str, ...]]:
     """Words of compositions that are found as one term though no concept has them: "rides higher"."""
     polarity = lexicon.tables.get("polarity", {})
-    groups = (*polarity.get("words", {}).values(), *(rule["words"] for rule in polarity.get("composition", ())))
+    groups = (
+        _misplaced(lexicon),
+        *polarity.get("words", {}).values(),
+        *(rule["words"] for rule in polarity.get("composition", ())),
+    )
     for word in (word for group in groups for word in group if word[0] != "@"):
         if len(key := phrase_key(word)) > 1:
             yield key
+
+
+def _misplaced(lexicon: Lexicon) -> Sequence[str]:
+    return _words(lexicon.tables.get("polarity", {}).get("devices", {}), "misplaced")
 
 
 def _named(lexicon: Lexicon, words: Sequence[str]) -> list[str]:
@@ -261,7 +278,7 @@ def _spelling(lexicon: Lexicon, terms: Terms) -> Spelling:
 
 
 def _side_of(name: str) -> str:
-    parts = name.split()
+    parts = name.replace("-", " ").split()
     if not _CHAMBERS.isdisjoint(parts):
         return ""
     return "left" if "left" in parts else "right" if "right" in parts else ""

@@ -14,7 +14,7 @@ class Draft:
 
     __slots__ = (
         *("always", "change", "concept", "explicit", "first", "history", "inverse", "item", "side"),
-        *("sides_differ", "sizes", "words"),
+        *("denied", "sides_differ", "sizes", "unnamed", "words"),
     )
 
     def __init__(self, item: int, concept: str) -> None:
@@ -30,6 +30,8 @@ class Draft:
         self.side = ""
         self.sides_differ = False
         self.history = False
+        self.unnamed = False  # spoken of without a name: "the left has increased"
+        self.denied = False  # an unnamed finding that is said not to be there
 
 
 def drafts_of(

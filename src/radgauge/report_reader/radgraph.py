@@ -97,7 +97,8 @@ def radgraph_graph(reading: ReportReading, *, lexicon: Lexicon | None = None) ->
     vocabulary = vocabulary_for(lexicon)
     graph = _Graph(reading.text)
     heads = [
-        [] if mention.kind == "open" else _add_mention(graph, mention, vocabulary) for mention in reading.mentions
+        [] if mention.kind == "open" or mention.form == "ellipsis" else _add_mention(graph, mention, vocabulary)
+        for mention in reading.mentions
     ]
     for modifier in reading.modifiers:
         _add_modifier(graph, modifier, reading, heads)

@@ -23,16 +23,21 @@ class Unit(NamedTuple):
 
 
 def units_of(reading: ReportReading, vocabulary: Vocabulary) -> list[Unit]:
-    units = []
+    units: list[Unit] = []
+    before: Mention | None = None
     for mention in reading.mentions:
+        again = before is not None and mention[:2] == before[:2]  # one finding, said of both sides
+        before = mention
+        if again or mention.form == "ellipsis":
+            continue
         if mention.kind == "anatomy":
             units.append(Unit(mention.start, mention.end, "anatomy", mention.form == "adjective", mention))
         elif mention.kind == "normality":
             units += _split(mention, vocabulary, "normality", split_front=True)
         elif mention.kind == "abnormality" and " " in mention.text:
-            before = units[-1] if units else None
-            noun = before is not None and before.role == "anatomy" and not before.adjective
-            touching = noun and before is not None and before.end + 1 == mention.start
+            last = units[-1] if units else None
+            noun = last is not None and last.role == "anatomy" and not last.adjective
+            touching = noun and last is not None and last.end + 1 == mention.start
             units += _split(mention, vocabulary, "finding", split_front=not touching)
         elif mention.kind != "open":
             units.append(Unit(mention.start, mention.end, "finding", mention.form == "adjective", mention))

@@ -42,7 +42,7 @@ class Mention(NamedTuple):
     assertion: str  # present | absent | uncertain
     sentence: int  # index into sentences
     attributes: Attributes
-    form: str = "noun"  # noun | adjective | clause (denied normality with its negation): how it is named here
+    form: str = "noun"  # how it is named here: noun | adjective | clause (denied normality) | ellipsis (not named)
 
 
 class Modifier(NamedTuple):

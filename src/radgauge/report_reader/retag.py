@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item
 from radgauge.text.tokens import Tokens
@@ -74,6 +74,9 @@ def deny_changes(items: list[Item], words: Sequence[str]) -> None:
     for index, item in enumerate(items):
         if item.role != "change" or item.value not in ("increased", "decreased", "resolved"):
             continue
+        if item.value == "resolved" and _is_moved(items, words, index):
+            items[index] = item._replace(role="quantity")
+            continue
         if names_a_change(words, index):
             _deny_change_of(items, words, index)
             continue
@@ -88,12 +91,32 @@ def deny_changes(items: list[Item], words: Sequence[str]) -> None:
                 items[between] = items[between]._replace(role="other", cues=())
 
 
+def misplaced_devices(items: list[Item], words: Sequence[str], misplaced: Container[str]) -> None:
+    """A word like "coiled" behind a device is a finding of its own: the device is in the wrong place."""
+    device = False
+    for index, item in enumerate(items):
+        if item.role == "device":
+            device = True
+        elif item.role == "semicolon" or (item.role in FINDINGS and item.form == "noun"):
+            device = False
+        elif device and words[index] in misplaced:
+            items[index] = item._replace(role="abnormality", value="device_malposition", form="noun", cues=())
+
+
 def names_a_change(words: Sequence[str], index: int) -> bool:
     """Whether the words at `index` name a change of what follows: "increase in", "interval resolution of"."""
     if words[index].endswith((" of", " in")):
         return True
     behind = words[index + 1] if index + 1 < len(words) else ""
     return words[index].endswith(NOUNS_OF_CHANGE) and behind in ("of", "in")
+
+
+def _is_moved(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """Whether something was moved or measured, not taken away: "withdrawn by 2 cm", "gone from 5 to 2 cm"."""
+    behind = index + 1
+    if behind >= len(items) or not words[index].endswith(("withdrawn", "pulled", "gone", "out")):
+        return False
+    return items[behind].role in ("number", "severity") or words[behind] in ("by", "from", "to", "back", "into")
 
 
 def _deny_change_of(items: list[Item], words: Sequence[str], index: int) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
+from radgauge.report_reader.ellipsis import unnamed_findings
 from radgauge.report_reader.open_claims import count_content, open_claims
 from radgauge.report_reader.polarity import cancel_double_negation, turn_denials
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
@@ -22,14 +23,21 @@ from radgauge.report_reader.retag import (
     deny_changes,
     deny_predicates,
     join_levels,
+    misplaced_devices,
     not_seen_before,
+)
+from radgauge.report_reader.sides import (
+    give_side,
+    same_side,
+    sides_of_companions,
+    sides_of_conclusions,
+    split_by_side,
+    topic_side,
 )
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 from radgauge.report_reader.wholes import sides_of_wholes
 from radgauge.text.tokens import Tokens
 
-_NAMED_BY_SIZE = frozenset({"bowel", "vessel", "intestine", "airway", "cell", "fissure", "colon", "joint", "part"})
-"""What "small" and "large" name without measuring: "small bowel obstruction"."""
 _GRADES = ("trace", "mild", "moderate", "severe")
 _MENTIONED = FINDINGS | {"anatomy", "normality"}
 _DESCRIBING = frozenset({"quality", "position", "quantity", "amount"})
@@ -59,6 +67,10 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         items = join_levels(items, tokens)
     adjectives_in_front(items)
     words = words_of(items, tokens)
+    if "side" in roles:
+        same_side(items)
+    if "device" in roles:
+        misplaced_devices(items, words, vocabulary.misplaced)
     if "unknown" in roles:
         items = open_claims(items, words, tokens, vocabulary.compositions)
         words = words_of(items, tokens)
@@ -69,19 +81,23 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     starts = clause_starts(items, words) if joined else [False] * len(items)
     if "change" in roles:
         compare_places(items, words)
+        deny_changes(items, words)
     if "cue" in roles:
         not_seen_before(items, words)
         cancel_double_negation(items, words)
         deny_predicates(items, words)
-        deny_changes(items, words)
     drafts = drafts_of(items, words, starts, vocabulary)
     if not drafts:
         return SentenceReading((), (), (), unread, content, known)
+    drafts = unnamed_findings(items, words, starts, drafts, vocabulary)
     for draft in drafts:  # "no fluid in the pleural space": what a word and a place make together can be denied
         if items[draft.item].role not in _MENTIONED:
             role = "open" if draft.concept.startswith("open:") else "abnormality"
             items[draft.item] = items[draft.item]._replace(role=role, value=draft.concept, form="noun")
     status, decided = assert_items(items, words, starts)
+    for draft in drafts:
+        if draft.unnamed:
+            status[draft.item], decided[draft.item] = ("absent" if draft.denied else "present"), -1
     if "normality" in roles or any(draft.inverse for draft in drafts):
         drafts = turn_denials(items, words, drafts, vocabulary, (status, decided))
     described = "unknown" in roles or not {item.role for item in items}.isdisjoint(MODIFIERS)
@@ -90,9 +106,12 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         measure(items, drafts)
     if "context" in roles:
         mark_history(items, starts, drafts)
-    place = {draft.item: position for position, draft in enumerate(drafts)}
+    topic, about = "", 0
     if "side" in roles:
         sides_of_wholes(items, words, starts, drafts, vocabulary)
+        drafts, owner = split_by_side(items, drafts, owner, vocabulary)
+        topic, about = topic_side(items, drafts)
+    place = {draft.item: position for position, draft in enumerate(drafts)}
     advice = _advice_from(items, words) if "context" in roles else len(items)
     mentions = []
     relations = []
@@ -107,6 +126,11 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
             ]
     if "cue" in roles and len(mentions) > 1:
         relations += _suggestions(items, drafts, mentions)
+        sides_of_conclusions(mentions, relations, vocabulary)
+    if "side" in roles:
+        sides_of_companions(items, words, drafts, mentions, vocabulary)
+    if topic:
+        give_side(mentions, topic, about, vocabulary)
     modifiers = tuple(
         [
             Modifier(
@@ -202,7 +226,12 @@ def _inside(norms: tuple[str, ...], vocabulary: Vocabulary, name: str) -> tuple[
         entry = vocabulary.word(norm)
         if entry is None:
             continue
-        if entry.role == "severity" and not severity and following not in _NAMED_BY_SIZE and norm not in named:
+        if (
+            entry.role == "severity"
+            and not severity
+            and following not in vocabulary.named_by_size
+            and norm not in named
+        ):
             severity = entry.value
         elif entry.role == "change" and not change and norm not in ("increased", "decreased"):
             change = entry.value

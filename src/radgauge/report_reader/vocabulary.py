@@ -95,6 +95,9 @@ class Vocabulary:
     compositions: Mapping[str, list[tuple[frozenset[str], str]]]  # word -> (anatomy ids, concept)
     sides: Mapping[str, str]  # concept -> left | right, for those that have it in their name
     bilateral_words: frozenset[str]
+    named_by_size: frozenset[str]  # words that "small" and "large" name and do not measure
+    unsided: frozenset[str]  # anatomy without a left and a right
+    misplaced: frozenset[str]  # words that say a device is in the wrong place
     regions: Mapping[str, list[tuple[str, str, frozenset[str]]]]  # concept -> (region, concept there, words)
     opposites: Mapping[str, list[str]]  # normality or aspect of it -> words that say the opposite of a structure
     spelling: Spelling
