@@ -159,11 +159,9 @@ def _subject_head(
     return anatomy
 
 
-def measure(items: Sequence[Item], drafts: Sequence[Draft]) -> None:
-    """Sizes in millimetres go to the finding behind them in the phrase, else to the nearest one before."""
-    findings = [draft for draft in drafts if items[draft.item].role in FINDINGS]
-    if not findings:
-        return
+def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]) -> None:
+    """Give every size in millimetres to what it is the size of; a size of before tells the change."""
+    before: list[tuple[Draft, float]] = []
     for index, item in enumerate(items):
         if item.role != "unit":
             continue
@@ -181,18 +179,53 @@ def measure(items: Sequence[Item], drafts: Sequence[Draft]) -> None:
             ):
                 break
             position -= 1
-        if position >= 0 and items[position].role in ("context", "quantity") and _is_past(items[position].value):
-            continue  # "previously 6 mm"
         sizes.reverse()
-        behind = [draft for draft in findings if draft.item > index]
-        front = [draft for draft in findings if draft.item < index]
-        phrase = behind and all(
-            items[between].role in MODIFIERS
-            or items[between].role in ("anatomy", "mask", "number", "unit", "comma")
-            for between in range(index + 1, behind[0].item)
-        )
-        target = behind[0] if phrase or not front else front[-1]
-        target.sizes += sizes
+        owner = _measured(items, drafts, index, position)
+        if owner is None or not sizes:
+            continue
+        if position >= 0 and items[position].role in ("context", "quantity") and _is_past(items[position].value):
+            before.append((owner, max(sizes)))  # "previously 6 mm"
+        elif len(sizes) == 2 and "from" in words[position + 1 : index] and "to" in words[position + 1 : index]:
+            before.append((owner, sizes[0]))  # "from 55 to 20 mm"
+            owner.sizes.append(sizes[1])
+        else:
+            owner.sizes += sizes
+    for owner, size in before:
+        if owner.sizes and not owner.change and max(owner.sizes) != size:
+            owner.change = "increased" if max(owner.sizes) > size else "decreased"
+
+
+def _measured(items: Sequence[Item], drafts: Sequence[Draft], index: int, position: int) -> Draft | None:
+    """What the size that ends at `index` and starts behind `position` is the size of.
+
+    "14 mm nodule" measures what follows; "nodule of 14 mm", "duct, 4 mm," and "measures 4 mm" what precedes. Behind
+    a place it is the size of the finding there, or of the place itself.
+    """
+    behind = next((draft for draft in drafts if draft.item > index and items[draft.item].role in FINDINGS), None)
+    attached = position >= 0 and (
+        items[position + 1].role == "preposition"
+        or items[position].role in ("verb", "anatomy")
+        or items[position].role in FINDINGS
+    )
+    if behind is not None and not attached and _in_phrase(items, index, behind.item):
+        return behind
+    front = [draft for draft in drafts if draft.item < index]
+    if not front:
+        return behind
+    last = front[-1]
+    if items[last.item].role in FINDINGS or items[last.item].role == "normality":
+        return last
+    for draft in reversed(front):
+        if last.item in draft.explicit and items[draft.item].role in FINDINGS:
+            return draft
+    return last
+
+
+def _in_phrase(items: Sequence[Item], index: int, head: int) -> bool:
+    return all(
+        items[between].role in MODIFIERS or items[between].role in ("anatomy", "mask", "number", "unit", "comma")
+        for between in range(index + 1, head)
+    )
 
 
 def _is_past(value: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.packing import pack_without_words, unpack_with_words
+from radgauge.report_reader.anaphora import resolve_references
 from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.open_claims import open_concept
@@ -185,6 +186,8 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
                 attributes = attributes._replace(context=context)
             placed = (begin + start, stop + start, words, concept, kind, assertion, number, attributes, form)
             mentions.append(new(Mention, placed))
+        if found.refers and first < len(mentions):
+            resolve_references(mentions, first, vocabulary)
         for source, target, name in found.relations:
             relations.append(new(Relation, (source + first, target + first, name)))
         for begin, stop, role, value, owner in found.modifiers:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from radgauge.report_reader.anaphora import refers_back
 from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
@@ -52,6 +53,7 @@ class SentenceReading(NamedTuple):
     unread: tuple[tuple[int, int], ...] = ()  # spans of content words that no rule explained
     content: int = 0  # content words
     known: int = 0  # content words that the lexicon knows
+    refers: bool = False  # whether it speaks of something that the sentence before named
 
 
 _BREAKS = frozenset({"comma", "semicolon", "colon", "open"})
@@ -103,7 +105,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     described = "unknown" in roles or not {item.role for item in items}.isdisjoint(MODIFIERS)
     owner = describe(items, words, starts, drafts) if described else {}
     if "unit" in roles:
-        measure(items, drafts)
+        measure(items, words, drafts)
     if "context" in roles:
         mark_history(items, starts, drafts)
     topic, about = "", 0
@@ -140,7 +142,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
             if item.role in MODIFIERS and index not in place
         ]
     )
-    return SentenceReading(tuple(mentions), modifiers, tuple(relations), unread, content, known)
+    refers = refers_back(tokens.norms) or any(mention.attributes.laterality == "same" for mention in mentions)
+    return SentenceReading(tuple(mentions), modifiers, tuple(relations), unread, content, known, refers)
 
 
 def _advice_from(items: Sequence[Item], words: Sequence[str]) -> int:
