@@ -198,8 +198,8 @@ def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]
 def _measured(items: Sequence[Item], drafts: Sequence[Draft], index: int, position: int) -> Draft | None:
     """What the size that ends at `index` and starts behind `position` is the size of.
 
-    "14 mm nodule" measures what follows; "nodule of 14 mm", "duct, 4 mm," and "measures 4 mm" what precedes. Behind
-    a place it is the size of the finding there, or of the place itself.
+    "14 mm nodule" measures what follows; "nodule of 14 mm", "duct, 4 mm," and "measures 4 mm" what precedes.
+    Behind a place it is the size of the finding there, or of the place itself.
     """
     behind = next((draft for draft in drafts if draft.item > index and items[draft.item].role in FINDINGS), None)
     attached = position >= 0 and (

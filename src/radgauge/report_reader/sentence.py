@@ -142,6 +142,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
             if item.role in MODIFIERS and index not in place
         ]
     )
+    if any(draft.first != draft.item for draft in drafts):
+        mentions, modifiers, relations = _in_order(mentions, modifiers, relations)
     refers = refers_back(tokens.norms) or any(mention.attributes.laterality == "same" for mention in mentions)
     return SentenceReading(tuple(mentions), modifiers, tuple(relations), unread, content, known, refers)
 
@@ -153,6 +155,19 @@ def _advice_from(items: Sequence[Item], words: Sequence[str]) -> int:
             before = range(index - 1, 0, -1)
             return next((at for at in before if items[at].role in _BREAKS or words[at] in _RELATIVE), 0)
     return len(items)
+
+
+def _in_order(
+    mentions: Sequence[Mention], modifiers: Sequence[Modifier], relations: Sequence[Relation]
+) -> tuple[list[Mention], tuple[Modifier, ...], list[Relation]]:
+    """Mentions sorted by where they start, and what refers to them: a clause starts before its last word."""
+    order = sorted(range(len(mentions)), key=lambda index: mentions[index].start)
+    place = {before: after for after, before in enumerate(order)}
+    return (
+        [mentions[index] for index in order],
+        tuple(each._replace(mention=place.get(each.mention, -1)) for each in modifiers),
+        [Relation(place[source], place[target], kind) for source, target, kind in relations],
+    )
 
 
 def words_of(items: Sequence[Item], tokens: Tokens) -> list[str]:
