@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 from radgauge.report_reader.phrases import look_left, look_right, object_after, subject_before
 from radgauge.report_reader.vocabulary import ALWAYS, FINDINGS, IF_DENIED, MODIFIERS, Item, Vocabulary
@@ -74,6 +75,9 @@ def drafts_of(
                 draft.explicit = look_right(items, index)[1]
                 concept = composed(draft, items, words[index], vocabulary)
             draft.words, before, draft.history = look_left(items, index)
+            if not concept and (several := _apart(draft, items, words[index], vocabulary)):
+                drafts += several
+                continue
             if not concept and item.form == "open":
                 concept = f"open:{words[index]}"
                 draft.explicit = draft.explicit or before
@@ -119,6 +123,23 @@ def composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabul
                 found.add(concept)
                 break
     return found.pop() if len(found) == 1 else ""
+
+
+def _apart(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> list[Draft]:
+    """One draft per finding that a word makes of several organs: "ventricles and cisterns are free of blood"."""
+    places: dict[str, list[int]] = {}
+    for place in draft.explicit:
+        for anatomy, concept in vocabulary.compositions[word]:
+            if items[place].value in anatomy:
+                places.setdefault(concept, []).append(place)
+                break
+    found = []
+    for concept, there in places.items() if len(places) > 1 else ():
+        one = copy(draft)
+        one.explicit = there
+        _compose(one, concept)
+        found.append(one)
+    return found
 
 
 def _share_places(
