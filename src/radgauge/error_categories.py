@@ -34,6 +34,9 @@ CATEGORIES: tuple[ErrorCategory, ...] = (
     ErrorCategory(8, "omitted_uncertainty", "uncertainty left out"),
 )
 
+BESIDE_HEADLINE = ("errors_recall", "errors_false_alarms")
+"""Columns that systems are compared by beside a headline: few errors alone may mean that nothing is reported."""
+
 BY_NUMBER = {category.number: category for category in CATEGORIES}
 BY_KEY = {category.key: category for category in CATEGORIES}
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import radgauge as rg
+from radgauge.cases import Case
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, UsageError
+from radgauge.findings.match import Aligned, align_findings
 from radgauge.findings.weights import PRIOR
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
@@ -172,3 +175,75 @@ def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
     row = judge("Lungs are clear.", "Lungs are clear. Frobnosis.", lexicon=str(path))
     assert row["errors_omission_significant"] == 1
     assert not math.isnan(row["errors_quality"])
+
+
+def test_recall_and_false_alarms_are_of_the_stratum_that_has_them() -> None:
+    abnormal = judge("Left pleural effusion.", "Left pleural effusion. Pneumothorax. Cardiomegaly.")
+    assert abnormal["errors_recall"] == pytest.approx(1 / 3)
+    assert abnormal["errors_false_alarms"] is None
+    assert abnormal["errors_quality_abnormal"] == abnormal["errors_quality"]
+    assert abnormal["errors_quality_normal"] is None
+    normal = judge("Lung mass. Pneumothorax. Scoliosis.", "The lungs are clear. Degenerative change of the spine.")
+    assert normal["errors_recall"] is None
+    assert normal["errors_false_alarms"] == 2
+    assert normal["errors_quality_normal"] == normal["errors_quality"]
+
+
+def test_a_constant_normal_report_is_seen_by_its_recall() -> None:
+    references = ["The lungs are clear."] * 8 + ["Large right pneumothorax. The heart is normal."] * 2
+    template = [
+        Case(str(n), "The lungs are clear. The heart is normal.", (text,), "template")
+        for n, text in enumerate(references)
+    ]
+    rows = Errors().measure(template, reading=Readings())
+    recall, alarms = (Errors().columns.index(name) for name in ("errors_recall", "errors_false_alarms"))
+    assert np.nanmean(rows[:, recall]) == 0.0
+    assert np.nanmean(rows[:, alarms]) == 0.0
+
+
+def test_expected_findings_in_a_normal_report_cost_little() -> None:
+    normal = "The lungs are clear. Heart size is normal. No pleural effusion."
+    quality = judge(f"{normal} Mild degenerative changes of the spine. Atherosclerotic aorta.", normal)
+    assert 0.3 < quality["errors_quality"] < 0.9
+    assert quality["errors_significant"] == 0
+    assert judge(f"{normal} Lung mass.", normal)["errors_quality"] < 0.1
+
+
+def test_what_was_not_understood_is_shown_and_costs() -> None:
+    reference = "Left pleural effusion. Blorptic quandary vexes the frobnitz wug and its dax."
+    row = judge("Left pleural effusion.", reference)
+    assert row["errors_coverage"] < 0.9
+    assert row["errors_low_confidence"] == 1
+    assert row["errors_quality"] < 1
+    assert judge(reference, reference)["errors_quality"] == 1
+    case = Case("1", "Left pleural effusion.", (reference,))
+    explained = Errors().explain(case, reading=Readings())
+    assert explained is not None
+    assert any("low confidence" in note.text for note in explained.notes)
+    skipped = rg.score([case], [Errors(low_confidence="skip")])["errors"]
+    assert math.isnan(skipped.headline[0])
+    assert skipped.reasons[case.key] == "too little of the texts was understood"
+
+
+def test_explaining_aligns_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted_alignment(*given: Any) -> Aligned:
+        calls.append(given)
+        return align_findings(*given)
+
+    monkeypatch.setattr("radgauge.metrics.errors.align_findings", counted_alignment)
+    Errors().explain(Case("1", "Left effusion.", ("Right effusion.",)), reading=Readings())
+    assert len(calls) == 1
+
+
+def test_better_for_worse_is_a_significant_error() -> None:
+    row = judge("The left effusion has decreased.", "The left effusion has increased.")
+    assert row["errors_false_comparison_significant"] == 1
+    assert judge("Stable left effusion.", "Left effusion.")["errors_total"] == 0
+
+
+def test_a_report_that_denies_its_own_finding_leaves_it_open() -> None:
+    reference = "Right pneumothorax. Cardiomegaly."
+    row = judge(f"{reference} No pneumothorax.", reference)
+    assert row["errors_false_uncertainty_significant"] == 1

@@ -243,6 +243,20 @@ def typical_notes(results: Results) -> list[str]:
     return notes
 
 
+def confidence_notes(results: Results) -> list[str]:
+    """How many cases the embedded judge hardly understood."""
+    notes = []
+    for scores in results.values():
+        if "errors_low_confidence" in scores.columns:
+            low = scores.column("errors_low_confidence")
+            if count := int((low == 1).sum()):
+                notes.append(
+                    f"{scores.judge}: {count} of {len(low)} cases are judged with low confidence, much of their "
+                    f"texts was not understood (errors:low_confidence=skip leaves them out)"
+                )
+    return notes
+
+
 def profile_note(results: Results) -> list[str]:
     """Said once per run: embedded parts give numbers of their own."""
     embedded = [column for scores in results.values() for column in scores.columns if column.endswith("_embedded")]

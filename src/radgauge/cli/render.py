@@ -99,6 +99,7 @@ def plain_table(*headers: str, right: Sequence[int] = (), fold: Sequence[int] = 
 
 
 SHOWN = 4  # outputs of one metric in a table, unless all are asked for
+SHOWN_OF = {"errors": 6}  # quality, counts, and what keeps a normal template from looking best
 
 
 def main_outputs(lines: Sequence[Summary]) -> list[Summary]:
@@ -108,7 +109,7 @@ def main_outputs(lines: Sequence[Summary]) -> list[Summary]:
         known = first.setdefault(line.judge, [])
         if line.column not in known:
             known.append(line.column)
-    return [line for line in lines if line.column in first[line.judge][:SHOWN]]
+    return [line for line in lines if line.column in first[line.judge][: SHOWN_OF.get(line.judge, SHOWN)]]
 
 
 def print_summary(out: Console, lines: Sequence[Summary]) -> None:

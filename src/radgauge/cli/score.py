@@ -111,8 +111,15 @@ def score_cli(
     hidden = len({line.column for line in lines}) - len({line.column for line in shown})
     if hidden:
         err.print(f"note: {hidden} more outputs with --all-columns", soft_wrap=True)
-    few = o.few_cases_note(min((line.judged for line in lines if line.judged), default=0)) if resamples else []
-    notes = (*case_file.provenance.warnings, *not_judged_notes(lines), *o.typical_notes(results), *few)
+    headlines = {scores.columns[0] for scores in results.values()}
+    fewest = min((line.judged for line in lines if line.judged and line.column in headlines), default=0)
+    notes = (
+        *case_file.provenance.warnings,
+        *not_judged_notes(lines),
+        *o.confidence_notes(results),
+        *o.typical_notes(results),
+        *(o.few_cases_note(fewest) if resamples else ()),
+    )
     for note in (*notes, *o.profile_note(results)):
         err.print(f"note: {note}", soft_wrap=True)
     if output is not None:

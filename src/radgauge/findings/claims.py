@@ -81,6 +81,19 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         sentences=_sentences(reading, present),
         content_words=reading.content_words,
         known_words=reading.known_words,
+        unread=_unread(reading),
+    )
+
+
+_ASIDE = frozenset({"history", "technique", "recommendation"})
+"""Sections that say nothing of these images."""
+
+
+def _unread(reading: ReportReading) -> frozenset[str]:
+    return frozenset(
+        reading.text[start:end].lower()
+        for start, end, sentence in reading.unread
+        if reading.sentences[sentence].section not in _ASIDE
     )
 
 

@@ -100,6 +100,7 @@ class Findings:
         sentences: Its sentences, for what was not brought together by concepts.
         content_words: How many content words the text has.
         known_words: How many of them the reader understood.
+        unread: Those that it did not understand, as written in lower case.
     """
 
     present: tuple[Finding, ...]
@@ -111,6 +112,7 @@ class Findings:
     sentences: Sentences = field(default_factory=Sentences, compare=False)
     content_words: int = 0
     known_words: int = 0
+    unread: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from radgauge.error_categories import CATEGORIES
-from radgauge.findings.findings import NOT_NORMAL, Finding, Knowledge
+from radgauge.findings.findings import NOT_NORMAL, Finding, Findings, Knowledge
 from radgauge.findings.match import Aligned
+from radgauge.findings.numbers import coverage_threshold
 from radgauge.findings.open_claims import OPEN
 from radgauge.findings.places import place_names, severity_name, side_name
 from radgauge.findings.profile import FALSE, OMITTED, Arithmetic, Error, Profile
@@ -56,6 +57,19 @@ def notes_of(
                 },
             )
         )
+    return tuple(notes)
+
+
+def confidence_notes(profile: Profile, reference: Findings, candidate: Findings) -> tuple[Note, ...]:
+    """Words that were not understood and stand in one text only, and whether the case is hardly understood."""
+    notes = []
+    for side, own, other in (("reference", reference, candidate), ("candidate", candidate, reference)):
+        if alone := sorted(own.unread - other.unread):
+            words = ", ".join(alone)
+            notes.append(Note("info", f"Not understood in the {side}: {words}.", data={"unread": alone}))
+    if profile.coverage < coverage_threshold():
+        share = f"{100 * profile.coverage:.0f} % of the content words were understood"
+        notes.append(Note("info", f"Judged with low confidence: {share}.", data={"coverage": profile.coverage}))
     return tuple(notes)
 
 

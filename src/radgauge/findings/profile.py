@@ -10,6 +10,7 @@ and the scale of the weights is such that a normal template, which omits every f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -66,12 +67,25 @@ class Profile(NamedTuple):
         tiers: Tier and hedge of every finding of the reference (what there was to say).
         inexact: (tier, hedged, 1 - similarity) of findings that are matched but named differently.
         silent: Share of what the reference calls normal on which the candidate is silent.
+        unread: Share of the content words of both texts that were not understood and stand in one of them only.
+        asked: Number of the reference's clinically significant findings.
+        found: How many of them the candidate reports, right or with an error of place or degree.
+        coverage: Share of the content words of both texts that were understood; NaN if there are none.
     """
 
     errors: tuple[Error, ...]
     tiers: tuple[tuple[int, bool], ...]
     inexact: tuple[tuple[int, bool, float], ...]
     silent: float
+    unread: float = 0.0
+    asked: int = 0
+    found: int = 0
+    coverage: float = math.nan
+
+    @property
+    def alarms(self) -> int:
+        """Number of the candidate's clinically significant findings that the reference does not have."""
+        return sum(error.category == FALSE and error.significant for error in self.errors)
 
 
 def profile_of(
@@ -84,11 +98,14 @@ def profile_of(
     """Count the errors of an alignment."""
     rules = knowledge.rules
     errors: list[Error] = []
+    found = asked = 0
     tiers: list[tuple[int, bool]] = []
     inexact: list[tuple[int, bool, float]] = []
     for match in aligned.matched:
         tier = min(rules.tier_of(match.reference, context), rules.tier_of(match.candidate, context))
         tiers.append((tier, match.reference.uncertain))
+        if rules.tier_of(match.reference, context) in SIGNIFICANT:
+            asked, found = asked + 1, found + 1
         if match.similarity < 0.8:
             inexact.append((tier, match.reference.uncertain, 1.0 - match.similarity))
         if match.differences:
@@ -96,11 +113,34 @@ def profile_of(
     for finding, denial, support in _alone(aligned.missing, aligned.denied, reference, candidate):
         tier = _whole_tier(finding, knowledge, context)
         tiers.append((tier, finding.uncertain))
+        if tier in SIGNIFICANT:
+            asked, found = asked + 1, found + (support >= LIKELY)
         errors.append(_whole(OMITTED, tier, finding, denial, support))
     for finding, denial, support in _alone(aligned.added, aligned.invented, candidate, reference):
         errors.append(_whole(FALSE, _whole_tier(finding, knowledge, context), finding, denial, support))
     errors += _disputes(aligned, reference, candidate, knowledge, context)
-    return Profile(tuple(errors), tuple(tiers), tuple(inexact), silence(reference, candidate))
+    return Profile(
+        errors=tuple(errors),
+        tiers=tuple(tiers),
+        inexact=tuple(inexact),
+        silent=silence(reference, candidate),
+        unread=_unread(reference, candidate),
+        asked=asked,
+        found=found,
+        coverage=coverage(reference, candidate),
+    )
+
+
+def coverage(reference: Findings, candidate: Findings) -> float:
+    """Share of the content words of two texts that were understood, 0 to 1; NaN if there are none."""
+    content = reference.content_words + candidate.content_words
+    return (reference.known_words + candidate.known_words) / content if content else math.nan
+
+
+def _unread(reference: Findings, candidate: Findings) -> float:
+    """How much of two texts is words that were not understood and that the other text does not use."""
+    content = reference.content_words + candidate.content_words
+    return len(reference.unread ^ candidate.unread) / content if content else 0.0
 
 
 def _alone(
@@ -228,7 +268,11 @@ class Arithmetic:
         """From -1 (misleading) over about 0 (a normal template) to 1 (no error)."""
         w, tiers = self.weights, self._tiers
         kept = (1.0, w.hedged)
-        lost = w.silence * profile.silent + sum([self.cost(error) for error in profile.errors])
+        lost = (
+            w.silence * profile.silent
+            + w.unread * profile.unread
+            + sum([self.cost(error) for error in profile.errors])
+        )
         if profile.inexact:
             lost += w.inexact * sum([tiers[tier] * kept[hedged] * gap for tier, hedged, gap in profile.inexact])
         whole = sum([tiers[tier] * kept[hedged] for tier, hedged in profile.tiers])

@@ -8,14 +8,13 @@ finding. How likely a cosine means the same was measured on labelled statements 
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from radgauge.findings.concepts import DATA
+from radgauge.findings.numbers import numbers
 from radgauge.models.text.static_embedding import StaticEncoder, Vectors
 
 
@@ -69,5 +68,5 @@ def supports(sentences: Iterable[int], own: Sentences, other: Sentences) -> list
 
 @lru_cache(maxsize=1)
 def _scale() -> Scale:
-    table = tomllib.loads((DATA / "matching.toml").read_text(encoding="utf-8"))["support"]
-    return Scale(float(table["slope"]), float(table["half"]))
+    table = numbers()["support"]
+    return Scale(table["slope"], table["half"])

@@ -30,16 +30,18 @@ class Weights:
         hedged: Share of its weight that an uncertain finding keeps.
         inexact: Share of the weight lost when a matched finding is named quite differently.
         silence: Loss when the candidate says nothing on any part of the chest that the reference calls normal.
+        unread: Loss per share of the content words that were not understood and are not in both texts.
         base: Weight of the normal rest of a report, in findings; the smaller, the more one error costs.
     """
 
     tiers: Mapping[str, float]
     categories: Mapping[str, float]
-    negligible: float = 0.3
+    negligible: float = 0.2
     contradiction: float = 1.1
     hedged: float = 0.8
     inexact: float = 0.5
     silence: float = 0.05
+    unread: float = 0.1
     base: float = 2.0
     about: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
@@ -49,12 +51,12 @@ class Weights:
 
 
 PRIOR = Weights(
-    tiers={"urgent": 2.0, "actionable": 1.0, "not_actionable": 0.4, "benign": 0.12},
+    tiers={"urgent": 2.0, "actionable": 1.0, "not_actionable": 0.5, "benign": 0.15},
     categories={
-        "false_finding": 0.65,
+        "false_finding": 0.7,
         "omission": 1.0,
         "location": 0.75,
-        "severity": 0.55,
+        "severity": 0.6,
         "false_comparison": 0.3,
         "omitted_comparison": 0.2,
         "false_uncertainty": 0.2,
@@ -64,7 +66,7 @@ PRIOR = Weights(
 )
 """What is sensible before any judgment is seen; the shipped weights were pulled towards these."""
 
-SCALARS = ("negligible", "contradiction", "hedged", "inexact", "silence", "base")
+SCALARS = ("negligible", "contradiction", "hedged", "inexact", "silence", "unread", "base")
 
 
 @lru_cache(maxsize=16)
@@ -72,7 +74,7 @@ def load_weights(source: str = "default") -> Weights:
     """Weights by name or from a file.
 
     Args:
-        source: "default" (shipped, learned from RadPref), "prior" (set by hand), or the path of a JSON file.
+        source: "default" (shipped, learned from ratings), "prior" (set by hand), or the path of a JSON file.
     """
     if source == "prior":
         return PRIOR

@@ -7,11 +7,11 @@ Categories 7, 8: Calamida et al. (2023), Radiology-aware model-based evaluation 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,14 +20,25 @@ from radgauge.error_categories import count_columns
 from radgauge.errors import UsageError
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import Findings, Knowledge, knowledge_for
-from radgauge.findings.match import align_findings
-from radgauge.findings.notes import notes_of
+from radgauge.findings.match import Aligned, align_findings
+from radgauge.findings.notes import confidence_notes, notes_of
+from radgauge.findings.numbers import coverage_threshold
 from radgauge.findings.profile import Arithmetic, Profile, counts_of, profile_of
 from radgauge.findings.rules import NO_CONTEXT, Context, context_of
 from radgauge.findings.weights import load_weights
 from radgauge.metric import Explanation, Metric, Rows
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, load_lexicon
+
+SYSTEM_COLUMNS = (
+    *("errors_recall", "errors_false_alarms", "errors_coverage", "errors_low_confidence"),
+    *("errors_quality_abnormal", "errors_quality_normal"),
+)
+"""What describes a system beside its counts: by stratum, and how much of the texts was understood."""
+
+_HIGHER = frozenset(
+    {"errors_quality", "errors_recall", "errors_coverage", "errors_quality_abnormal", "errors_quality_normal"}
+)
 
 
 @dataclass(frozen=True)
@@ -39,10 +50,16 @@ class Errors(Metric):
     category's significant ones. A set's values are the means of its cases. Of several references the one that
     gives the best quality counts.
 
+    `errors_recall` is the share of the reference's significant findings that the candidate reports, of studies
+    that have any; `errors_false_alarms` the number of significant findings invented, of studies that have none;
+    quality is also given for each of these two strata. `errors_coverage` is the share of the content words of both
+    texts that the reader understood; `errors_low_confidence` is 1 where it lies below the threshold.
+
     Attributes:
-        weights: "default" (learned from RadPref), "prior" (set by hand), or a JSON file of `radgauge fit errors`.
+        weights: "default" (learned from ratings), "prior" (set by hand), or a JSON file of `radgauge fit errors`.
         context: Whether age and indication in a case's meta shift significance.
         lexicon: A TOML file of your own concepts, merged over the reader's lexicon; "" = none.
+        low_confidence: "mark" judges texts that were hardly understood and marks them; "skip" does not judge them.
 
     >>> from radgauge.cases import Case
     >>> from radgauge.reading import Readings
@@ -60,6 +77,7 @@ class Errors(Metric):
     weights: str = "default"
     context: bool = True
     lexicon: str = ""
+    low_confidence: Literal["mark", "skip"] = "mark"
 
     def __post_init__(self) -> None:
         if self.lexicon and not Path(self.lexicon).is_file():
@@ -68,13 +86,14 @@ class Errors(Metric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Quality first, then the counts."""
-        return ("errors_quality", *count_columns())
+        """Quality first, then the counts, then what says more of a system than a mean of counts."""
+        total, significant, *categories = count_columns()
+        return ("errors_quality", total, significant, *SYSTEM_COLUMNS, *categories)
 
     @property
     def directions(self) -> tuple[bool, ...]:
-        """More quality, fewer errors."""
-        return (True, *(False for _ in count_columns()))
+        """More quality, recall and coverage, fewer errors."""
+        return tuple(column in _HIGHER for column in self.columns)
 
     def parts(self) -> Mapping[str, str]:
         """The reader, and the numbers behind the name of the weights."""
@@ -85,54 +104,48 @@ class Errors(Metric):
         }
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
-        """Quality and counts of each case."""
+        """Quality, counts and the rest of each case."""
         rows = np.full((len(cases), len(self.columns)), np.nan)
-        known = self.knowledge()
-        arithmetic = Arithmetic(load_weights(self.weights))
         read = self._findings([text for case in cases for text in (case.candidate, *case.references)], reading)
+        judge = self._judge_of(read)
         done: dict[tuple[str, tuple[str, ...], Context], list[float]] = {}
         for index, case in enumerate(cases):
             context = self._context(case)
             key = (case.candidate, tuple(sorted(case.references)), context)
             row = done.get(key)
             if row is None:
-                row = done[key] = self._best(case, read, context, known, arithmetic)
+                best = judge(case, context)
+                row = done[key] = [math.nan] * len(self.columns) if best is None else self._row(best)
             rows[index] = row
         return rows
 
     def profile(self, case: Case, *, reading: Readings) -> tuple[Profile, int] | None:
         """The errors of a case and which reference they are counted against; None if it cannot be judged."""
-        read = self._findings([case.candidate, *case.references], reading)
-        candidate = read[case.candidate]
-        if not _says_something(candidate):
-            return None
-        arithmetic, known, context = Arithmetic(load_weights(self.weights)), self.knowledge(), self._context(case)
-        found = [
-            (_profile(read[text], candidate, known, context), index)
-            for index, text in enumerate(case.references)
-            if _says_something(read[text])
-        ]
-        return max(found, key=lambda each: _order(arithmetic, each[0]), default=None)
+        best = self._judge_of(self._findings([case.candidate, *case.references], reading))(
+            case, self._context(case)
+        )
+        return None if best is None else (best.profile, best.reference)
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """What was missed, added or changed, where, and how significant: one sentence each."""
-        row = self.measure([case], reading=reading)[0]
-        values = dict(zip(self.columns, map(float, row), strict=True))
-        best = None if math.isnan(row[0]) else self.profile(case, reading=reading)
-        if best is None:
+        read = self._findings([case.candidate, *case.references], reading)
+        best = self._judge_of(read)(case, self._context(case))
+        row = [math.nan] * len(self.columns) if best is None else self._row(best)
+        values = dict(zip(self.columns, row, strict=True))
+        if best is None or math.isnan(row[0]):
             return Explanation(self.name, values)
-        read = self._findings([case.candidate, case.references[best[1]]], reading)
-        reference, candidate = read[case.references[best[1]]], read[case.candidate]
-        aligned = align_findings(reference, candidate, self.knowledge())
-        arithmetic = Arithmetic(load_weights(self.weights))
-        notes = notes_of(aligned, best[0], self.knowledge(), arithmetic, which=best[1])
-        return Explanation(self.name, values, notes)
+        notes = notes_of(best.aligned, best.profile, self.knowledge(), self._arithmetic(), which=best.reference)
+        unread = [read[text] for text in (case.references[best.reference], case.candidate)]
+        return Explanation(self.name, values, (*notes, *confidence_notes(best.profile, unread[0], unread[1])))
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which side says nothing that can be read."""
-        candidate = self._findings([case.candidate], reading)[case.candidate]
-        side = "reference" if _says_something(candidate) else "candidate"
-        return f"no finding and no normal statement was read in the {side}"
+        read = self._findings([case.candidate, *case.references], reading)
+        if not _says_something(read[case.candidate]):
+            return "no finding and no normal statement was read in the candidate"
+        if not any(_says_something(read[text]) for text in case.references):
+            return "no finding and no normal statement was read in the reference"
+        return "too little of the texts was understood"
 
     def knowledge(self) -> Knowledge:
         """Lexicon, similarity and rules behind the numbers."""
@@ -157,26 +170,60 @@ class Errors(Metric):
             store[text] = findings_of(read, known)
         return store
 
-    def _best(
-        self, case: Case, read: Mapping[str, Findings], context: Context, known: Knowledge, arithmetic: Arithmetic
-    ) -> list[float]:
-        candidate = read[case.candidate]
-        usable = [text for text in case.references if _says_something(read[text])]
-        if not usable or not _says_something(candidate):
+    def _arithmetic(self) -> Arithmetic:
+        return Arithmetic(load_weights(self.weights))
+
+    def _judge_of(self, read: Mapping[str, Findings]) -> Callable[[Case, Context], _Judged | None]:
+        """A function that compares a case with each of its references and keeps the best."""
+        known, arithmetic = self.knowledge(), self._arithmetic()
+
+        def judge(case: Case, context: Context) -> _Judged | None:
+            candidate = read[case.candidate]
+            if not _says_something(candidate):
+                return None
+            best: _Judged | None = None
+            for index, text in enumerate(case.references):
+                reference = read[text]
+                if _says_something(reference):
+                    aligned = align_findings(reference, candidate, known)
+                    profile = profile_of(aligned, reference, candidate, known, context)
+                    found = _Judged(arithmetic.quality(profile), profile, aligned, index)
+                    if best is None or _order(found) > _order(best):
+                        best = found
+            return best
+
+        return judge
+
+    def _row(self, judged: _Judged) -> list[float]:
+        profile, quality = judged.profile, judged.quality
+        low = profile.coverage < coverage_threshold()
+        if low and self.low_confidence == "skip":
             return [math.nan] * len(self.columns)
-        profiles = [_profile(read[text], candidate, known, context) for text in usable]
-        best = profiles[0] if len(profiles) == 1 else max(profiles, key=lambda each: _order(arithmetic, each))
-        return [arithmetic.quality(best), *counts_of(best)]
+        total, significant, *categories = counts_of(profile)
+        abnormal = profile.asked > 0
+        system = (
+            profile.found / profile.asked if abnormal else math.nan,
+            math.nan if abnormal else float(profile.alarms),
+            profile.coverage,
+            float(low),
+            quality if abnormal else math.nan,
+            math.nan if abnormal else quality,
+        )
+        return [quality, total, significant, *system, *categories]
 
 
-def _profile(reference: Findings, candidate: Findings, known: Knowledge, context: Context) -> Profile:
-    aligned = align_findings(reference, candidate, known)
-    return profile_of(aligned, reference, candidate, known, context)
+class _Judged(NamedTuple):
+    """A case against its best reference."""
+
+    quality: float
+    profile: Profile
+    aligned: Aligned
+    reference: int
 
 
-def _order(arithmetic: Arithmetic, profile: Profile) -> tuple[float, ...]:
+def _order(judged: _Judged) -> tuple[float, ...]:
     """Best quality first; among equals the fewest errors, so that the order of references does not matter."""
-    return (arithmetic.quality(profile), *(-count for count in counts_of(profile)))
+    return (judged.quality, *(-count for count in counts_of(judged.profile)))
 
 
 def _says_something(findings: Findings) -> bool:

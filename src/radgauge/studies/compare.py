@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from radgauge.error_categories import BESIDE_HEADLINE
 from radgauge.errors import InputError, UsageError
 from radgauge.scores import Results, Scores
 from radgauge.stats.compare import Comparison, TestName, adjust_comparisons, compare_paired
@@ -58,7 +59,8 @@ def compare(
         baseline: The system that the others are compared with; by default the first one.
         systems: The systems to compare; by default all.
         all_pairs: Compare every pair instead of each system with the baseline.
-        all_columns: Test every output; by default the headline of each judge.
+        all_columns: Test every output; by default the headline of each judge and, of `errors`, recall and false
+            alarms.
         test: "permutation" or "bootstrap".
         correction: "holm", "bh" or "none", over all tests of this call.
         permutations: Rearrangements of the permutation test.
@@ -110,7 +112,7 @@ def compare(
                     level=level,
                     method=method,
                 )
-            for number in range(len(lines) if all_columns else 1):
+            for number in _columns(scores, all_columns):
                 line, up = lines[number], scores.directions[number]
                 if up is not scores.higher_is_better:
                     effect = effects(a.values[:, number], b.values[:, number], higher_is_better=up)
@@ -120,6 +122,13 @@ def compare(
                 found.append(SystemComparison(scores.judge, column, system, other, line, scores.signature, better))
     adjusted = adjust_comparisons([line.result for line in found], method=correction)
     return [replace(line, result=result) for line, result in zip(found, adjusted, strict=True)]
+
+
+def _columns(scores: Scores, every: bool) -> list[int]:
+    """Positions of the outputs to test: all, or the headline and what belongs beside it."""
+    if every:
+        return list(range(len(scores.columns)))
+    return [0, *(scores.columns.index(name) for name in BESIDE_HEADLINE if name in scores.columns)]
 
 
 def _improvement(change: Interval, higher_is_better: bool) -> Interval:

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 SCALE = 0.25  # a difference of quality that people see
 SMALLEST = 1e-3  # weights are positive: logarithms
 LEARNED_TIERS = tuple(tier for tier in TIERS if tier != "actionable")  # "actionable" is the unit
-COSTS = frozenset({*(category.key for category in CATEGORIES), "inexact", "silence"})
+COSTS = frozenset({*(category.key for category in CATEGORIES), "inexact", "silence", "unread"})
 NAMES = (*LEARNED_TIERS, *(category.key for category in CATEGORIES), *SCALARS)
 
 
@@ -224,6 +224,7 @@ class _Table:
     whole: Array  # (cases, tier, hedged): number of findings of the reference
     inexact: Array  # (cases, tier, hedged): sum of what similarity lacks
     silent: Array
+    unread: Array
 
     def __init__(self, profiles: Sequence[Profile]) -> None:
         errors = [(case, error) for case, profile in enumerate(profiles) for error in profile.errors]
@@ -245,6 +246,7 @@ class _Table:
             ("whole", whole),
             ("inexact", inexact),
             ("silent", np.array([profile.silent for profile in profiles])),
+            ("unread", np.array([profile.unread for profile in profiles])),
         ):
             object.__setattr__(self, name, value)
 
@@ -263,6 +265,7 @@ class _Table:
             ("whole", self.whole[mask]),
             ("inexact", self.inexact[mask]),
             ("silent", self.silent[mask]),
+            ("unread", self.unread[mask]),
         ):
             object.__setattr__(new, name, value)
         return new
@@ -285,7 +288,10 @@ class _Table:
         lost = np.bincount(self.error_case, weights=costs, minlength=self.cases)
         kept = np.array([1.0, w["hedged"]])
         lost = (
-            lost + w["inexact"] * np.einsum("cth,t,h->c", self.inexact, tiers, kept) + w["silence"] * self.silent
+            lost
+            + w["inexact"] * np.einsum("cth,t,h->c", self.inexact, tiers, kept)
+            + w["silence"] * self.silent
+            + w["unread"] * self.unread
         )
         whole = np.einsum("cth,t,h->c", self.whole, tiers, kept)
         x = lost * (1.0 + w["base"]) / (whole + w["base"])

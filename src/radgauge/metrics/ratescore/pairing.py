@@ -199,4 +199,6 @@ def _add_up(
     flat = (np.arange(len(block))[:, None] * CELLS + cell).ravel()
     size, times = len(block) * CELLS, often.ravel().astype(np.float64)
     counts[block] = np.bincount(flat, weights=times, minlength=size).reshape(-1, CELLS)
-    sums[block] = np.bincount(flat, weights=times * cosine.ravel(), minlength=size).reshape(-1, CELLS)
+    # rows of length one have a cosine of at most 1, but for rounding: 1.0000001 is no score
+    kept = np.clip(cosine.ravel().astype(np.float64), -1.0, 1.0)
+    sums[block] = np.bincount(flat, weights=times * kept, minlength=size).reshape(-1, CELLS)
