@@ -1,0 +1,164 @@
+"""Nothing leaves the machine: verbs run in a network namespace without routes, under a tracer, and open no socket.
+
+One process runs all verbs one after the other, with every extra that is installed, so that a library that reports
+home later than at its first use is seen too. A verb that is not listed here fails the test.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import radgauge
+from radgauge.cli import app
+
+DRIVER = """
+import os, sys
+from pathlib import Path
+from typer.testing import CliRunner
+from radgauge.cli import app
+for module in ("transformers", "huggingface_hub", "optuna", "openai", "sklearn", "pyarrow", "pydicom", "torch"):
+    try:
+        __import__(module)
+    except ImportError:
+        pass
+for line in Path(sys.argv[1]).read_text().splitlines():
+    arguments = line.split("\\t")
+    done = CliRunner().invoke(app, arguments)
+    print(f"{' '.join(arguments[:2])}\\t{done.exit_code}", flush=True)
+    if done.exit_code and done.exception and not isinstance(done.exception, SystemExit):
+        print(repr(done.exception), file=sys.stderr)
+"""
+
+REPORTS = "id,reference,candidate,system,image\n" + "".join(
+    f"{n},{reference},{candidate},{system},p{n % 3}.png\n"
+    for n, (reference, candidate) in enumerate(
+        [
+            ("The heart is enlarged. There is a small left pleural effusion.", "Cardiomegaly. No effusion."),
+            ("The lungs are clear. No pneumothorax.", "The lungs are clear."),
+            ("Right lower lobe opacity concerning for pneumonia.", "Left lower lobe opacity."),
+            ("Mild pulmonary edema. The heart size is normal.", "Mild edema with normal heart size."),
+        ]
+        * 3
+    )
+    for system in ("a", "b")
+)
+
+# What each verb is run with; R the reports, F a folder of its own.
+RUNS = {
+    "score": "R/reports.csv -m bleu -m rouge -m errors -m ratescore -m vlscore --images R -o R/scores.jsonl",
+    "compare": "R/reports.csv -m bleu --resamples 50 --permutations 50",
+    "report": "R/reports.csv -o R/report.html -m bleu --resamples 50",
+    "oracle": "--corpus R/reports.csv --queries R/reports.csv -m bleu2_cxr",
+    "perturb": "R/reports.csv --evaluate -m bleu --resamples 20 --permutations 20",
+    "layman write": "R/text.txt",
+    "layman score": "R/reports.csv",
+    "layman robustness": "",
+    "layman readability": "R/reports.csv",
+    "layman build": "R/reports.csv --out R/sets",
+    "layman export-check": "R/sets -n 2 -o R/check.csv",
+    "read": "R/text.txt",
+    "models list": "",
+    "models fetch": "chexbert",
+    "models verify": "",
+    "ls": "",
+    "cache info": "",
+    "cache clear": "",
+    "demo": "",
+}
+REFUSED = {"models fetch": 1}  # RADGAUGE_OFFLINE is set
+LEFT_OUT = {
+    "align": "needs radiologists' judgments",
+    "triples": "needs judged triples",
+    "fit errors": "needs radiologists' judgments",
+    "fit radcliq": "needs radiologists' judgments",
+    "fit ratescore": "needs radiologists' judgments",
+    "fit vlscore": "runs what `score -m vlscore` runs",
+    "layman agree": "needs ratings of people",
+    "layman training": "needs scores of checkpoints",
+    "layman import-check": "needs a table that people filled in",
+    "train pairs": "needs a corpus with terms",
+    "train estimator": "needs an encoder's checkpoint",
+    "train image-text": "minutes of training",
+    "train ner": "needs an encoder's checkpoint",
+    "train tables": "needs trained estimators",
+    "train sample-study": "needs scored pairs",
+}
+
+
+def _verbs() -> set[str]:
+    found = set()
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        inner = getattr(command, "commands", None)
+        found |= {name} if inner is None else {f"{name} {each}" for each in inner}
+    return found
+
+
+def test_every_verb_is_run_or_left_out_for_a_reason() -> None:
+    assert _verbs() == RUNS.keys() | LEFT_OUT.keys()
+
+
+def test_no_verb_opens_a_socket(tmp_path: Path) -> None:
+    pytest.importorskip("PIL", reason="needs the extra image")
+    if shutil.which("strace") is None or shutil.which("unshare") is None:
+        pytest.skip("strace or unshare is not installed")
+    alone = ["unshare", "--net", "--map-root-user"]
+    log = tmp_path / "calls.txt"
+    tracer = ["strace", "-f", "--seccomp-bpf", "-e", "trace=network", "-o", str(log)]
+    if subprocess.run([*alone, *tracer, "true"], capture_output=True).returncode:
+        pytest.skip("network namespaces or tracing are not allowed here")
+    from PIL import Image
+
+    (tmp_path / "reports.csv").write_text(REPORTS)
+    (tmp_path / "text.txt").write_text("There is a small left pleural effusion.\n")
+    for number in range(3):
+        Image.effect_noise((64, 64), 40 + number).save(tmp_path / f"p{number}.png")
+    lines = [
+        "\t".join([*verb.split(), *(each.replace("R/", f"{tmp_path}/") for each in given.split())]).replace(
+            "--images\tR", f"--images\t{tmp_path}"
+        )
+        for verb, given in RUNS.items()
+    ]
+    (tmp_path / "runs.txt").write_text("\n".join(lines))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(radgauge.__file__).parents[1]),
+        "RADGAUGE_OFFLINE": "1",
+        "RADGAUGE_CACHE": str(tmp_path / "cache"),
+        "HOME": str(tmp_path),
+    }
+    done = subprocess.run(
+        [*alone, *tracer, sys.executable, "-c", DRIVER, str(tmp_path / "runs.txt")],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    codes = dict(line.rsplit("\t", 1) for line in done.stdout.splitlines() if "\t" in line)
+    assert len(codes) == len(RUNS), done.stderr[-2000:]
+    wanted = {
+        " ".join(line.split("\t")[:2]): str(REFUSED.get(verb, 0)) for verb, line in zip(RUNS, lines, strict=True)
+    }
+    wrong = {verb: code for verb, code in codes.items() if code != wanted[verb]}
+    assert not wrong, done.stderr[-2000:]
+    traced = log.read_text(errors="replace").splitlines()
+    assert any("AF_UNIX" in line for line in traced)  # the tracer was there; looking up a user's name asks locally
+    calls = [line for line in traced if "AF_INET" in line]  # a look-up of a host's name opens one too
+    assert not calls, calls[:5]
+
+
+def test_the_tracer_sees_a_look_up(tmp_path: Path) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    log = tmp_path / "calls.txt"
+    code = "import socket; socket.socket(socket.AF_INET).close()"
+    traced = ["strace", "-f", "--seccomp-bpf", "-e", "trace=network", "-o", str(log), sys.executable, "-c", code]
+    if subprocess.run(traced, capture_output=True).returncode:
+        pytest.skip("tracing is not allowed here")
+    assert "AF_INET" in log.read_text()
