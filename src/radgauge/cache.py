@@ -15,6 +15,7 @@ import os
 import re
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ create index if not exists by_reader on readings (reader);
 
 _STATE = "select user_version, (select count(*) from sqlite_master) from pragma_user_version"
 _OWN = re.compile(r"readings\.sqlite.*|lexicon|models|unsaved|\.radgauge-.*")
+
+_TROUBLE = (sqlite3.Error, UnicodeError)  # messages about a damaged file quote it, and need not be UTF-8
 
 # Trouble of the machine, not of the file: locked, no memory, interrupted, no space
 _PASSING = frozenset(
@@ -95,32 +98,19 @@ class Cache:
         """The packed readings that are there and whole; damaged ones are left out and so get rebuilt."""
         if not self.path.exists():
             return {}
-        found: dict[str, bytes] = {}
         keys = {_key(signature, text): text for text in texts}
-
-        def look_up(db: sqlite3.Connection) -> int:
-            damaged = 0
-            for chunk in _chunks([key for key, text in keys.items() if text not in found], 500):
-                marks = ",".join("?" * len(chunk))
-                query = f"select key, sum, payload from readings where key in ({marks})"
-                for key, check, payload in db.execute(query, chunk):
-                    if isinstance(payload, bytes) and key in keys and check == _checksum(key, payload):
-                        found[keys[key]] = payload
-                    else:
-                        damaged += 1
-            return damaged
-
-        damaged = self._with_file(look_up)
+        found, damaged = self._with_file(lambda db: _look_up(db, list(keys)))
         if damaged:
             log.warning("%d damaged entries of the reading cache are read anew", damaged)
         self.used += len(found)
-        return found
+        return {keys[key]: payload for key, payload in found.items()}
 
     def put(self, signature: str, readings: Mapping[str, bytes]) -> None:
         """Store packed readings; what is committed survives a kill."""
         entries = [(_key(signature, text), payload) for text, payload in readings.items()]
 
         def store(db: sqlite3.Connection) -> None:
+            _check_daily(db)
             with db:
                 db.execute("insert or ignore into readers (signature) values (?)", (signature,))
                 (reader,) = db.execute("select id from readers where signature = ?", (signature,)).fetchone()
@@ -134,7 +124,7 @@ class Cache:
 
     def info(self) -> CacheInfo:
         """Size and content of the cache."""
-        size = sum(part.stat().st_size for part in self._files())
+        size = sum(part.lstat().st_size for part in self._files())
         if not self.path.exists():
             return CacheInfo(self.path, size, 0, {})
         query = (
@@ -144,7 +134,7 @@ class Cache:
         try:
             with closing(self._connect()) as db:
                 readers = {str(signature): int(count) for signature, count in db.execute(query)}
-        except (sqlite3.Error, OSError):
+        except (*_TROUBLE, OSError):
             return CacheInfo(self.path, size, 0, {}, damaged=True)
         return CacheInfo(self.path, size, sum(readers.values()), readers)
 
@@ -174,7 +164,7 @@ class Cache:
         try:
             with closing(self._connect()) as db:
                 return use(db)
-        except sqlite3.Error as error:
+        except _TROUBLE as error:
             if _is_passing(error) or not self._may_be_replaced():
                 raise
             log.warning("the reading cache is damaged or of another version and is started anew")
@@ -215,7 +205,37 @@ class Cache:
         return db
 
 
-def _is_passing(error: sqlite3.Error) -> bool:
+def _look_up(db: sqlite3.Connection, keys: list[bytes]) -> tuple[dict[bytes, bytes], int]:
+    """Payloads of the keys that are there and whole, and how many are damaged."""
+    found: dict[bytes, bytes] = {}
+    wanted = set(keys)
+    damaged = 0
+    for chunk in _chunks(keys, 500):
+        marks = ",".join("?" * len(chunk))
+        query = f"select key, sum, payload from readings where key in ({marks})"
+        for key, check, payload in db.execute(query, chunk):
+            if isinstance(payload, bytes) and key in wanted and check == _checksum(key, payload):
+                found[key] = payload
+            else:
+                damaged += 1
+    return found, damaged
+
+
+def _check_daily(db: sqlite3.Connection) -> None:
+    """Look once a day for damage that gives no error: entries in the wrong place, which are never found again.
+
+    It takes seconds per gigabyte, so it waits for a run that reads something anyway, and the file notes the day.
+    """
+    today = int(time.time() // 86_400)
+    if db.execute("pragma application_id").fetchone() == (today,):
+        return
+    (verdict,) = db.execute("pragma integrity_check(1)").fetchone()
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(verdict)
+    db.execute(f"pragma application_id = {today}")
+
+
+def _is_passing(error: Exception) -> bool:
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in _PASSING
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -17,3 +19,15 @@ def fuzz_seed() -> int:
 def fuzz_count() -> int:
     """How many random inputs; 0 = each fuzzer's own small number, for every run of the tests."""
     return int(os.environ.get("RADGAUGE_FUZZ", "0"))
+
+
+@pytest.fixture(scope="session")
+def attempts(fuzz_seed: int, fuzz_count: int) -> Callable[[int], Iterator[tuple[str, random.Random]]]:
+    """A function from the usual number of attempts to the name and the randomness of each."""
+
+    def each(usual: int) -> Iterator[tuple[str, random.Random]]:
+        for number in range(fuzz_count or usual):
+            name = f"seed {fuzz_seed}, attempt {number}"
+            yield name, random.Random(name)
+
+    return each

@@ -96,7 +96,7 @@ class Journal:
                     self._costs.append(record["cost"])
                 else:
                     self._records[record.pop("key")] = record
-            except (ValueError, KeyError, TypeError, AttributeError):
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 raise InputError(
                     f"{self.path} is damaged at line {number}; remove that line to ask again for what it held"
                 ) from None

@@ -79,6 +79,8 @@ def read_graphs(path: Path | str) -> dict[str, Graph]:
         found = parse_json(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise InputError(f"{path} must be JSON, got: {error}") from error
+    except (ValueError, RecursionError):
+        raise InputError(f"{path} must be JSON in UTF-8") from None
     if not isinstance(found, dict):
         raise InputError(f"{path} must map document keys to graphs, got a {type(found).__name__}")
     for key, graph in found.items():
@@ -144,14 +146,25 @@ def _by_tokens(path: str) -> dict[tuple[str, ...], Graph]:
     return {_tokens(graph["text"]): graph for graph in read_graphs(path).values()}
 
 
+_FIELDS = {"tokens": str, "label": str, "start_ix": int, "end_ix": int, "relations": list}
+
+
 def _check(graph: object, where: str) -> None:
     wanted = "a graph with 'text' and 'entities' (tokens, label, start_ix, end_ix, relations)"
-    if not isinstance(graph, dict) or not isinstance(graph.get("entities"), dict) or "text" not in graph:
+    if not isinstance(graph, dict) or not isinstance(graph.get("entities"), dict):
+        raise InputError(f"{where} must be {wanted}")
+    if not isinstance(graph.get("text"), str):
         raise InputError(f"{where} must be {wanted}")
     entities = graph["entities"]
     for number, entity in entities.items():
-        if not {"tokens", "label", "start_ix", "end_ix", "relations"} <= entity.keys():
+        if not isinstance(entity, dict) or not _FIELDS.keys() <= entity.keys():
             raise InputError(f"{where}, entity {number!r} must have tokens, label, start_ix, end_ix, relations")
-        for kind, target in entity["relations"]:
+        odd = next((name for name, kind in _FIELDS.items() if type(entity[name]) is not kind), None)
+        if odd is not None:
+            raise InputError(f"{where}, entity {number!r}: {odd} must be {_FIELDS[odd].__name__}")
+        for relation in entity["relations"]:
+            if not isinstance(relation, list) or len(relation) != 2 or not isinstance(relation[1], str):
+                raise InputError(f"{where}, entity {number!r}: a relation must be [type, entity]")
+            kind, target = relation
             if target not in entities:
                 raise InputError(f"{where}, entity {number!r}: {kind} points at {target!r}, which is no entity")
