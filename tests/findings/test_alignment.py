@@ -106,6 +106,18 @@ def test_no_large_effusion_leaves_room_for_a_small_one() -> None:
     assert aligned("Large left effusion.", "No large effusion.").denied
 
 
+def test_a_structure_that_is_not_normal_is_a_claim() -> None:
+    found = aligned("The spleen is not normal.", "The spleen is normal.")
+    assert [each.finding.concept for each in found.denied] == ["not_normal:spleen"]
+    assert summary(aligned("The spleen is not normal.", "Splenomegaly."))[1:] == ([], [])
+    assert present("Heart not enlarged, hila unremarkable.") == []
+
+
+def test_a_normal_study_denies_everything() -> None:
+    assert aligned("Normal study.", "Right lower lobe consolidation.").invented
+    assert not aligned("Normal study.", "The lungs are clear.").invented
+
+
 def test_spans_point_at_the_words() -> None:
     reference, candidate = "There is cardiomegaly.", "Lungs are clear. The heart is enlarged."
     (match,) = aligned(reference, candidate).matched

@@ -53,3 +53,11 @@ def test_a_device_in_the_right_place_may_go_without_saying() -> None:
     found = Errors().profile(case, reading=Readings())
     assert found is not None
     assert not found[0].errors
+
+
+def test_a_report_that_contradicts_itself_on_a_device_is_wrong() -> None:
+    reference = "Right PICC tip in the right internal jugular vein. Repositioning needed."
+    case = Case("1", f"{reference} Impression: Right PICC in satisfactory position.", (reference,))
+    found = Errors().profile(case, reading=Readings())
+    assert found is not None
+    assert [(error.category, error.significant) for error in found[0].errors] == [(2, True)]

@@ -17,6 +17,7 @@ from radgauge.findings.support import Sentences
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Mention, ReportReading
 
+_ABNORMAL = "abnormality"
 FINDING_KINDS = frozenset({"abnormality", "disease", "device", "open"})
 
 
@@ -51,16 +52,20 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
                 or _is_unlikely(mention, knowledge.rules)
             ):
                 denied.append(_denial(mention))
+            elif mention.concept == _ABNORMAL and mention.attributes.cue and mention.attributes.locations:
+                claims[index] = _not_normal(mention, mention.attributes.locations, ())
             elif mention.concept not in knowledge.rules.ignored and not _only_hedged(mention, knowledge.rules):
                 claims[index] = _finding(mention, [mentions[t] for t in places.get(index, ())], knowledge)
-        elif mention.kind == "normality" and mention.assertion == "absent":
+        elif mention.kind == "normality" and mention.assertion == "absent" and _is_denied(mention, reading):
             anatomy = [mentions[target] for target in places.get(index, ())]
             if anatomy:
-                claims[index] = _not_normal(mention, anatomy)
+                claims[index] = _not_normal(mention, [place.concept for place in anatomy], anatomy)
         elif mention.kind == "normality":
             anatomy = [mentions[target] for target in places.get(index, ())]
             if (denial := _normality(mention, anatomy, knowledge.lexicon)) is not None:
                 denied.append(denial)
+            elif sum(each.sentence == mention.sentence for each in mentions) == 1:  # "Normal study."
+                denied.append(_denial(mention)._replace(concepts=frozenset((_ABNORMAL,)), normal=True))
     _place_devices(claims, reading, knowledge)
     _number(claims, reading)
     _weigh(claims, reading, knowledge.rules)
@@ -230,19 +235,29 @@ def _finding(mention: Mention, anatomy: Sequence[Mention], knowledge: Knowledge)
     )
 
 
-def _not_normal(mention: Mention, anatomy: Sequence[Mention]) -> Finding:
+def _is_denied(mention: Mention, reading: ReportReading) -> bool:
+    """Whether the denial stands with the word of normality: not in "heart not enlarged, hila unremarkable"."""
+    start, end, _ = reading.sentences[mention.sentence]
+    cue = mention.attributes.cue.lower()
+    before, after = reading.text[start : mention.start].lower(), reading.text[mention.end : end].lower()
+    at = before.rfind(cue)
+    between = before[at:] if at >= 0 else after.partition(cue)[0]
+    return "," not in between and ";" not in between
+
+
+def _not_normal(mention: Mention, places: Sequence[str], anatomy: Sequence[Mention]) -> Finding:
     """A structure that is said not to be normal, whatever is wrong with it."""
     said = mention.attributes
     sides = SIDES[said.laterality]
     for place in anatomy:
         sides |= SIDES[place.attributes.laterality]
     return Finding(
-        concept=NOT_NORMAL + anatomy[0].concept,
+        concept=NOT_NORMAL + places[0],
         others=(),
         kind="abnormality",
         uncertain=False,
         sides=sides,
-        locations=frozenset(place.concept for place in anatomy),
+        locations=frozenset(places),
         severity=SEVERITIES[said.severity],
         sizes_mm=said.sizes_mm,
         change=said.change if said.change != "resolved" else "",

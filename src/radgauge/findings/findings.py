@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from radgauge.findings.concepts import ConceptSimilarity
 from radgauge.findings.descriptions import Descriptions
-from radgauge.findings.devices import BAD, Devices, devices_for
+from radgauge.findings.devices import BAD, GOOD, Devices, devices_for
 from radgauge.findings.places import Places
 from radgauge.findings.rules import Rules, rules_for
 from radgauge.findings.support import Sentences
@@ -141,6 +141,11 @@ def knowledge_for(lexicon: Lexicon) -> Knowledge:
     )
 
 
+def _position(a: str, b: str) -> str:
+    """Where a device lies if two sentences of a report say it; a report may contradict itself."""
+    return f"{BAD} and {GOOD}" if {a, b} == {GOOD, BAD} else a or b
+
+
 def union(a: Finding, b: Finding) -> Finding:
     others = tuple(dict.fromkeys(c for c in (*a.others, *b.concepts) if c != a.concept))
     return Finding(
@@ -157,6 +162,6 @@ def union(a: Finding, b: Finding) -> Finding:
         spans=(*a.spans, *b.spans),
         sentences=a.sentences | b.sentences,
         labels=a.labels | b.labels,
-        position=BAD if BAD in (a.position, b.position) else a.position or b.position,
+        position=_position(a.position, b.position),
         shift=min(a.shift, b.shift) if a.shift and b.shift else a.shift or b.shift,
     )

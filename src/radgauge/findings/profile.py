@@ -164,7 +164,7 @@ def _whole(category: int, tier: int, finding: Finding, denial: Denial | None, su
 def _whole_tier(finding: Finding, knowledge: Knowledge, context: Context) -> int:
     """Tier of a finding that is missed or invented; with a device its wrong position is."""
     tier = knowledge.rules.tier_of(finding, context)
-    return min(tier, _position_tier(finding, knowledge)) if finding.position == BAD else tier
+    return min(tier, _position_tier(finding, knowledge)) if finding.position.startswith(BAD) else tier
 
 
 def _position_tier(device: Finding, knowledge: Knowledge) -> int:
@@ -198,7 +198,7 @@ def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Err
         significant, weight = False, tier
         if kind == "position":
             category = LOCATION
-            if not conflict and BAD not in (r.position, c.position):
+            if not conflict and not (r.position or c.position).startswith(BAD):
                 continue
             weight = min(tier, _position_tier(r, knowledge)) if conflict else min(tier, ACTIONABLE)
             significant = True

@@ -125,7 +125,11 @@ def _reach_forward(
                 continue  # "suspected but unproven fracture"
             if "stop" in kinds or "absent" in kinds or (phrase and targets):
                 break
-            if cue.asserts == "absent" and kinds & {"present", "uncertain"} and _concludes(items, index, position):
+            if (
+                cue.asserts == "absent"
+                and kinds & {"present", "uncertain"}
+                and _concludes(items, words, index, position)
+            ):
                 break
         elif role == "verb":
             after_verb = bool(targets)
@@ -156,13 +160,17 @@ def _reach_forward(
     return targets
 
 
-def _concludes(items: Sequence[Item], index: int, link: int) -> bool:
+def _concludes(items: Sequence[Item], words: Sequence[str], index: int, link: int) -> bool:
     """Whether the link at `link` draws a conclusion from what the negation at `index` denies.
 
     "No lung markings, consistent with pneumothorax" does, "no opacity consistent with pneumonia" does not. Behind
     a comma or a verb, or where something normal is denied, the sign is absent and the disease present.
     """
     between = items[index + 1 : link]
+    if words[link - 1] == "to":  # "no defect is seen to suggest embolism": what would be concluded is denied
+        return False
+    if items[link - 1].role == "comma" and not any(cue.link for cue in items[link].cues):
+        return not _list_goes_on(items, words, link)  # "no consolidation, suspicious nodule or effusion"
     if items[link - 1].role == "comma" or any(each.role == "normality" for each in between):
         return True
     said = False
