@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from radgauge.report_reader import spelling
 from radgauge.report_reader.lexicon import Lexicon, load_lexicon
 from radgauge.report_reader.lexicon.load import read_kept, write_kept
 from radgauge.report_reader.spelling import Spelling, short_forms, words_of_terms
@@ -20,7 +21,7 @@ from radgauge.report_reader.vocabulary import ALWAYS, IF_DENIED, Cue, Entry, Voc
 from radgauge.text import tokens, words
 from radgauge.text.tokens import phrase_key, tokenize
 
-_CODE = (Path(__file__), *(Path(module.__file__ or "") for module in (tokens, words)))
+_CODE = (Path(__file__), *(Path(module.__file__ or "") for module in (spelling, tokens, words)))
 """What decides the compiled form besides the lexicon: the cached file carries a hash of these modules."""
 
 _PARTICIPLES = ("ed", "ous", "otic", "inent")
@@ -62,6 +63,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
     _add_descriptors(terms, descriptors)
     _add_cues(terms, lexicon.tables.get("cues", {}))
     _add_concepts(terms, abbreviations, lexicon)
+    _add_words(terms, lexicon.tables.get("words", {}))
     compositions = _compositions(lexicon)
     for term in _turns_of_phrase(lexicon):
         terms.setdefault(term, Entry("unknown", " ".join(term)))
@@ -197,6 +199,14 @@ def _add_concepts(terms: Terms, abbreviations: Terms, lexicon: Lexicon) -> None:
             abbreviations.setdefault(key, entry)
             if key[-1].isupper() and len(key[-1]) > 1:
                 abbreviations.setdefault((*key[:-1], key[-1] + "s"), entry)
+
+
+def _add_words(terms: Terms, table: Mapping[str, Any]) -> None:
+    """Ordinary words, where nothing else has them."""
+    for role in table:
+        for term in _words(table[role], "words"):
+            key = phrase_key(term)
+            terms.setdefault(key, Entry(role, "" if role in ("verb", "other") else " ".join(key)))
 
 
 def _words(table: Mapping[str, Any], key: str) -> Sequence[str]:

@@ -27,7 +27,7 @@ FORMAT = 2
 
 _FILES_KEPT = 12
 FOLDER = Path(__file__).parent
-ENGINE_TABLES = ("descriptors", "cues", "compositions", "polarity", "shorthand")
+ENGINE_TABLES = ("descriptors", "cues", "compositions", "polarity", "shorthand", "words")
 
 
 class LexiconError(InputError):
