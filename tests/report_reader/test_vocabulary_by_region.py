@@ -95,8 +95,28 @@ PLACE_AND_WORD: list[tuple[str, Expected]] = [
     ("Stone in the distal ureter.", {"ureteral_stone": "present"}),
 ]
 
+ABDOMEN: list[tuple[str, Expected]] = [
+    ("Coffee-bean loop arising from the pelvis.", {"sigmoid_volvulus": "present"}),
+    ("Whirlpool sign of the mesentery.", {"midgut_volvulus": "present"}),
+    ("Apple-core narrowing of the sigmoid.", {"apple_core_lesion": "present"}),
+    ("Rigler triad.", {"gallstone_ileus": "present"}),
+    ("No pneumatosis or portal venous gas.", {"pneumatosis": "absent", "portal_venous_gas": "absent"}),
+    ("Thumbprinting of the transverse colon.", {"colitis": "present"}),
+    ("String sign of the terminal ileum.", {"crohn_disease": "present"}),
+    ("Omental caking.", {"omental_cake": "present"}),
+    ("Strangulated inguinal hernia.", {"richter_hernia": "present"}),
+    ("Double bubble sign.", {"double_bubble_sign": "present"}),
+    ("LR-5 lesion in segment 7.", {"hepatocellular_carcinoma": "present"}),
+    ("Double duct sign.", {"double_duct_sign": "present"}),
+    ("Bear paw sign of the right kidney.", {"xanthogranulomatous_pyelonephritis": "present"}),
+    ("Bosniak IIF cyst.", {"complex_renal_cyst": "present"}),
+    ("No anastomotic leak.", {"anastomotic_leak": "absent"}),
+    ("Silent aspiration of thin liquids; no penetration.", {"tracheal_aspiration": "present"}),
+    ("Slit-like IVC.", {"hypovolemia_complex": "present"}),
+]
 
-@pytest.mark.parametrize(("text", "expected"), MUSCULOSKELETAL + CHEST + HEAD_AND_NECK + PLACE_AND_WORD)
+
+@pytest.mark.parametrize(("text", "expected"), MUSCULOSKELETAL + CHEST + HEAD_AND_NECK + ABDOMEN + PLACE_AND_WORD)
 def test_terms_of_the_region_are_read(text: str, expected: Expected) -> None:
     read = {mention.concept: mention.assertion for mention in read_report(text).mentions}
     assert expected.items() <= read.items()
