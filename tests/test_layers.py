@@ -15,7 +15,7 @@ SOURCE = Path(radgauge.__file__).parent
 
 # Lowest first. A module may import from its own layer and from layers below it. The longest name counts.
 LAYERS = [
-    {"errors", "parsing"},
+    {"choices", "errors", "parsing"},
     {"text", "stats", "error_categories", "show", "images", "files"},
     {"io.tables"},
     {"cases", "cache", "packing"},

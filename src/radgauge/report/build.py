@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from radgauge.cases import Case
+from radgauge.choices import Correction
 from radgauge.errors import InputError
 from radgauge.io.judgments import Judgments
 from radgauge.reading import Readings
@@ -18,7 +19,6 @@ from radgauge.report.standing import most_disputed
 from radgauge.scores import Results
 from radgauge.show.svg import Plot
 from radgauge.show.tables import Table
-from radgauge.stats.corrections import Correction
 from radgauge.studies.agreement import Alignment, align
 from radgauge.studies.compare import compare
 from radgauge.studies.summary import summarise

@@ -11,17 +11,17 @@ one side constant).
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from radgauge.choices import Kind
 from radgauge.errors import InputError
 from radgauge.stats.products import product
 from radgauge.stats.resample import Rows, check_choice
 
-Kind = Literal["kendall_b", "kendall_c", "spearman", "pearson"]
-KINDS: tuple[Kind, ...] = ("kendall_b", "kendall_c", "spearman", "pearson")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 PAIRWISE = 10_000  # cases up to which the quadratic form beats counting inversions resample by resample
 BLOCK = 1 << 22  # signs held at a time

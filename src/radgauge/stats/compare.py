@@ -12,15 +12,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from radgauge.choices import Correction, IntervalMethod, TestName
 from radgauge.errors import InputError
-from radgauge.stats.corrections import Correction, adjust
+from radgauge.stats.corrections import adjust
 from radgauge.stats.effect_sizes import Effect, effects
 from radgauge.stats.paired import Alternative, bootstrap_difference, pair, permutation_test
 from radgauge.stats.resample import (
     LEAST,
     CorpusScores,
     Interval,
-    IntervalMethod,
     Labels,
     Rows,
     as_rows,
@@ -31,8 +31,6 @@ from radgauge.stats.resample import (
     totals_and_counts,
     unit_index,
 )
-
-TestName = Literal["permutation", "bootstrap"]
 
 
 @dataclass(frozen=True, slots=True)

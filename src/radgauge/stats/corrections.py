@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from radgauge.choices import Correction
 from radgauge.errors import InputError
 from radgauge.stats.resample import Rows, check_choice
-
-Correction = Literal["holm", "bh", "none"]
 
 
 def adjust(p_values: ArrayLike, *, method: Correction = "holm") -> Rows:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
+from radgauge.choices import CorrelationMethod, Kind
 from radgauge.errors import InputError
-from radgauge.stats.coefficients import KINDS, Kind, association, grouped_association, weighted_association
+from radgauge.stats.coefficients import KINDS, association, grouped_association, weighted_association
 from radgauge.stats.resample import (
     LEAST,
     Interval,
@@ -33,7 +33,6 @@ from radgauge.stats.resample import (
     unit_index,
 )
 
-CorrelationMethod = Literal["percentile", "bca", "yu2022"]
 BLOCK_BYTES = 32 << 20
 
 

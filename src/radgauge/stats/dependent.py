@@ -12,26 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from scipy.special import ndtr, ndtri, stdtr
 
+from radgauge.choices import DependentMethod
 from radgauge.errors import InputError
 from radgauge.stats.paired import Alternative
 from radgauge.stats.resample import check_choice, check_level
 
 Statistic = Callable[[float, float, float, int], float]
-DependentMethod = Literal[
-    "pearson1898",
-    "hotelling1940",
-    "williams1959",
-    "olkin1967",
-    "dunn1969",
-    "hendrickson1970",
-    "steiger1980",
-    "meng1992",
-    "hittner2003",
-]
 
 
 @dataclass(frozen=True, slots=True)

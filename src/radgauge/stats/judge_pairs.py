@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from radgauge.choices import Correction, DependentMethod, Kind
 from radgauge.errors import InputError
-from radgauge.stats.coefficients import Kind, association
-from radgauge.stats.corrections import Correction, adjust
+from radgauge.stats.coefficients import association
+from radgauge.stats.corrections import adjust
 from radgauge.stats.correlate import distinct_labels
-from radgauge.stats.dependent import METHODS, DependentMethod, DependentTest, compare_correlations
+from radgauge.stats.dependent import METHODS, DependentTest, compare_correlations
 from radgauge.stats.ranking import CorrelationDifference, correlation_difference
 from radgauge.stats.resample import Labels, Rows, as_rows, check_choice, check_positive
 

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from radgauge.choices import IntervalMethod
 from radgauge.errors import InputError
 from radgauge.stats.products import product
 from radgauge.stats.resample import (
@@ -24,7 +25,6 @@ from radgauge.stats.resample import (
     METHODS,
     SAME,
     CorpusScores,
-    IntervalMethod,
     Labels,
     Rows,
     as_rows,

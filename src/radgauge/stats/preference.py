@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from radgauge.choices import IntervalMethod, TieRule
 from radgauge.errors import InputError
-from radgauge.stats.resample import Interval, IntervalMethod, Labels, Rows, check_choice, interval, unit_index
+from radgauge.stats.resample import Interval, Labels, Rows, check_choice, interval, unit_index
 
-TieRule = Literal["half", "wrong", "skip", "match", "calibrated"]
-TIE_RULES: tuple[TieRule, ...] = ("half", "wrong", "skip", "match", "calibrated")
+TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from radgauge.choices import Correction, Kind
 from radgauge.errors import InputError
-from radgauge.stats.coefficients import KINDS, Kind
-from radgauge.stats.corrections import Correction, adjust
+from radgauge.stats.coefficients import KINDS
+from radgauge.stats.corrections import adjust
 from radgauge.stats.correlate import Correlation, pair_replicates, summarise
 from radgauge.stats.paired import Alternative, at_least
 from radgauge.stats.resample import (

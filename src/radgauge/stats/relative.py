@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from radgauge.choices import IntervalMethod
 from radgauge.stats.paired import pair
 from radgauge.stats.products import product
 from radgauge.stats.resample import (
@@ -12,7 +13,6 @@ from radgauge.stats.resample import (
     METHODS,
     CorpusScores,
     Interval,
-    IntervalMethod,
     Labels,
     Rows,
     bca_bounds,

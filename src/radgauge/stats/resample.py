@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
+from radgauge.choices import IntervalMethod
 from radgauge.errors import InputError, UsageError
 from radgauge.stats.products import product
 from radgauge.stats.proportions import wilson_interval
@@ -29,8 +30,7 @@ from radgauge.stats.proportions import wilson_interval
 Rows = NDArray[np.float64]
 CorpusScores = Callable[[Rows, Rows], Rows]
 Labels = Sequence[Hashable] | NDArray[np.generic]
-IntervalMethod = Literal["auto", "percentile", "bca", "t"]
-METHODS = ("auto", "percentile", "bca", "t")
+METHODS: tuple[str, ...] = get_args(IntervalMethod)
 
 CHUNK_BYTES = 4 << 20  # a block of weights that stays near the processor's cache; measured, see benchmarks
 SAME = 1e-10  # relative difference below which two scores differ by rounding only

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radgauge.choices import Correction, CorrelationMethod, DependentMethod, Kind, Scope, TieRule
 from radgauge.errors import InputError
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.targets import default_targets, mean_of_known, raters_on, target_name
@@ -32,13 +32,7 @@ from radgauge.stats import (
     preference_accuracy,
     rank_judges,
 )
-from radgauge.stats.coefficients import Kind
-from radgauge.stats.corrections import Correction
-from radgauge.stats.correlate import CorrelationMethod
-from radgauge.stats.dependent import DependentMethod
-from radgauge.stats.preference import TieRule
 
-Scope = Literal["pooled", "group", "study"]
 Array = NDArray[np.float64]
 
 

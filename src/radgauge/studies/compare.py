@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from radgauge.choices import Correction, IntervalMethod, TestName
 from radgauge.error_categories import BESIDE_HEADLINE
 from radgauge.errors import InputError, UsageError
 from radgauge.scores import Results, Scores
-from radgauge.stats.compare import Comparison, TestName, adjust_comparisons, compare_paired
-from radgauge.stats.corrections import Correction
+from radgauge.stats.compare import Comparison, adjust_comparisons, compare_paired
 from radgauge.stats.effect_sizes import effects
 from radgauge.stats.relative import relative_change
-from radgauge.stats.resample import Interval, IntervalMethod
+from radgauge.stats.resample import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from radgauge.choices import IntervalMethod
 from radgauge.metric import sums
 from radgauge.scores import Results, Scores
-from radgauge.stats.resample import IntervalMethod, interval
+from radgauge.stats.resample import interval
 
 
 @dataclass(frozen=True, slots=True)

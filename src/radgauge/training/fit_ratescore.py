@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from radgauge.choices import Kind
 from radgauge.errors import InputError, UsageError, require
 from radgauge.files import make_folder
 from radgauge.io.judgments import Judgments
@@ -23,7 +24,7 @@ from radgauge.metrics.ratescore import RateScore
 from radgauge.metrics.ratescore.pairing import TypeSums
 from radgauge.metrics.ratescore.weights import TYPES, Affinity
 from radgauge.reading import Readings
-from radgauge.stats.coefficients import Kind, association
+from radgauge.stats.coefficients import association
 from radgauge.stats.correlate import pair_replicates
 from radgauge.stats.resample import percentile_bounds
 

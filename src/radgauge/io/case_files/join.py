@@ -6,15 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal
 
 from radgauge.cases import MISSING, Case, check_unique
+from radgauge.choices import Missing
 from radgauge.errors import InputError
 from radgauge.io.tables import Table
 from radgauge.io.tables.columns import Columns
-
-Missing = Literal["error", "nan", "subset"]
-"""What to do with studies that have no candidate: refuse, keep as not judged, or judge the others only."""
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from radgauge.cases import SAMPLE, Case, build_cases, check_unique, text_notes
+from radgauge.choices import Missing
 from radgauge.errors import InputError, UsageError
 from radgauge.io.case_files.images import near_table, place_images
-from radgauge.io.case_files.join import Missing, Side, join, uneven_systems
+from radgauge.io.case_files.join import Side, join, uneven_systems
 from radgauge.io.case_files.sections import heading_notes, take_section
 from radgauge.io.tables import Table, read_table
 from radgauge.io.tables.cells import cell

@@ -11,8 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
+from radgauge.choices import Section
 from radgauge.errors import InputError, UsageError
 from radgauge.io.tables.column_names import (
     FINDINGS,
@@ -29,7 +30,7 @@ Mode = Literal["cases", "references", "candidates"]
 Parts = tuple[str, ...]
 """Columns whose texts together make one report: one column, or findings and impression."""
 
-SECTIONS = ("findings", "impression", "both", "whole")
+SECTIONS: tuple[Section, ...] = get_args(Section)
 
 
 @dataclass(frozen=True)

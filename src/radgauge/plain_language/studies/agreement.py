@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.cases import Case, Key
+from radgauge.choices import Kind
 from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments import Judgments
 from radgauge.metrics.layman import Layman
@@ -29,7 +30,6 @@ from radgauge.stats import (
     correlation_difference,
     correlation_table,
 )
-from radgauge.stats.coefficients import Kind
 
 Array = NDArray[np.float64]
 KINDS: tuple[Kind, Kind] = ("pearson", "spearman")

@@ -1,0 +1,49 @@
+"""Choices that have names: which interval, which test, which correction.
+
+They stand here, without numpy, so that the command line can list them before anything heavy is imported; the
+modules that implement a choice take its type from here.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+IntervalMethod = Literal["auto", "percentile", "bca", "t"]
+"""Intervals of corpus scores; `auto` takes wilson, t or percentiles by what holds."""
+
+CorrelationMethod = Literal["percentile", "bca", "yu2022"]
+"""Intervals of correlations; `yu2022` is that paper's own, which is far too narrow."""
+
+TestName = Literal["permutation", "bootstrap"]
+"""Paired tests of two systems."""
+
+Correction = Literal["holm", "bh", "none"]
+"""Corrections for many tests at once."""
+
+Kind = Literal["kendall_b", "kendall_c", "spearman", "pearson"]
+"""Correlation coefficients."""
+
+Scope = Literal["pooled", "group", "study"]
+"""Correlations over all cases, or as the mean over candidate groups or studies."""
+
+TieRule = Literal["half", "wrong", "skip", "match", "calibrated"]
+"""What a tie of a judge is worth where the target prefers one report."""
+
+DependentMethod = Literal[
+    "pearson1898",
+    "hotelling1940",
+    "williams1959",
+    "olkin1967",
+    "dunn1969",
+    "hendrickson1970",
+    "steiger1980",
+    "meng1992",
+    "hittner2003",
+]
+"""Tests of two correlations with the same target, by author and year."""
+
+Missing = Literal["error", "nan", "subset"]
+"""What to do with studies that have no candidate: refuse, keep as not judged, or judge the others only."""
+
+Section = Literal["findings", "impression", "both", "whole"]
+"""The part of a report that is judged."""
