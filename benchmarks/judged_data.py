@@ -83,9 +83,7 @@ def rankings(data: Path = DATA) -> list[Ranking]:
 def is_faithful(judgments: Judgments) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Which candidates say the same in other words: no significant error, a rating of 4.5 or more."""
     significant = judgments.mean_errors().column("errors_significant")
-    faithful: np.ndarray[Any, np.dtype[np.bool_]] = (significant == 0) & (
-        judgments.mean_ratings().headline >= 4.5
-    )
+    faithful: np.ndarray[Any, np.dtype[np.bool_]] = (significant == 0) & (judgments.mean_ratings().headline >= 4.5)
     return faithful
 
 

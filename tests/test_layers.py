@@ -100,3 +100,15 @@ def test_scoring_with_the_core_needs_no_optional_package() -> None:
         "print(sorted({'torch', 'transformers', 'pandas', 'polars', 'pyarrow', 'sklearn'} & set(sys.modules)))"
     )
     assert out == "[]\n"
+
+
+def test_the_report_loads_neither_the_reader_nor_studies_that_it_does_not_show() -> None:
+    out = _run(
+        "import sys, radgauge.report\n"
+        "own = [name for name in sys.modules if name.split('.')[0] == 'radgauge']\n"
+        "kept_out = ('perturb', 'llm', 'plain_language', 'report_reader', 'sensitivity')\n"
+        "print(len(own), [name for name in own if set(name.split('.')) & set(kept_out)])"
+    )
+    count, unwanted = out.split(" ", 1)
+    assert unwanted == "[]\n"
+    assert int(count) <= 80

@@ -72,6 +72,15 @@ def metric_class(name: str) -> type[Metric]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of a metric: its name, its default, and the values that it takes."""
+
+    name: str
+    default: str
+    values: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class MetricInfo:
     """What `radgauge ls` shows of a metric."""
 
@@ -83,28 +92,67 @@ class MetricInfo:
     columns: tuple[str, ...]
     settings: tuple[str, ...]
     summary: str
+    directions: dict[str, bool]
+    choices: tuple[Setting, ...]
+
+
+def describe_metric(name: str) -> MetricInfo:
+    """What a metric measures, needs and gives, and what its settings may be."""
+    cls = metric_class(name)
+    metric = cls()  # direction and range may be facts about a checkpoint
+    hints = typing.get_type_hints(cls)
+    choices = tuple(Setting(f.name, _shown(f.default), _values(hints[f.name])) for f in _settings(cls))
+    return MetricInfo(
+        name=name,
+        higher_is_better=metric.higher_is_better,
+        range=metric.range,
+        needs=tuple(sorted(cls.needs)),
+        extra=cls.extra,
+        columns=metric.columns,
+        settings=tuple(f"{f.name}={f.default}" for f in _settings(cls)),
+        summary=cls.summary,
+        directions=dict(zip(metric.columns, metric.directions, strict=True)),
+        choices=choices,
+    )
 
 
 def describe_metrics() -> list[MetricInfo]:
     """Every metric of the registry."""
-    described = []
-    for name in metric_names():
-        cls = metric_class(name)
-        metric = cls()  # direction and range may be facts about a checkpoint
-        fields = [f for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
-        described.append(
-            MetricInfo(
-                name=name,
-                higher_is_better=metric.higher_is_better,
-                range=metric.range,
-                needs=tuple(sorted(cls.needs)),
-                extra=cls.extra,
-                columns=metric.columns,
-                settings=tuple(f"{f.name}={f.default}" for f in fields),
-                summary=cls.summary,
-            )
-        )
-    return described
+    return [describe_metric(name) for name in metric_names()]
+
+
+def _settings(cls: type[Metric]) -> list[dataclasses.Field[Any]]:
+    """The fields that `load` fills; every metric is a frozen dataclass."""
+    known: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(typing.cast(Any, cls))
+    return [field for field in known if field.init]
+
+
+def _shown(value: object) -> str:
+    """A value as a setting is written.
+
+    >>> _shown(True), _shown((1, 2)), _shown(None)
+    ('yes', '1+2', 'none')
+    """
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _values(kind: Any) -> str:
+    """The values that a setting of this type takes.
+
+    >>> _values(typing.Literal["a", "b"]), _values(bool), _values(int | None), _values(tuple[int, ...])
+    ('a, b', 'yes, no', 'a whole number, none', 'a whole number, several with +')
+    """
+    inner = typing.get_args(kind)
+    if typing.get_origin(kind) is typing.Literal:
+        return ", ".join(_shown(each) or "''" for each in inner)
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        return ", ".join(map(_values, inner))
+    if typing.get_origin(kind) is tuple:
+        return f"{_values(inner[0])}, several with +"
+    named = {bool: "yes, no", int: "a whole number", float: "a number", str: "text", type(None): "none"}
+    return named.get(kind, getattr(kind, "__name__", str(kind)))
 
 
 def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
@@ -123,7 +171,7 @@ def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
         return load("radcliq", models=models, version=spec, **settings)
     name, _, text = spec.partition(":")
     cls = metric_class(name)
-    fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
+    fields = {f.name: f for f in _settings(cls)}
     hints = typing.get_type_hints(cls)
     chosen: dict[str, Any] = {"models": models} if "models" in fields else {}
     for item in filter(None, text.split(",")):

@@ -149,7 +149,7 @@ def test_references_and_candidates_in_files_of_their_own(tmp_path: Path) -> None
         (["score", "reports.csv", "-o", "scores.csv"], 2, "must end in .jsonl or .parquet"),
         (["score", "reports.csv", "--columns", "nonsense"], 2, "must look like id=uid"),
         (["compare", "reports.csv", "-m", "rouge", "--baseline", "nobody"], 2, "no system 'nobody'"),
-        (["compare", "reports.csv", "-m", "rouge", "--test", "coin"], 2, "must be one of"),
+        (["compare", "reports.csv", "-m", "rouge", "--test", "coin"], 2, "is not one of"),
     ],
 )
 def test_mistakes_end_with_one_line_and_the_right_code(

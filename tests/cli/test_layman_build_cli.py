@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import radgauge
 from radgauge.cli import app
-from radgauge.cli.llm_options import CostLine
+from radgauge.cli.language_model import CostLine
 from radgauge.errors import RadgaugeError, UsageError
 from radgauge.llm import LanguageModel, Limits, server_from_environment
 from radgauge.llm.numbered import Progress
@@ -224,8 +224,10 @@ def test_no_server_is_asked_unless_one_is_named(
         build(reports, tmp_path / "sets")
     with pytest.raises(UsageError, match="--out must be a folder"):
         build(reports, reports)
-    with pytest.raises(UsageError, match="--translator must be embedded or llm"):
-        build(reports, tmp_path / "sets", "--translator", "human")
+    command = ["layman", "build", str(reports), "--out", str(tmp_path / "sets"), "--translator", "human"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 2
+    assert "'human' is not one of" in done.stderr
 
 
 class Hanging:
@@ -324,7 +326,7 @@ def test_people_check_a_set(reports: Path, tmp_path: Path) -> None:
 def test_a_log_gets_a_line_now_and_then(
     reports: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("radgauge.cli.llm_options._LOG_EVERY", 0.0)
+    monkeypatch.setattr("radgauge.cli.language_model._LOG_EVERY", 0.0)
     _, err = build(reports, tmp_path / "sets")
     assert "translate 10/10  1 requests, 100 + 50 tokens" in err
     assert "check 10/10  2 requests, 200 + 100 tokens" in err

@@ -17,6 +17,7 @@ from radgauge.cli import app
 from radgauge.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases, read_references
 from radgauge.io.judgments.rate_eval import read_triples
+from radgauge.stats.resampling import Resampling
 from radgauge.studies.perturb import KINDS, evaluate, perturb_reports
 from radgauge.studies.perturb.study import _pairs
 
@@ -80,7 +81,7 @@ def test_evaluate(reports: Path) -> None:
 def test_deltas_have_p_values_corrected_over_the_metrics() -> None:
     texts = {str(i): f"There is a {i + 2} mm nodule in the left lung. The heart is normal." for i in range(9)}
     made = perturb_reports(texts, ["remove_pathology", "remove_normal", "unknown_word", "change_location"])
-    study = evaluate(made, ["errors", "bleu"], resamples=20, permutations=999)
+    study = evaluate(made, ["errors", "bleu"], resampling=Resampling(resamples=20), permutations=999)
     errors, bleu = (metric.deltas for metric in study.metrics)
     name = "pathology removal, against normal sentences"
     assert errors[name].both == 9
@@ -123,10 +124,12 @@ def test_images_go_with_the_changed_reports(tmp_path: Path) -> None:
     }
     originals = {case.id: case for case in read_references(file, images=tmp_path / "pictures").cases}
     made = perturb_reports({study: case.references[0] for study, case in originals.items()})
-    [metric] = evaluate(made, [_SeesImages()], cases=originals, resamples=20, permutations=9).metrics
+    [metric] = evaluate(
+        made, [_SeesImages()], cases=originals, resampling=Resampling(resamples=20), permutations=9
+    ).metrics
     assert metric.not_judged == 0
     assert metric.means["change_location"].value == 1.0
-    [blind] = evaluate(made, [_SeesImages()], resamples=20, permutations=9).metrics
+    [blind] = evaluate(made, [_SeesImages()], resampling=Resampling(resamples=20), permutations=9).metrics
     assert blind.not_judged == len(found)
 
 
@@ -160,7 +163,7 @@ def test_pairs_by_hand() -> None:
 def test_removing_the_finding_ranks_below_an_unknown_word() -> None:
     texts = {str(i): f"There is a {i + 2} mm nodule in the left lung. The heart is normal." for i in range(4)}
     made = perturb_reports(texts, ["remove_pathology", "unknown_word"])
-    [rouge] = evaluate(made, ["rouge"], resamples=20).metrics
+    [rouge] = evaluate(made, ["rouge"], resampling=Resampling(resamples=20)).metrics
     assert rouge.ranked_right.value == 1.0
     assert rouge.pairs == 4
 

@@ -105,4 +105,4 @@ def test_pairs_of_metrics_as_json(folder: Path) -> None:
     assert pair["tests"][0]["n"] == 16
     done = radgauge("align", "scores.jsonl", "-j", "ratings.csv", "--pairs", "--test", "coin", folder=folder)
     assert done.returncode == 2
-    assert "test must be one of" in done.stderr
+    assert "'coin' is not one of 'pearson1898'" in done.stderr

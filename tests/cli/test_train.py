@@ -114,9 +114,14 @@ def test_a_table_of_systems_and_a_sample(corpus: Path, tmp_path: Path) -> None:
             ["estimator", "x.csv", "--validation", "x.csv", "--hidden-sizes", "8,x", "-o", "y"],
             "must be whole numbers",
         ),
-        (["pairs", "x.csv", "--comet", "rouge", "-o", "y"], "target must be one of radcliq"),
     ],
 )
 def test_wrong_usage_is_explained(words: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         run(*words)
+
+
+def test_a_target_that_pairs_do_not_have_is_refused() -> None:
+    done = CliRunner().invoke(app, ["train", "pairs", "x.csv", "--comet", "rouge", "-o", "y"])
+    assert done.exit_code == 2
+    assert "'rouge' is not one of 'radcliq'" in done.stderr

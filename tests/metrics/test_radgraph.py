@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 import radgauge as rg
 from radgauge.cli import app
-from radgauge.cli.read_graphs import write_table_graphs
+from radgauge.cli.options import ReportForm
+from radgauge.cli.read_table import write_table_graphs
 from radgauge.errors import InputError, ModelError, UsageError
 from radgauge.metrics.radgraph import RadGraph, f1_of_items
 from radgauge.report_reader.graph_json import graph_items, read_graphs, write_graphs
@@ -153,7 +154,7 @@ def test_a_table_of_single_reports_keeps_their_ids(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert list(read_graphs(dump)) == ["7"]
     with pytest.raises(UsageError, match=r"graphs are written as \.json"):
-        write_table_graphs(table, tmp_path / "x.txt", models="embedded", columns=None, section=None)
+        write_table_graphs(table, tmp_path / "x.txt", models="embedded", form=ReportForm())
 
 
 @pytest.mark.parametrize(

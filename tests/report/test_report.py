@@ -169,11 +169,12 @@ def test_reports_of_another_set_are_refused(results: Results) -> None:
 
 def test_radiologists_are_shown_with_their_own_agreement(report: Report, judgments: Judgments) -> None:
     table = report.tables["radiologists"]
-    assert table.headers == ("metric", "rating", "errors", "significant errors", "preferred", "cluster")
+    labels = [column.label for column in table.columns]
+    assert labels == ["metric", "rating", "errors", "significant errors", "preferred", "cluster"]
     assert table.rows[-1][0].text == "one radiologist against the others"
     assert {"radiologists-rouge_l", "radiologists-bleu_4"} <= set(report.plots)
     assert "errors-radiologists" in report.tables
-    assert report.tables["pairs"].headers[-1] == "p williams1959"
+    assert report.tables["pairs"].columns[-1].label == "p williams1959"
 
 
 def test_methods_name_versions_seed_hashes_and_gaps(page: str, report: Report) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.report import sensitivity_page, write_sensitivity
+from radgauge.report.sensitivity import sensitivity_page, write_sensitivity
 from radgauge.show.tables import to_csv
+from radgauge.stats.resampling import Resampling
 from radgauge.studies.perturb import SensitivityStudy, evaluate, perturb_reports
 
 ABOUT = {"title": "Study", "source": "a<b>.csv", "seed": 0, "level": 0.95, "resamples": 50, "permutations": 99}
@@ -23,7 +24,9 @@ def study() -> SensitivityStudy:
         str(i): f"There is a small {side} pleural effusion. The heart is normal. No pneumothorax."
         for i, side in enumerate(["left", "right"] * 5)
     }
-    return evaluate(perturb_reports(texts), ["rouge", "errors"], resamples=50, permutations=99)
+    return evaluate(
+        perturb_reports(texts), ["rouge", "errors"], resampling=Resampling(resamples=50), permutations=99
+    )
 
 
 def test_the_tables_hold_the_study_s_numbers(study: SensitivityStudy) -> None:

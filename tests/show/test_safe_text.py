@@ -7,8 +7,8 @@ import io
 
 import pytest
 
-from radgauge.cli.render import console, plain_table
-from radgauge.show.tables import Cell, Table, to_csv
+from radgauge.show.tables import table, to_csv
+from radgauge.show.terminal import console
 from radgauge.show.wording import spreadsheet_cell, visible
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202ecod\x7f"
@@ -16,8 +16,8 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202ecod\x7f"
 
 def test_a_formula_in_a_name_is_written_as_text() -> None:
     record = {"system": "=cmd|' /C calc'!A0", "@column": "+1", "value": -0.25, "note": "-0.5", "other": " =1"}
-    table = Table("t", "t", ("system",), ((Cell("x"),),), (record,))
-    header, row = csv.reader(io.StringIO(to_csv(table)))
+    made = table("system", rows=[("x",)], records=[record])
+    header, row = csv.reader(io.StringIO(to_csv(made)))
     assert header == ["system", "'@column", "value", "note", "other"]
     assert row == ["'=cmd|' /C calc'!A0", "+1", "-0.25", "-0.5", "' =1"]
 
@@ -34,9 +34,7 @@ def test_numbers_and_other_texts_stay(value: object) -> None:
 
 def test_the_console_prints_no_control_sign_of_a_text(capsys: pytest.CaptureFixture[str]) -> None:
     out = console()
-    table = plain_table("system", HOSTILE)
-    table.add_row(f"model {HOSTILE}", "0.5")
-    out.print(table)
+    out.show(table("system", HOSTILE, rows=[(f"model {HOSTILE}", 0.5)]))
     out.print(f"note: {HOSTILE}\nsecond line")
     said = capsys.readouterr().out
     assert not {"\x1b", "\x07", "\x9b", "\u202e", "\x7f"} & set(said)

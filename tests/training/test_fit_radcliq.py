@@ -22,6 +22,7 @@ from radgauge.metrics.rouge import Rouge
 from radgauge.reading import Readings
 from radgauge.registry import load
 from radgauge.scores import Results, Scores, score
+from radgauge.stats.resampling import Resampling
 from radgauge.training.fit_radcliq import fit_radcliq, write_radcliq
 
 METRICS = (RadGraph(), Rouge(), Bleu(variant="cxr"))
@@ -111,7 +112,7 @@ def test_the_form_is_that_of_the_published_versions() -> None:
     judgments = Judgments(
         "v0", tuple(Case(k[0], "", system="g") for k in keys), error_scores(counts, keys=keys, signature="v0")
     )
-    fit = fit_radcliq(Results(scores), judgments, folds=5, resamples=20)
+    fit = fit_radcliq(Results(scores), judgments, folds=5, resampling=Resampling(resamples=20))
     assert [term.mean for term in fit.terms] == pytest.approx([term.mean for term in published.terms])
     assert [term.scale for term in fit.terms] == pytest.approx([term.scale for term in published.terms])
     assert [term.coefficient.value for term in fit.terms] == pytest.approx(
@@ -155,8 +156,10 @@ def test_what_cannot_be_judged_is_left_out_and_counted() -> None:
 def test_studies_and_not_reports_are_held_out() -> None:
     # two copies of every report: leaving one report out would leave its copy in
     table, errors = synthetic(noise=2.0, n=20)
-    doubled = fit_radcliq(*judged(np.repeat(table, 2, axis=0), np.repeat(errors, 2)), resamples=10)
-    single = fit_radcliq(*judged(table, errors, groups=1), resamples=10)
+    doubled = fit_radcliq(
+        *judged(np.repeat(table, 2, axis=0), np.repeat(errors, 2)), resampling=Resampling(resamples=10)
+    )
+    single = fit_radcliq(*judged(table, errors, groups=1), resampling=Resampling(resamples=10))
     assert doubled.r2_cross_validated == pytest.approx(single.r2_cross_validated)
 
 
@@ -174,7 +177,7 @@ def test_columns_that_say_the_same_share_the_coefficient() -> None:
         ({"folds": 1}, UsageError, "folds must be from 2 to the number of studies, 100; got 1"),
         ({"target": "rating"}, UsageError, "a RadCliQ predicts errors: target must be total, significant or"),
         ({"columns": ["x"]}, UsageError, "no column 'x' in these scores; there are: bleu2_cxr"),
-        ({"resamples": 0}, UsageError, "resamples must be at least 1"),
+        ({"resampling": Resampling(resamples=0)}, UsageError, "resamples must be at least 1"),
     ],
 )
 def test_messages(settings: dict[str, object], error: type, message: str) -> None:
@@ -201,9 +204,9 @@ def test_messages_about_data() -> None:
     keys = results["rouge"].keys
     two = Scores("m", "m", keys, table[:, :2], table[:, :2], ("m_a", "m_b"), True)
     with pytest.raises(InputError, match="the metric behind 'm' is not installed"):
-        fit_radcliq(Results({"m": two}), judgments, resamples=5)
+        fit_radcliq(Results({"m": two}), judgments, resampling=Resampling(resamples=5))
     with pytest.raises(UsageError, match=r"a composite is written as \.json"):
-        write_radcliq(Path("x.txt"), fit_radcliq(results, judgments, resamples=5))
+        write_radcliq(Path("x.txt"), fit_radcliq(results, judgments, resampling=Resampling(resamples=5)))
 
 
 def test_outputs_that_are_no_headline(tmp_path: Path) -> None:
@@ -223,7 +226,7 @@ def test_outputs_that_are_no_headline(tmp_path: Path) -> None:
     counts = [(key, "r", 1, True, float(value)) for key, value in zip(keys, errors, strict=True)]
     judgments = Judgments("study", tuple(cases), error_scores(counts, keys=keys, signature="study"))
     path = tmp_path / "mine.json"
-    write_radcliq(path, fit_radcliq(results, judgments, columns=wanted, resamples=5))
+    write_radcliq(path, fit_radcliq(results, judgments, columns=wanted, resampling=Resampling(resamples=5)))
     metric = load(str(path))
     assert metric == RadCliQ(version=str(path))
     assert score(cases, [metric])["radcliq"].headline == pytest.approx(errors)
@@ -235,7 +238,9 @@ def test_outputs_that_are_no_headline(tmp_path: Path) -> None:
 def test_a_file_that_was_fitted_anew_is_read_anew(tmp_path: Path) -> None:
     path, table = tmp_path / "mine.json", synthetic()[0]
     for slope in (1.0, 2.0):
-        write_radcliq(path, fit_radcliq(*judged(table, 10 - slope * table[:, 0]), resamples=5))
+        write_radcliq(
+            path, fit_radcliq(*judged(table, 10 - slope * table[:, 0]), resampling=Resampling(resamples=5))
+        )
         assert composite(str(path)).terms[0].coefficient == pytest.approx(-slope * table[:, 0].std())
 
 

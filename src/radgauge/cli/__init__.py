@@ -15,6 +15,8 @@ import sys
 
 import typer
 
+from radgauge.cli.options import app
+
 VERBS = (
     *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "layman"),
     *("read", "models", "ls", "cache", "demo"),
@@ -22,15 +24,6 @@ VERBS = (
 
 INTERRUPTED = 130
 PLAIN_SIGNS = {"↑": "^", "↓": "v", "–": "-", "─": "-", "━": "=", "╌": ".", "∞": "inf", "’": "'", "…": "..."}
-
-app = typer.Typer(
-    name="radgauge",
-    help="Measure machine-written radiology reports, offline by default.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 
 def _version(wanted: bool) -> None:
@@ -51,7 +44,7 @@ def radgauge_cli(
 
 
 for _verb in VERBS:
-    importlib.import_module(f"radgauge.cli.{_verb}").register(app)
+    importlib.import_module(f"radgauge.cli.{_verb}")
 
 
 def main() -> None:

@@ -2,48 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from radgauge.choices import Correction, CorrelationMethod, DependentMethod, Kind, Scope, TieRule
 from radgauge.cli import options as o
+from radgauge.show.wording import interval, number, p_value, share, signed
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from radgauge.reading import Readings
+    from radgauge.show.tables import Row, Table, Value
+    from radgauge.show.terminal import Terminal
     from radgauge.stats import FailureMode
     from radgauge.studies.agreement import Alignment
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("align")(align_cli)
-
-
+@o.command(o.app, "align")
 def align_cli(
+    people: o.JudgmentSource,
+    judged: o.Judged,
+    sampling: o.Sampling,
+    say: o.ReadingOutput,
     scores: Annotated[
         Path | None,
         typer.Argument(help="A scores file of the judged reports; without it they are scored now."),
-    ] = None,
-    judgments: Annotated[
-        Path | None,
-        typer.Option("--judgments", "-j", help="ReXVal or RadEvalX folder, RadPref JSON, or a long table."),
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option("--format", help="Form of the judgments, if the path does not tell.")
     ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option("--target", "-t", help="total, significant, rating or a category (omission, 2). Repeatable."),
     ] = None,
-    kind: Annotated[str, typer.Option("--kind", help="kendall_b, kendall_c, spearman or pearson.")] = "kendall_b",
+    kind: Annotated[Kind, typer.Option("--kind", help="Which coefficient.")] = "kendall_b",
     scope: Annotated[
-        str, typer.Option("--scope", help="pooled, group (mean over candidate groups) or study.")
+        Scope, typer.Option("--scope", help="Over all cases, or the mean over candidate groups or studies.")
     ] = "pooled",
     per_rater: Annotated[bool, typer.Option("--per-rater", help="Also against every rater alone.")] = False,
-    all_columns: Annotated[bool, typer.Option("--all-columns", help="Every output, not only headlines.")] = False,
+    all_columns: o.AllColumns = False,
     more_errors_than: Annotated[
         float | None,
         typer.Option("--more-errors-than", help="Only cases with more errors than this."),
@@ -55,28 +50,16 @@ def align_cli(
         bool,
         typer.Option("--behaviour", help="Run metrics through invented cases whose order nobody doubts."),
     ] = False,
-    interval: Annotated[
-        str, typer.Option("--interval", help="percentile, bca, or yu2022 (the paper's own, far too narrow).")
+    method: Annotated[
+        CorrelationMethod,
+        typer.Option("--interval", help="Which bootstrap interval; yu2022 is the paper's own, far too narrow."),
     ] = "percentile",
-    ties: Annotated[
-        str, typer.Option("--ties", help="Ties in preferences: half, wrong, skip or threshold.")
-    ] = "half",
-    correction: Annotated[str, typer.Option("--correction", help="'holm', 'bh' or 'none'.")] = "holm",
+    ties: Annotated[TieRule, typer.Option("--ties", help="What ties in preferences are worth.")] = "half",
+    correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm",
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Is one metric better? Every two metrics, tested.")
     ] = False,
-    test: Annotated[
-        str,
-        typer.Option("--test", help="With --pairs: williams1959, hendrickson1970, steiger1980, meng1992, ..."),
-    ] = "williams1959",
-    metric: o.MetricNames = None,
-    models: o.Models = "embedded",
-    resamples: o.Resamples = 1000,
-    level: o.Level = 0.95,
-    seed: o.Seed = 0,
-    no_cache: o.NoCache = False,
-    as_json: o.AsJson = False,
-    quiet: o.Quiet = False,
+    test: Annotated[DependentMethod, typer.Option("--test", help="The test of --pairs.")] = "williams1959",
 ) -> None:
     """Correlate metrics with radiologists: intervals, ceiling, preferences, which metric is better.
 
@@ -86,47 +69,37 @@ def align_cli(
 
       radgauge align scores.jsonl --judgments rexval-dataset/ --scope group --target significant
     """
-    from radgauge.cli.render import console
-    from radgauge.errors import UsageError
-    from radgauge.io.judgments import read_judgments
     from radgauge.io.judgments.targets import group_failure_modes
     from radgauge.io.scores_file import read_scores
-    from radgauge.scores import score
+    from radgauge.show.terminal import console
     from radgauge.studies.agreement import align
 
     if behaviour:
-        reading = o.open_readings(no_cache=no_cache, quiet=quiet)
-        run_behaviour(metric or None, models=models, reading=reading, as_json=as_json)
+        run_behaviour(judged, say)
         return
-    if judgments is None:
-        raise UsageError("no judgments given: use --judgments with a ReXVal or RadEvalX folder, or a file")
-    judged = read_judgments(judgments, format=format)
+    judgments = people.read()
     if scores is not None:
         results, _ = read_scores(scores)
     else:
-        reading = o.open_readings(no_cache=no_cache, quiet=quiet)
-        results = score(judged.cases, metric or None, reading=reading, models=models)
+        results = judged.score(judgments.cases, say.readings())
     found = align(
         results,
-        judged,
+        judgments,
         targets=target or None,
-        kind=kind,  # type: ignore[arg-type]  # names are checked there
-        scope=scope,  # type: ignore[arg-type]
+        kind=kind,
+        scope=scope,
         per_rater=per_rater,
         all_columns=all_columns,
         more_errors_than=more_errors_than,
-        method=interval,  # type: ignore[arg-type]
-        level=level,
-        resamples=max(resamples, 1),
-        ties=ties,  # type: ignore[arg-type]
-        correction=correction,  # type: ignore[arg-type]
+        resampling=sampling.record(method=method, least=1),
+        ties=ties,
+        correction=correction,
         pairs=pairs,
-        test=test,  # type: ignore[arg-type]
-        seed=seed,
+        test=test,
     )
-    modes = group_failure_modes(judged) if failure_modes else ()
-    if as_json:
-        typer.echo(o.to_json({"alignment": found, "failure_modes": list(modes), "seed": seed}))
+    modes = group_failure_modes(judgments) if failure_modes else ()
+    if say.as_json:
+        o.print_json({"alignment": found, "failure_modes": list(modes), "seed": sampling.seed})
         return
     out = console()
     print_alignment(out, found, kind)
@@ -134,135 +107,122 @@ def align_cli(
         print_pairs(out, found, kind, test, correction)
     if modes:
         print_failure_modes(out, modes)
-    if not quiet:
-        err = console(stderr=True)
-        unit = "studies" if interval != "yu2022" else "single cases (as in the paper; too narrow)"
-        notes = [f"{found.cases} cases; positive = agreement; intervals resample {unit}"]
-        few = o.few_cases_note(len({study for study, _ in results.keys_of_cases}), "studies")
-        for note in (*notes, *few, *found.notes, *o.profile_note(results)):
-            err.print(f"note: {note}", soft_wrap=True)
+    unit = "studies" if method != "yu2022" else "single cases (as in the paper; too narrow)"
+    say.notes(f"{found.cases} cases; positive = agreement; intervals resample {unit}")
+    say.notes(*o.few_cases_note(len({study for study, _ in results.keys_of_cases}), "studies"))
+    say.notes(*found.notes, *o.profile_note(results))
 
 
-def run_behaviour(metrics: list[str] | None, *, models: str, reading: Readings, as_json: bool) -> None:
+def run_behaviour(judged: o.Judged, say: o.ReadingOutput) -> None:
     """Pass rates by group, one column per metric; the questions that a metric got wrong with --json."""
-    from radgauge.cli.render import console, plain_table
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
     from radgauge.studies.behaviour import behaviour
 
-    found = behaviour(metrics, reading=reading, models=models)
-    if as_json:
-        typer.echo(o.to_json({"behaviour": found}))
+    found = behaviour(judged.metric or None, reading=say.readings(), models=judged.models)
+    if say.as_json:
+        o.print_json({"behaviour": found})
         return
-    table = plain_table("group", "cases", *(each.column for each in found), right=tuple(range(1, len(found) + 2)))
     rates = [each.by_group() for each in found]
-    for group in rates[0]:
-        asked = rates[0][group][1]
-        table.add_row(group, str(asked), *(f"{100 * rate[group][0] / asked:.0f} %" for rate in rates))
-    table.add_section()
+    rows: list[Row | None] = []
+    for group, (_, asked) in rates[0].items():
+        rows.append((group, asked, *(share(rate[group][0] / asked, 0) for rate in rates)))
     every = len(found[0].verdicts)
-    table.add_row("all", str(every), *(f"{100 * each.passed / every:.1f} %" for each in found))
-    console().print(table)
+    rows += [None, ("all", every, *(share(each.passed / every) for each in found))]
+    console().show(table("group", "cases", *(Column(each.column, right=True) for each in found), rows=rows))
 
 
-def print_alignment(out: Console, found: Alignment, kind: str) -> None:
+def print_alignment(out: Terminal, found: Alignment, kind: str) -> None:
     """Correlations by target, the radiologists' own agreement below them; then preferences and ranking."""
-    from radgauge.cli.render import interval, number, plain_table
+    from radgauge.show.tables import table
 
-    for target in dict.fromkeys(line.target for line in found.lines):
-        for rater in dict.fromkeys(line.rater for line in found.lines if line.target == target):
-            lines = [line for line in found.lines if (line.target, line.rater) == (target, rater)]
-            lines.sort(key=lambda line: -line.correlation.interval.value)
-            who = "the mean rater" if rater == "mean" else f"rater {rater}"
-            table = plain_table(f"{target} of {who}", kind, "interval", "n", "preferred", right=(1, 3, 4))
-            for line in lines:
-                value = line.correlation.interval
-                liked = found.preferences.get(line.column) if target == found.lines[0].target else None
-                table.add_row(
-                    line.column,
-                    number(value.value),
-                    interval(value.low, value.high),
-                    str(value.n),
-                    f"{100 * liked.interval.value:.0f} %" if liked is not None and rater == "mean" else "",
-                )
-            for ceiling in found.ceilings:
-                if ceiling.target == target and rater == "mean":
-                    mean = ceiling.leave_one_out.mean
-                    table.add_section()
-                    table.add_row(
-                        "one radiologist against the others",
-                        number(mean.value),
-                        interval(mean.low, mean.high),
-                        str(mean.n),
-                        "",
-                    )
-            out.print(table)
-            out.print()
+    for each in _correlations(found, kind):
+        out.show(each)
+        out.print()
     for ceiling in found.ceilings:
         shares = ", ".join(
             f"{each.name} {number(each.interval.value)} {interval(each.interval.low, each.interval.high)}"
             for each in ceiling.agreements
         )
-        out.print(f"radiologists among themselves on {ceiling.target}: {shares}", soft_wrap=True)
+        out.say(f"radiologists among themselves on {ceiling.target}: {shares}")
     if found.ranking is not None:
         out.print(f"\nranking on {found.lines[0].target}; one cluster = cannot be told apart:")
-        table = plain_table("cluster", "metric", kind, right=(0, 2))
-        for ranked in found.ranking.judges:
-            table.add_row(str(ranked.cluster), ranked.name, number(ranked.correlation.interval.value))
-        out.print(table)
+        rows = [(each.cluster, each.name, each.correlation.interval.value) for each in found.ranking.judges]
+        out.show(table("cluster", "metric", kind, rows=rows))
 
 
-def print_pairs(out: Console, found: Alignment, kind: str, test: str, correction: str) -> None:
+def _correlations(found: Alignment, kind: str) -> Iterator[Table]:
+    """A table per target and rater."""
+    from radgauge.show.tables import Column, table
+
+    for target, rater in dict.fromkeys((line.target, line.rater) for line in found.lines):
+        lines = [line for line in found.lines if (line.target, line.rater) == (target, rater)]
+        lines.sort(key=lambda line: -line.correlation.interval.value)
+        mean = rater == "mean"
+        rows: list[Row | None] = []
+        for line in lines:
+            value = line.correlation.interval
+            liked = found.preferences.get(line.column) if mean and target == found.lines[0].target else None
+            preferred = "" if liked is None else share(liked.interval.value, 0)
+            rows.append((line.column, value.value, interval(value.low, value.high), value.n, preferred))
+        for ceiling in found.ceilings:
+            if ceiling.target == target and mean:
+                among = ceiling.leave_one_out.mean
+                bounds = interval(among.low, among.high)
+                rows += [None, ("one radiologist against the others", among.value, bounds, among.n, "")]
+        who = "the mean rater" if mean else f"rater {rater}"
+        yield table(f"{target} of {who}", kind, "interval", "n", Column("preferred", right=True), rows=rows)
+
+
+def print_pairs(out: Terminal, found: Alignment, kind: str, test: str, correction: str) -> None:
     """Every two metrics: the paired bootstrap, and the test of the literature with what it rests on."""
-    from radgauge.cli.compare import p_value, signed
-    from radgauge.cli.render import interval, number, plain_table
+    from radgauge.show.tables import Column, table
 
     grouped = any(each.group for pair in found.pairs for each in pair.tests)
-    headers = ["better", "than", "difference", "interval", "p", *(["group"] if grouped else [])]
-    table = plain_table(*headers, "r", "r", "r between", f"p {test}", right=(2, 4, *range(6, 10), 5 + grouped))
+    rows: list[list[Value]] = []
     for pair in found.pairs:
-        for row, each in enumerate(pair.tests):
-            gap = pair.difference.interval
-            p = "–" if each.found is None else p_value(each.p_adjusted) + ("*" if each.p_adjusted < 0.05 else " ")
-            left = (
-                pair.first,
-                pair.second,
-                signed(gap.value),
-                interval(gap.low, gap.high),
-                p_value(pair.p_adjusted) + ("*" if pair.p_adjusted < 0.05 else " "),
-            )
-            table.add_row(
-                *(left if not row else [""] * 5),
-                *([str(each.group)] if grouped else []),
-                number(each.r_first),
-                number(each.r_second),
-                number(each.r_between),
-                p,
+        gap = pair.difference.interval
+        left = (pair.first, pair.second, gap.value, interval(gap.low, gap.high), pair.p_adjusted)
+        for place, each in enumerate(pair.tests):
+            rows.append(
+                [
+                    *(left if not place else [None] * 5),
+                    *([str(each.group)] if grouped else []),
+                    *(each.r_first, each.r_second, each.r_between),
+                    float("nan") if each.found is None else each.p_adjusted,
+                ]
             )
     used = found.pairs[0].tests[0].kind if found.pairs[0].tests else "spearman"
-    out.print(
+    out.say(
         f"\nis one metric better on {found.lines[0].target}? Difference of {kind}, paired bootstrap by study; "
-        f"{test} on {used} r, which it takes for Pearson's of independent cases; p corrected by {correction}:",
-        soft_wrap=True,
+        f"{test} on {used} r, which it takes for Pearson's of independent cases; p corrected by {correction}:"
     )
-    out.print(table)
+    out.show(
+        table(
+            *("better", "than", Column("difference", format=signed), "interval"),
+            Column("p", format=p_value, significant=0.05),
+            *([Column("group", right=True)] if grouped else []),
+            *("r", "r", "r between", Column(f"p {test}", format=p_value, significant=0.05)),
+            rows=rows,
+        )
+    )
 
 
-def print_failure_modes(out: Console, modes: tuple[FailureMode, ...]) -> None:
+def print_failure_modes(out: Terminal, modes: tuple[FailureMode, ...]) -> None:
     """The pairs that differ, by either test."""
-    from radgauge.cli.compare import p_value
-    from radgauge.cli.render import number, plain_table
+    from radgauge.show.tables import Cell, Column, table
 
-    headers = ("category", "more errors", "than", "mean", "mean", "p (t test)", "p (paired)")
-    table = plain_table(*headers, right=(3, 4, 5, 6))
-    for mode in modes:
-        if mode.two_sample.significant or mode.paired.significant:
-            table.add_row(
-                mode.category,
-                mode.first,
-                mode.second,
-                number(mode.mean_first),
-                number(mode.mean_second),
-                p_value(mode.two_sample.p) + ("*" if mode.two_sample.significant else " "),
-                p_value(mode.paired.p) + ("*" if mode.paired.significant else " "),
-            )
+    rows: list[Row] = [
+        (
+            *(mode.category, mode.first, mode.second, mode.mean_first, mode.mean_second),
+            *(Cell(p_value(each.p), strong=each.significant) for each in (mode.two_sample, mode.paired)),
+        )
+        for mode in modes
+        if mode.two_sample.significant or mode.paired.significant
+    ]
     out.print("\nfailure modes (Benjamini-Hochberg, 1 %; the paired test by study is the better one):")
-    out.print(table if table.row_count else "none")
+    if not rows:
+        out.print("none")
+        return
+    tests = (Column(name, right=True, significant=0.01) for name in ("p (t test)", "p (paired)"))
+    out.show(table("category", "more errors", "than", "mean", "mean", *tests, rows=rows))

@@ -8,40 +8,37 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from radgauge.choices import Correction, TestName
 from radgauge.cli import options as o
-from radgauge.show.wording import p_value as p_value
-from radgauge.show.wording import signed as signed
+from radgauge.show.wording import interval, p_value, percent_change, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-    from rich.table import Table
-
     from radgauge.cases import Case
-    from radgauge.reading import Readings
     from radgauge.scores import Results
+    from radgauge.show.tables import Row, Table, Value
+    from radgauge.show.terminal import Terminal
     from radgauge.studies.baselines import ModelLine
     from radgauge.studies.compare import SystemComparison
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("compare")(compare_cli)
-
-
+@o.command(o.app, "compare")
 def compare_cli(
+    form: o.CaseForm,
+    judged: o.Judged,
+    say: o.ReadingOutput,
     source: Annotated[
         Path | None,
         typer.Argument(help="A scores file of `radgauge score`, or reports as `score` reads them."),
     ] = None,
-    baseline: Annotated[str | None, typer.Option("--baseline", "-b", help="Compare the others with it.")] = None,
+    baseline: o.Baseline = None,
     systems: Annotated[str | None, typer.Option("--systems", help="Only these, comma-separated.")] = None,
     all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Every pair of systems.")] = False,
-    all_columns: Annotated[bool, typer.Option("--all-columns", help="Every output, not only headlines.")] = False,
-    test: Annotated[str, typer.Option("--test", help="'permutation' or 'bootstrap'.")] = "permutation",
-    correction: Annotated[str, typer.Option("--correction", help="'holm', 'bh' or 'none'.")] = "holm",
-    permutations: Annotated[int, typer.Option("--permutations", min=1)] = 10_000,
+    all_columns: o.AllColumns = False,
+    test: Annotated[TestName, typer.Option("--test", help="Which paired test.")] = "permutation",
+    correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm",
+    permutations: o.Permutations = 10_000,
     percent: Annotated[
         bool, typer.Option("--percent", help="Also the improvement in percent of the baseline's value.")
     ] = False,
@@ -56,25 +53,7 @@ def compare_cli(
         Path | None, typer.Option("--corpus", help="Reports to draw and choose from; else the other studies.")
     ] = None,
     corpus_split: Annotated[str | None, typer.Option("--corpus-split", help="Only this split of it.")] = None,
-    metric: o.MetricNames = None,
-    references: o.References = None,
-    candidates: o.Candidates = None,
-    candidate_columns: o.CandidateColumns = None,
-    columns: o.Columns = None,
-    section: o.Section = None,
-    encoding: o.Encoding = None,
-    missing: o.Missing = "error",
-    split: o.Split = None,
-    images: o.Images = None,
-    images_outside: o.ImagesOutside = False,
-    models: o.Models = "embedded",
-    interval: o.IntervalMethod = "auto",
-    resamples: o.Resamples = 2000,
-    level: o.Level = 0.95,
-    seed: o.Seed = 0,
-    no_cache: o.NoCache = False,
-    as_json: o.AsJson = False,
-    quiet: o.Quiet = False,
+    sampling: o.Intervals = o.Intervals(resamples=2000),
 ) -> None:
     """Compare systems on the studies they share: difference, interval, paired test, effect size.
 
@@ -86,10 +65,13 @@ def compare_cli(
 
       radgauge compare reports.csv --random-baseline --corpus train.csv -m bleu:variant=cxr
     """
-    from radgauge.cli.render import console
     from radgauge.errors import UsageError
+    from radgauge.io.case_files import read_references
     from radgauge.io.scores_file import is_scores_file, read_scores
+    from radgauge.show.terminal import console
+    from radgauge.studies.baselines import RANDOM, model_table
     from radgauge.studies.compare import compare
+    from radgauge.studies.summary import summarise
 
     if random_baseline and (baseline is not None or all_pairs):
         raise UsageError("--random-baseline is the baseline; leave --baseline and --all-pairs out")
@@ -100,154 +82,149 @@ def compare_cli(
             raise UsageError(f"{source.name} holds scores; baselines and oracles need the reports themselves")
         results, _ = read_scores(source)
     else:
-        case_file = o.read_case_file(
-            [source] if source is not None else None,
-            references=references,
-            candidates=candidates,
-            candidate_columns=candidate_columns,
-            columns=columns,
-            section=section,
-            encoding=encoding,
-            missing=missing,
-            split=split,
-            images=images,
-            images_outside=images_outside,
-        )
-        reading = o.open_readings(no_cache=no_cache, quiet=quiet)
+        cases = list(form.read([source] if source is not None else None).cases)
         drawn_from = None
         if corpus is not None:
-            from radgauge.io.case_files import read_references
-
-            drawn_from = read_references(corpus, section=section, encoding=encoding, split=corpus_split).cases
-        results = _score(
-            case_file.cases, metric, drawn_from, reading, models, random_baseline, oracle=oracle, seed=seed
-        )
+            drawn_from = read_references(
+                corpus, section=form.section, encoding=form.encoding, split=corpus_split
+            ).cases
         if random_baseline:
-            from radgauge.studies.baselines import RANDOM
-
+            cases += _random(cases, drawn_from, seed=sampling.seed)
             baseline = RANDOM
+        results = _score(cases, judged, say, drawn_from if oracle else None)
+    how = sampling.record(method=sampling.interval)
     lines = compare(
         results,
         baseline=baseline,
-        systems=[name.strip() for name in systems.split(",")] if systems else None,
+        systems=o.names(systems),
         all_pairs=all_pairs,
         all_columns=all_columns,
-        test=test,  # type: ignore[arg-type]
-        correction=correction,  # type: ignore[arg-type]
+        test=test,
+        correction=correction,
         permutations=permutations,
-        resamples=resamples or 1,
-        level=level,
-        method=interval,  # type: ignore[arg-type]
         percent=percent or random_baseline,
-        seed=seed,
+        resampling=how.at_least(1),
     )
-    models_lines: list[ModelLine] = []
     if random_baseline:
-        from radgauge.studies.baselines import model_table
-        from radgauge.studies.summary import summarise
-
-        summaries = summarise(results, level=level, resamples=resamples, method=interval, seed=seed)  # type: ignore[arg-type]
-        models_lines = model_table(summaries, lines)
-    if as_json:
-        found = {"models": models_lines} if random_baseline else {"comparisons": lines}
-        typer.echo(o.to_json({**found, "seed": seed, "correction": correction}))
-        return
-    if random_baseline:
-        from radgauge.cli.model_table import print_models
-
-        print_models(console(), models_lines)
+        models = model_table(summarise(results, resampling=how), lines)
+        if say.as_json:
+            o.print_json({"models": models, "seed": sampling.seed, "correction": correction})
+            return
+        print_models(console(), models)
     else:
+        if say.as_json:
+            o.print_json({"comparisons": lines, "seed": sampling.seed, "correction": correction})
+            return
         print_comparisons(console(), lines)
-    if not quiet:
-        err = console(stderr=True)
-        tests = "paired permutation tests" if test == "permutation" else "paired bootstrap tests"
-        err.print(
-            f"{len(lines)} {tests}, p values corrected by {correction}; "
-            "* marks p < 0.05 after correction; "
-            + (
-                "better by: in percent of the random baseline's value, negative = worse, whatever the direction"
-                if random_baseline
-                else "better/equal/worse counts studies"
-            ),
-            soft_wrap=True,
+    tests = "paired permutation tests" if test == "permutation" else "paired bootstrap tests"
+    say.tell(
+        f"{len(lines)} {tests}, p values corrected by {correction}; * marks p < 0.05 after correction; "
+        + (
+            "better by: in percent of the random baseline's value, negative = worse, whatever the direction"
+            if random_baseline
+            else "better/equal/worse counts studies"
         )
-        undefined = [line.column for line in lines if line.improvement and math.isnan(line.improvement.value)]
-        for column in dict.fromkeys(undefined):
-            err.print(f"note: {column}: no percentage of a baseline that is 0 or below", soft_wrap=True)
-        for column in dict.fromkeys(line.column for line in lines if line.improvement):
-            if column.startswith(("radcliq_v1", "radcliq_radeval")):
-                err.print(
-                    f"note: {column} is in standardised units with an arbitrary zero: its percentages say little; "
-                    "radcliq:version=v0 and preprint count errors",
-                    soft_wrap=True,
-                )
-        few = o.few_cases_note(min((line.result.n for line in lines), default=0)) if lines else []
-        for note in (*few, *o.profile_note(results)):
-            err.print(f"note: {note}", soft_wrap=True)
+    )
+    few = o.few_cases_note(min(line.result.n for line in lines)) if lines else []
+    say.notes(*_percent_notes(lines), *few, *o.profile_note(results))
+
+
+def _random(cases: Sequence[Case], corpus: Sequence[Case] | None, *, seed: int) -> Sequence[Case]:
+    import numpy as np
+
+    from radgauge.studies.baselines import random_retrieval
+
+    return random_retrieval(cases, rng=np.random.default_rng(seed), corpus=corpus)
 
 
 def _score(
-    cases: Sequence[Case],
-    metrics: list[str] | None,
-    corpus: Sequence[Case] | None,
-    reading: Readings,
-    models: str,
-    random_baseline: bool,
-    *,
-    oracle: bool,
-    seed: int,
+    cases: Sequence[Case], judged: o.Judged, say: o.ReadingOutput, corpus: Sequence[Case] | None
 ) -> Results:
-    """Scores of the systems, of the baseline and of the oracle, as far as they are wanted."""
-    from radgauge.scores import score
+    """Scores of the systems, and of the oracle if there is a corpus for it."""
+    if corpus is None:
+        return judged.score(cases, say.readings())
+    from radgauge.studies.oracle.as_system import score_with_oracles
 
-    everything = list(cases)
-    if random_baseline:
-        import numpy as np
-
-        from radgauge.studies.baselines import random_retrieval
-
-        everything += random_retrieval(cases, rng=np.random.default_rng(seed), corpus=corpus)
-    if oracle and corpus is not None:
-        from radgauge.studies.oracle.as_system import score_with_oracles
-
-        return score_with_oracles(everything, metrics or None, corpus=corpus, reading=reading, models=models)
-    return score(everything, metrics or None, reading=reading, models=models)
+    return score_with_oracles(
+        cases, judged.metric or None, corpus=corpus, reading=say.readings(), models=judged.models
+    )
 
 
-def print_comparisons(out: Console, lines: Sequence[SystemComparison]) -> None:
+def _percent_notes(lines: Sequence[SystemComparison]) -> list[str]:
+    """Where a percentage says nothing, or little."""
+    undefined = [line.column for line in lines if line.improvement and math.isnan(line.improvement.value)]
+    notes = [f"{column}: no percentage of a baseline that is 0 or below" for column in dict.fromkeys(undefined)]
+    for column in dict.fromkeys(line.column for line in lines if line.improvement):
+        if column.startswith(("radcliq_v1", "radcliq_radeval")):
+            notes.append(
+                f"{column} is in standardised units with an arbitrary zero: its percentages say little; "
+                "radcliq:version=v0 and preprint count errors"
+            )
+    return notes
+
+
+def print_comparisons(out: Terminal, lines: Sequence[SystemComparison]) -> None:
     """A table per pair of systems; the columns that a narrow terminal has no room for are left out."""
-    from radgauge.cli.render import print_fitting
-
     for system, baseline in dict.fromkeys((line.system, line.baseline) for line in lines):
         chosen = [line for line in lines if (line.system, line.baseline) == (system, baseline)]
         out.print(f"{system} against {baseline}")
-        print_fitting(out, comparison_table(chosen), comparison_table(chosen, short=True))
+        out.show(comparison_table(chosen), comparison_table(chosen, short=True))
         out.print()
 
 
 def comparison_table(lines: Sequence[SystemComparison], *, short: bool = False) -> Table:
     """One pair of systems, one row per output."""
-    from radgauge.cli.render import arrow, interval, number, plain_table
+    from radgauge.show.tables import Column, table
+    from radgauge.show.wording import arrow, number
 
-    level = f"{100 * lines[0].result.difference.level:.3g} %"
-    headers = ["metric", "", "value", "other", "difference", f"{level} interval", "p"]
-    table = plain_table(
-        *headers, *([] if short else ["d", "better/equal/worse", "n"]), right=(2, 3, 4, 6, 7, 8, 9)
-    )
+    rows: list[Row] = []
     for line in lines:
         found, effect = line.result, line.result.effect
-        p = found.p_adjusted if found.p_adjusted is not None else found.p
         counts = [round(share * found.n) for share in (effect.wins, effect.ties, effect.losses)] if found.n else []
-        row = [
-            line.column,
-            arrow(found.higher_is_better),
-            number(found.value_a),
-            number(found.value_b),
-            signed(found.difference.value),
+        row: list[Value] = [
+            *(line.column, arrow(found.higher_is_better), found.value_a, found.value_b, found.difference.value),
             interval(found.difference.low, found.difference.high),
-            f"{p_value(p)}{'*' if p < 0.05 else ' '}",
+            found.p if found.p_adjusted is None else found.p_adjusted,
         ]
-        if not short:
-            row += [number(effect.d_z, 2), "/".join(map(str, counts)) or "–", str(found.n)]
-        table.add_row(*row)
-    return table
+        rows.append(row if short else [*row, number(effect.d_z, 2), "/".join(map(str, counts)) or "–", found.n])
+    level = f"{100 * lines[0].result.difference.level:.3g} %"
+    return table(
+        *("metric", "", "value", "other", Column("difference", format=signed), f"{level} interval"),
+        Column("p", format=p_value, significant=0.05),
+        *([] if short else [Column(name, right=True) for name in ("d", "better/equal/worse", "n")]),
+        rows=rows,
+    )
+
+
+def print_models(out: Terminal, lines: Sequence[ModelLine]) -> None:
+    """Systems against a baseline, a table per output, as in Fig. 5 and supplementary tables 4 and 5 of
+    Yu et al. (2023): every system's value, and by how much it is better than the baseline.
+    """
+    for column in dict.fromkeys(line.summary.column for line in lines):
+        out.show(_model_table([line for line in lines if line.summary.column == column]))
+        out.print()
+
+
+def _model_table(lines: Sequence[ModelLine]) -> Table:
+    from radgauge.show.tables import Column, table
+
+    rows = []
+    for line in sorted(lines, key=lambda line: line.comparison is not None):  # the baseline first
+        against, value = line.comparison, line.summary
+        change, bounds, p = None, "baseline" if against is None else "", None
+        if against is not None and against.improvement is not None:
+            found = against.improvement
+            change = found.value
+            known = not (math.isnan(found.low) or math.isnan(found.high))
+            bounds = f"[{percent_change(found.low)}, {percent_change(found.high)}]" if known else ""
+            p = against.result.p if against.result.p_adjusted is None else against.result.p_adjusted
+        rows.append(
+            (value.system, value.value, interval(value.low, value.high), change, bounds, p, value.judged),
+        )
+    first = lines[0].summary
+    level = f"{100 * first.level:.3g} % interval"
+    return table(
+        *(Column(first.column, first.higher_is_better), "value", level),
+        *(Column("better by", format=percent_change), level, Column("p", format=p_value, significant=0.05), "n"),
+        rows=rows,
+    )

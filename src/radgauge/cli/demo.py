@@ -10,32 +10,28 @@ import typer
 from radgauge.cli import options as o
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from radgauge.cases import Case
     from radgauge.reading import Readings
     from radgauge.scores import Results
+    from radgauge.show.terminal import Terminal
     from radgauge.studies.summary import Summary
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("demo")(demo_cli)
-
-
+@o.command(o.app, "demo")
 def demo_cli(
     folder: Annotated[Path, typer.Option("--folder", help="Where the files of the demo go.")] = Path("demo"),
     seed: o.Seed = 0,
 ) -> None:
     """Judge four bundled systems, one of them careful and three not, and show what the metrics see."""
     from radgauge.cli.compare import print_comparisons
-    from radgauge.cli.render import console, not_judged_notes, print_summary
+    from radgauge.cli.summary import not_judged_notes, print_summary
     from radgauge.io.case_files import read_cases
     from radgauge.io.scores_file import write_scores
     from radgauge.reading import Readings
     from radgauge.report import build_report, write_report
     from radgauge.samples import sample_reports_path
     from radgauge.scores import score
+    from radgauge.show.terminal import console
     from radgauge.studies.compare import compare
     from radgauge.studies.summary import summarise
 
@@ -53,8 +49,7 @@ def demo_cli(
     headlines = {scores.columns[0] for scores in results.values()}
     shown = [line for line in lines if line.column in headlines]
     print_summary(out, shown)
-    for note in (*not_judged_notes(lines), *o.profile_note(results)):
-        out.print(f"note: {note}", soft_wrap=True)
+    out.say(*(f"note: {note}" for note in (*not_judged_notes(lines), *o.profile_note(results))))
     _favourites(out, shown)
     out.print(f"\nCould the differences to {systems[0]!r} be chance? Paired permutation tests, Holm corrected:\n")
     print_comparisons(out, compare(results, baseline=systems[0], seed=seed))
@@ -76,7 +71,7 @@ def demo_cli(
     out.print("\nYour turn: radgauge score YOUR.csv   (columns id, reference, candidate; `radgauge score --help`)")
 
 
-def _favourites(out: Console, lines: list[Summary]) -> None:
+def _favourites(out: Terminal, lines: list[Summary]) -> None:
     """Which system each metric puts first: metrics that disagree are the point of the demo."""
     first: dict[str, list[str]] = {}
     for column in dict.fromkeys(line.column for line in lines):
@@ -85,10 +80,10 @@ def _favourites(out: Console, lines: list[Summary]) -> None:
         first.setdefault(best.system, []).append(column)
     out.print()
     for system, columns in first.items():
-        out.print(f"{system} comes first by {', '.join(columns)}", soft_wrap=True)
+        out.say(f"{system} comes first by {', '.join(columns)}")
 
 
-def _worst(out: Console, cases: tuple[Case, ...], results: Results, reading: Readings) -> None:
+def _worst(out: Terminal, cases: tuple[Case, ...], results: Results, reading: Readings) -> None:
     """The case that the first metric likes least, with its reasons."""
     import numpy as np
 
@@ -97,8 +92,8 @@ def _worst(out: Console, cases: tuple[Case, ...], results: Results, reading: Rea
     index = int(values.argmin())
     case = cases[index]
     out.print(f"The worst {scores.columns[0]} ({scores.headline[index]:.3f}) is {case.system!r} on {case.id!r}:")
-    out.print(f"  reference: {case.references[0]}", soft_wrap=True)
-    out.print(f"  candidate: {case.candidate}", soft_wrap=True)
+    out.say(f"  reference: {case.references[0]}")
+    out.say(f"  candidate: {case.candidate}")
     explanation = scores.metric.explain(case, reading=reading) if scores.metric is not None else None
     for note in explanation.notes if explanation is not None else ():
-        out.print(f"  - {note.text}", soft_wrap=True)
+        out.say(f"  - {note.text}")

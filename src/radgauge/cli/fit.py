@@ -1,21 +1,285 @@
-"""`radgauge fit`: learn the weights of metrics from judgments. One file per subject: cli/fit_<subject>.py."""
+"""`radgauge fit`: learn the weights of metrics from judgments of people."""
 
 from __future__ import annotations
 
-import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-SUBJECTS = ("errors", "radcliq", "ratescore", "vlscore")
+from radgauge.cli import options as o
+from radgauge.cli.resume import keeps
+from radgauge.files import make_folder, write_file
+from radgauge.show.wording import interval
+
+if TYPE_CHECKING:
+    from radgauge.show.terminal import Terminal
+    from radgauge.training.fit_radcliq import RadcliqFit
+
+Target = Annotated[str | None, typer.Option("--target", "-t", help="rating, total or significant errors.")]
+
+fit = o.subjects("fit", "Learn the weights of a metric from radiologists' judgments.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb with its subjects."""
-    fit = typer.Typer(
-        help="Learn the weights of a metric from radiologists' judgments.",
-        no_args_is_help=True,
-        context_settings={"help_option_names": ["-h", "--help"]},
+@o.command(fit, "errors")
+def fit_errors_cli(
+    people: o.JudgmentSource,
+    say: o.ReadingOutput,
+    output: Annotated[Path, typer.Option("--output", "-o", help="JSON file for the weights.")] = Path(
+        "errors_weights.json"
+    ),
+    target: Target = None,
+    start: Annotated[
+        str, typer.Option("--start", help="Weights to stay near: default, prior, or a JSON file.")
+    ] = "default",
+    strength: Annotated[
+        float, typer.Option("--strength", help="Pull towards the start; large = no learning.")
+    ] = 0.2,
+    folds: o.Folds = None,
+    lexicon: o.Lexicon = None,
+) -> None:
+    """Learn how much findings and errors count, and say how well that holds on studies not seen.
+
+    Example:
+
+      radgauge fit errors --judgments radpref.json -o mine.json
+
+      radgauge score reports.csv -m errors:weights=mine.json
+    """
+    from radgauge.findings.weights import load_weights
+    from radgauge.metrics.errors import Errors
+    from radgauge.show.tables import table
+    from radgauge.show.terminal import console
+    from radgauge.training.fit_errors import fit_errors
+
+    found = fit_errors(
+        people.read(),
+        target=target,
+        start=load_weights(start),
+        strength=strength,
+        folds=folds,
+        metric=Errors(lexicon=str(lexicon) if lexicon is not None else ""),
+        reading=say.readings(),
     )
-    for subject in SUBJECTS:
-        importlib.import_module(f"radgauge.cli.fit_{subject}").register(fit)
-    app.add_typer(fit, name="fit")
+    write_file(output, found.weights.as_json())
+    if say.as_json:
+        o.print_json(found)
+        return
+    rows = [
+        ("starting weights", found.start),
+        ("learned, studies not seen", found.cross_validated),
+        ("learned, same reports (flattering)", found.fitted),
+    ]
+    console().show(table("agreement with the mean rater", f"tau-b, {found.target}", rows=rows))
+    say.notes(f"{found.cases} reports of {found.studies} studies; weights written to {output}")
+    say.notes(f"use them with -m errors:weights={output}")
+
+
+@o.command(fit, "radcliq")
+def fit_radcliq_cli(
+    people: o.JudgmentSource,
+    judged: o.Judged,
+    sampling: o.Sampling,
+    say: o.ReadingOutput,
+    scores: Annotated[
+        Path | None,
+        typer.Option("--scores", help="A scores file of the judged reports; without it they are scored now."),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="JSON file for the composite.")] = Path(
+        "radcliq.json"
+    ),
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Outputs to combine, comma-separated; else every headline.")
+    ] = None,
+    target: Annotated[
+        str, typer.Option("--target", "-t", help="total, significant or an error category.")
+    ] = "total",
+    ridge: Annotated[float, typer.Option("--ridge", help="Penalty on squared coefficients; 0 = none.")] = 0.0,
+    folds: o.Folds = None,
+) -> None:
+    """Learn a RadCliQ of your own, and say how well it holds on studies not seen.
+
+    Example:
+
+      radgauge fit radcliq --judgments rexval-dataset/ -m radgraph -m bleu:variant=cxr -o mine.json
+
+      radgauge score reports.csv -m mine.json
+    """
+    from dataclasses import replace
+
+    from radgauge.errors import UsageError
+    from radgauge.io.scores_file import read_scores
+    from radgauge.show.terminal import console
+    from radgauge.training.fit_radcliq import check_radcliq_path, fit_radcliq, write_radcliq
+
+    if scores is not None and judged.metric:
+        raise UsageError("--scores are scores already; choose among them with --columns instead of --metric")
+    check_radcliq_path(output)
+    judgments = people.read()
+    if scores is not None:
+        results, _ = read_scores(scores)
+    else:
+        parts = judged.metric or ["radgraph", "bertscore", "chexbert_similarity", "bleu:variant=cxr"]
+        results = replace(judged, metric=parts).score(judgments.cases, say.readings())
+    found = fit_radcliq(
+        results,
+        judgments,
+        columns=o.names(columns),
+        target=target,
+        ridge=ridge,
+        folds=folds,
+        resampling=sampling.record(least=1),
+    )
+    write_radcliq(output, found)
+    if say.as_json:
+        o.print_json(found)
+        return
+    print_radcliq(console(), found)
+    left = f"; {found.left_out} judged reports lack a score or a count" if found.left_out else ""
+    say.notes(f"{found.cases} reports of {found.studies} studies{left}")
+    say.notes(f"written to {output}; use it with -m {output}", *o.profile_note(results))
+
+
+def print_radcliq(out: Terminal, found: RadcliqFit) -> None:
+    """Coefficients with intervals, then how well the model holds."""
+    from radgauge.show.tables import table
+
+    level = f"{100 * found.intercept.level:.3g} % interval"
+    terms = [
+        (
+            *(term.column, term.coefficient.value, interval(term.coefficient.low, term.coefficient.high)),
+            *(term.mean, term.scale),
+        )
+        for term in found.terms
+    ]
+    bounds = interval(found.intercept.low, found.intercept.high)
+    rows = [*terms, ("intercept", found.intercept.value, bounds, None, None)]
+    out.show(table(f"errors ({found.target})", "coefficient", level, "mean", "deviation", rows=rows))
+    out.print()
+    ways = (
+        ("studies not seen", found.r2_cross_validated, found.tau_cross_validated),
+        ("same reports (flattering)", found.r2, found.tau),
+    )
+    out.show(
+        table(
+            *("agreement with the mean rater", "R²", "tau-b", level),
+            rows=[(name, r2, tau.value, interval(tau.low, tau.high)) for name, r2, tau in ways],
+        )
+    )
+
+
+@o.command(fit, "ratescore")
+def fit_ratescore_cli(
+    people: o.JudgmentSource,
+    sampling: o.Sampling,
+    say: o.ReadingOutput,
+    output: Annotated[Path, typer.Option("--output", "-o", help="JSON file for the weights.")] = Path(
+        "ratescore_weights.json"
+    ),
+    target: Target = None,
+    objective: Annotated[
+        Literal["pearson", "kendall_b"], typer.Option("--objective", help="The coefficient to raise.")
+    ] = "kendall_b",
+    trials: Annotated[int, typer.Option("--trials", help="Matrices tried in all.")] = 500,
+    test_share: Annotated[float, typer.Option("--test-share", help="Share of studies kept apart.")] = 0.2,
+    study: Annotated[
+        Path | None, typer.Option("--study", help="SQLite file of the search; the same command goes on from it.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option("--page", help="HTML page with the heat map.")] = None,
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", help="Settings to learn for: ratescore:penalty=paper.")
+    ] = "ratescore",
+    models: o.Models = "embedded",
+) -> None:
+    """Learn type weights and penalty by TPE, and say what they gain on studies not seen.
+
+    Example:
+
+      radgauge fit ratescore -j radpref.json -o mine.json --study search.sqlite --page fit.html
+
+      radgauge score reports.csv -m ratescore:weights=mine.json
+    """
+    from radgauge.metrics.ratescore import RateScore
+    from radgauge.show.tables import table
+    from radgauge.show.terminal import console
+    from radgauge.training.fit_ratescore import fit_ratescore
+    from radgauge.training.fit_ratescore_page import fit_page
+
+    chosen = o.chosen_metric(metric, RateScore, models=models)
+    for file in (output, page):
+        if file is not None:
+            make_folder(file.parent)  # before the search, not behind it
+    keeps(lambda: study is not None and study.exists())
+    found = fit_ratescore(
+        people.read(),
+        metric=chosen,
+        target=target,
+        objective=objective,
+        trials=trials,
+        test_share=test_share,
+        storage=study,
+        resampling=sampling.record(least=1),
+        reading=say.readings(),
+        progress=say.progress(),
+    )
+    write_file(output, found.affinity.to_json() + "\n")
+    if page is not None:
+        write_file(page, fit_page(found))
+    if say.as_json:
+        o.print_json({"fit": found.lines, "trials": found.trials, "weights": str(output), "seed": sampling.seed})
+        return
+    rows = [
+        (
+            *(line.name, line.train, line.test, interval(line.low, line.high)),
+            *((None, "") if line.name == "learned" else (line.gain, interval(line.gain_low, line.gain_high))),
+        )
+        for line in found.lines
+    ]
+    console().show(table("weights", "searched on", "kept apart", "interval", "gain", "interval", rows=rows))
+    counts = f"{found.train_cases} reports searched on, {found.test_cases} kept apart, {found.trials} trials"
+    say.notes(f"{found.objective} with the mean rater's {found.target}; {counts}")
+    say.notes(f"use them with -m ratescore:weights={output}")
+
+
+@o.command(fit, "vlscore")
+def fit_vlscore_cli(
+    source: o.CaseSource,
+    say: o.ReadingOutput,
+    output: Annotated[Path, typer.Option("--output", "-o", help="JSON file for the constant.")] = Path(
+        "vlscore_calibration.json"
+    ),
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", help="Encoder and views to learn for: vlscore:encoder=FOLDER.")
+    ] = "vlscore",
+    models: o.Models = "embedded",
+) -> None:
+    """Learn the triangle area that scores 0: the largest on a set of images, candidates and references.
+
+    Take candidates of every quality; the paper used ReXVal.
+
+    Example:
+
+      radgauge fit vlscore reports.csv --images files -m vlscore:encoder=my-clip -o mine.json
+
+      radgauge score reports.csv --images files -m vlscore:encoder=my-clip,calibration=mine.json
+    """
+    from radgauge.metrics.vlscore import VLScore
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
+    from radgauge.training.fit_vlscore import fit_vlscore
+
+    chosen = o.chosen_metric(metric, VLScore, models=models)
+    file = source.cases()
+    found = fit_vlscore(file.cases, metric=chosen, reading=say.readings())
+    write_file(output, found.as_json())
+    if say.as_json:
+        o.print_json(found)
+        return
+    rows = [(f"{100 * float(below):g} %", area) for below, area in found.quantiles.items()]
+    heads = Column("share of triplets below", right=True), Column("area", format=lambda area: f"{area:.4g}")
+    console().show(table(*heads, rows=[*rows, ("all: C", found.constant)]))
+    say.notes(*file.provenance.warnings)
+    if found.left_out:
+        say.notes(f"{found.left_out} cases could not be judged and are left out")
+    say.notes(f"{found.triplets} triplets of {found.encoder}, views={found.views}")
+    say.notes(f"use it with -m {metric}{',' if ':' in metric else ':'}calibration={output}")

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from radgauge.cli import llm_options as lo
 from radgauge.cli import options as o
+from radgauge.cli.layman_studies import EncoderName, layman
 from radgauge.cli.resume import keeps
 from radgauge.files import write_file
 
 if TYPE_CHECKING:
-    from radgauge.models.text.encoders import Encoder
     from radgauge.plain_language.build import Built
 
 Folder = Annotated[Path, typer.Argument(help="Folder that `radgauge layman build` wrote.")]
 
 
-def register(layman: typer.Typer) -> None:
-    """Add the subjects to `radgauge layman`."""
-    layman.command("build")(build_cli)
-    layman.command("export-check")(export_check_cli)
-    layman.command("import-check")(import_check_cli)
-
-
+@o.command(layman, "build")
 def build_cli(
-    reports: Annotated[Path, typer.Argument(help="Reports with id and reference (or report), as for `score`.")],
+    reports: o.ReportTable,
+    form: o.ReportForm,
+    say: o.Output,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the sets; a stopped run goes on there.")],
     translator: Annotated[
-        str, typer.Option("--translator", help="embedded (offline) or llm (the server of RADGAUGE_LLM_URL).")
+        Literal["embedded", "llm"],
+        typer.Option("--translator", help="embedded works offline, llm asks the server of RADGAUGE_LLM_URL."),
     ] = "embedded",
     checks: Annotated[
         str | None,
@@ -47,27 +43,12 @@ def build_cli(
         float, typer.Option("--theta", help="The cosine of a sentence and its lay text must be above this.")
     ] = 0.8,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of refinement, at most.")] = 3,
-    encoder: Annotated[
-        str, typer.Option("--encoder", help="findings, static, or folder or id of a transformer.")
-    ] = "findings",
+    encoder: EncoderName = "findings",
     report_level: Annotated[
         bool, typer.Option("--report-level/--no-report-level", help="Also build the report-level set.")
     ] = True,
-    columns: o.Columns = None,
-    section: o.Section = None,
-    encoding: o.Encoding = None,
     split: o.Split = None,
-    batch: lo.Batch = 50,
-    parallel: lo.Parallel = 4,
-    requests_per_minute: lo.RequestsPerMinute = 0,
-    tokens_per_minute: lo.TokensPerMinute = 0,
-    price_in: lo.PriceIn = 0.0,
-    price_out: lo.PriceOut = 0.0,
-    max_cost: lo.MaxCost = None,
-    timeout: lo.Timeout = 120.0,
-    retry_failed: lo.RetryFailed = False,
-    as_json: o.AsJson = False,
-    quiet: o.Quiet = False,
+    server: o.Server = o.Server(batch=50),
 ) -> None:
     """Build a sentence-level and a report-level lay data set from reports.
 
@@ -82,45 +63,38 @@ def build_cli(
 
       radgauge score reports.csv -m layman:sentences=sets/sentences.tsv
     """
-    from radgauge.cli.progress import bars
+    from radgauge.cli.language_model import CostLine, open_model, usage_text
+    from radgauge.cli.layman_studies import encoder_called
     from radgauge.errors import UsageError
-    from radgauge.llm import BudgetReached, Limits
+    from radgauge.llm import BudgetReached
     from radgauge.plain_language.build import build_sets
     from radgauge.plain_language.checks import LLM, SIMILARITY
     from radgauge.plain_language.refine import Refinement
     from radgauge.plain_language.translators import EmbeddedTranslator, LlmTranslator, Translator
 
-    if translator not in ("embedded", "llm"):
-        raise UsageError(f"--translator must be embedded or llm, got {translator!r}")
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out must be a folder, but {out} is a file")
     asks = translator == "llm"
-    wanted = _names(checks) if checks is not None else (SIMILARITY, LLM) if asks else (SIMILARITY,)
-    originals = o.read_originals(reports, columns=columns, section=section, encoding=encoding, split=split)
+    wanted: tuple[str, ...] = (SIMILARITY, LLM) if asks else (SIMILARITY,)
+    if checks is not None:
+        wanted = tuple(dict.fromkeys(o.names(checks) or ()))
+    originals = form.originals(reports, split=split)
     texts = {study: case.references[0] for study, case in originals.items()}
-    vectors = _encoder(encoder)
-    limits = Limits(
-        requests_per_minute=requests_per_minute,
-        tokens_per_minute=tokens_per_minute,
-        price_in=price_in,
-        price_out=price_out,
-        max_cost=max_cost,
-        timeout=timeout,
-    )
-    about: dict[str, object] = {"source": reports.name, "section": section or "whole"}
+    vectors = encoder_called(encoder)
+    about: dict[str, object] = {"source": reports.name, "section": form.section or "whole"}
     with ExitStack() as stack:
         asked, line = None, None
         if asks or LLM in wanted:
-            model, journal = stack.enter_context(lo.open_model(out / "journal.jsonl", limits))
-            line = lo.CostLine(model)
+            model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.limits()))
+            line = CostLine(model)
             asked = LlmTranslator(
                 model,
                 journal,
                 vectors,
-                batch=batch,
-                parallel=parallel,
-                retry_failed=retry_failed,
-                progress=None if quiet else line,
+                batch=server.batch,
+                parallel=server.parallel,
+                retry_failed=server.retry_failed,
+                progress=None if say.quiet else line,
             )
         writer: Translator = asked if asks and asked is not None else EmbeddedTranslator()
         how = Refinement(writer, wanted, vectors, theta, rounds, asked)
@@ -135,31 +109,31 @@ def build_cli(
                 threshold=threshold,
                 report_level=report_level,
                 about=about,
-                progress=None if quiet else bars(),
+                progress=say.progress(),
             )
         except BudgetReached as error:
             stopped = str(error)
         finally:
             if line is not None:
                 line.clear()
-                typer.echo(f"note: {lo.usage_text(model.usage)}", err=True)
+                typer.echo(f"note: {usage_text(model.usage)}", err=True)
             _draw(out)
         if stopped:
             typer.echo(
                 f"note: {stopped}; what is finished is in {out}; a larger --max-cost goes on there", err=True
             )
             return
-    if as_json:
-        typer.echo(o.to_json(built))
+    if say.as_json:
+        o.print_json(built)
     else:
-        _print(built)
+        print_built(built)
     if not built.pairs:
         typer.echo(f"note: no lay text passed the checks; {out / 'sentences.jsonl'} says why for each", err=True)
-    elif not quiet:
-        use = f"radgauge score ... -m layman:sentences={out / 'sentences.tsv'}"
-        typer.echo(f"wrote {out}; use it: {use}", err=True)
+    else:
+        say.tell(f"wrote {out}; use it: radgauge score ... -m layman:sentences={out / 'sentences.tsv'}")
 
 
+@o.command(layman, "export-check")
 def export_check_cli(
     folder: Folder,
     output: Annotated[Path, typer.Option("--output", "-o", help="CSV file for people to fill in.")] = Path(
@@ -181,6 +155,7 @@ def export_check_cli(
     typer.echo(f"then run: radgauge layman import-check {folder} {output}", err=True)
 
 
+@o.command(layman, "import-check")
 def import_check_cli(
     folder: Folder,
     file: Annotated[Path, typer.Argument(help="The file of `export-check`, filled in.")],
@@ -194,12 +169,12 @@ def import_check_cli(
 
       radgauge layman import-check sets check.csv --by anna
     """
-    from radgauge.cli.render import interval
     from radgauge.plain_language.human_check import import_check
+    from radgauge.show.wording import interval
 
     found = import_check(folder, file, by=by, level=level)
     if as_json:
-        typer.echo(o.to_json(found))
+        o.print_json(found)
         return
     typer.echo(
         f"{found.by}: {found.accepted} of {found.judged} pairs match, {found.share:.1%} "
@@ -210,19 +185,6 @@ def import_check_cli(
         f"{found.lay_reports} reports have a lay version",
         err=True,
     )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-
-
-def _encoder(name: str) -> Encoder:
-    from radgauge.models.text.encoders import encoder_named
-    from radgauge.plain_language.encoder import FindingEncoder
-
-    if name == "findings":
-        return FindingEncoder()
-    return encoder_named("embedded") if name == "static" else encoder_named(name, max_length=512)
 
 
 def _draw(folder: Path) -> None:
@@ -252,12 +214,12 @@ def _draw(folder: Path) -> None:
     write_file(path.with_suffix(".svg"), plot.file())
 
 
-def _print(built: Built) -> None:
-    from radgauge.cli.render import console, plain_table
+def print_built(built: Built) -> None:
+    """What a run made, and how many texts each round accepted."""
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
 
-    out = console()
-    table = plain_table("", "", right=(1,))
-    rows = [
+    counts = [
         ("reports", built.reports),
         ("sentences", built.sentences),
         ("distinct", built.distinct),
@@ -268,17 +230,16 @@ def _print(built: Built) -> None:
         ("near-copies translated too", built.translated_too),
         ("reports with a lay version", built.lay_reports),
     ]
-    for name, value in rows:
-        table.add_row(name, f"{value:,}")
-    out.print(table)
-    table = plain_table(
-        "round", "texts", "accepted", "in all", "share", "no answer", "copied", "similarity", "reader", "llm",
-        right=tuple(range(1, 10)),
-    )  # fmt: skip
-    for each in built.rounds:
-        counts = (each.no_answer, each.copied, each.similarity, each.reader, each.llm)
-        cells = (each.texts, each.accepted, each.accepted_in_all, f"{each.accepted_share:.1%}", *counts)
-        table.add_row(str(each.round), *map(str, cells))
-    out.print(table)
+    out = console()
+    out.show(table("", Column("", right=True), rows=[(name, f"{value:,}") for name, value in counts]))
+    rounds = [
+        (
+            *(str(each.round), each.texts, each.accepted, each.accepted_in_all, f"{each.accepted_share:.1%}"),
+            *(each.no_answer, each.copied, each.similarity, each.reader, each.llm),
+        )
+        for each in built.rounds
+    ]
+    heads = ("round", "texts", "accepted", "in all", Column("share", right=True))
+    out.show(table(*heads, "no answer", "copied", "similarity", "reader", "llm", rows=rounds))
     for why, count in built.reasons.items():
         out.print(f"not accepted: {count} because {why}")

@@ -1,38 +1,80 @@
-"""`radgauge ls`: every metric, with direction, range, needs and extra."""
+"""`radgauge ls`: every metric, or one with all its settings."""
 
 from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from radgauge.cli import options as o
+from radgauge.show.wording import arrow
+
+if TYPE_CHECKING:
+    from radgauge.registry import MetricInfo
+    from radgauge.show.terminal import Terminal
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("ls")(ls_cli)
+@o.command(o.app, "ls")
+def ls_cli(
+    metric: Annotated[str | None, typer.Argument(help="One metric, to see its settings.")] = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """List the metrics: direction, range, what each needs, one line of description; or one with its settings.
 
+    Examples:
 
-def ls_cli(as_json: o.AsJson = False) -> None:
-    """List the metrics: direction, range, what each needs, one line of description."""
-    from radgauge.cli.render import arrow, console, plain_table
-    from radgauge.registry import describe_metrics
+      radgauge ls
 
+      radgauge ls ratescore
+    """
+    from radgauge.registry import describe_metric, describe_metrics
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
+
+    if metric is not None:
+        one = describe_metric(metric)
+        if as_json:
+            o.print_json(one)
+        else:
+            print_metric(console(), one)
+        return
     lines = describe_metrics()
     if as_json:
-        typer.echo(o.to_json(lines))
+        o.print_json(lines)
         return
-    table = plain_table("metric", "", "range", "needs", "extra", "what it measures", fold=(5,))
-    for line in lines:
-        table.add_row(
-            line.name,
-            arrow(line.higher_is_better),
-            f"{_bound(line.range[0])} to {_bound(line.range[1])}",
-            ", ".join(sorted(line.needs)) or "candidate only",
-            line.extra or "–",
-            line.summary,
-        )
-    console().print(table)
+    rows = [
+        (line.name, arrow(line.higher_is_better), _range(line), _needs(line), line.extra or "–", line.summary)
+        for line in lines
+    ]
+    console().show(
+        table("metric", "", "range", "needs", "extra", Column("what it measures", fold=True), rows=rows)
+    )
 
 
-def _bound(value: float) -> str:
-    return {float("inf"): "∞", float("-inf"): "-∞"}.get(value, f"{value:g}")
+def print_metric(out: Terminal, one: MetricInfo) -> None:
+    """One metric: what it measures, its outputs, and its settings with the values that they take."""
+    from radgauge.show.tables import Column, table
+
+    out.say(f"{one.name}: {one.summary}")
+    out.say(f"range {_range(one)}, {'higher' if one.higher_is_better else 'lower'} is better")
+    out.say(f"needs {_needs(one)}" + (f"; pip install 'radgauge[{one.extra}]'" if one.extra else ""))
+    out.print()
+    rows = [(column, arrow(one.directions[column])) for column in one.columns]
+    out.show(table("output", "", rows=rows))
+    out.print()
+    settings = [(each.name, each.default, each.values) for each in one.choices]
+    if not settings:
+        out.say("no settings")
+        return
+    out.show(table("setting", "default", Column("values", fold=True), rows=settings))
+    out.say(f"\nuse: -m {one.name}:{settings[0][0]}={settings[0][1]}")
+
+
+def _needs(line: MetricInfo) -> str:
+    return ", ".join(sorted(line.needs)) or "candidate only"
+
+
+def _range(line: MetricInfo) -> str:
+    low, high = (f"{'-' if bound < 0 else ''}∞" if math.isinf(bound) else f"{bound:g}" for bound in line.range)
+    return f"{low} to {high}"

@@ -8,66 +8,61 @@ import typer
 
 from radgauge.cli import options as o
 
-models_app = typer.Typer(help="Published checkpoints: list, fetch, verify.", no_args_is_help=True)
-
-Names = Annotated[list[str] | None, typer.Argument(help="Names from `radgauge models list`; all if none.")]
+models = o.subjects("models", "Published checkpoints: list, fetch, verify.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.add_typer(models_app, name="models")
-
-
-@models_app.command("list")
+@o.command(models, "list")
 def list_cli(
     places: Annotated[bool, typer.Option("--places", help="Show every place that was looked in.")] = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Every checkpoint radgauge can use: purpose, id, size, licence, where it is looked for, if it is here."""
-    from radgauge.cli.render import console, plain_table
     from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, places_of
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
 
     found = {each.name: find(each) for each in CHECKPOINTS}
     if as_json:
-        lines = [
-            {
-                **{key: getattr(each, key) for key in ("name", "purpose", "repo", "revision", "file", "licence")},
-                "pinned": each.pinned,
-                "hashes": dict(each.hashes),
-                "metrics": list(each.metrics),
-                "megabytes": each.megabytes or None,
-                "path": found[each.name],
-                "looked_in": [str(place) for place in places_of(each)],
-            }
-            for each in CHECKPOINTS
-        ]
-        typer.echo(o.to_json(lines))
-        return
-    table = plain_table("name", "for", "hub id", "MB", "licence", "here", right=(3,), fold=(1, 2, 4, 5))
-    for each in CHECKPOINTS:
-        where = found[each.name]
-        table.add_row(
-            each.name,
-            each.purpose,
-            each.id.replace(each.revision, each.revision[:7]) if each.pinned else f"{each.id} (not pinned)",
-            str(each.megabytes or "?"),
-            each.licence,
-            str(where) if where else "no",
+        o.print_json(
+            [
+                {
+                    **{
+                        key: getattr(each, key)
+                        for key in ("name", "purpose", "repo", "revision", "file", "licence")
+                    },
+                    "pinned": each.pinned,
+                    "hashes": dict(each.hashes),
+                    "metrics": list(each.metrics),
+                    "megabytes": each.megabytes or None,
+                    "path": found[each.name],
+                    "looked_in": [str(place) for place in places_of(each)],
+                }
+                for each in CHECKPOINTS
+            ]
         )
+        return
+    rows = [
+        (
+            *(each.name, each.purpose),
+            each.id.replace(each.revision, each.revision[:7]) if each.pinned else f"{each.id} (not pinned)",
+            *(str(each.megabytes or "?"), each.licence, str(found[each.name] or "no")),
+        )
+        for each in CHECKPOINTS
+    ]
+    heads = ("name", Column("for", fold=True), Column("hub id", fold=True), Column("MB", right=True))
     out = console()
-    out.print(table)
+    out.show(table(*heads, Column("licence", fold=True), Column("here", fold=True), rows=rows))
     if places:
         for each in CHECKPOINTS:
-            out.print(f"{each.name}:", *(f"  {place}" for place in places_of(each)), sep="\n", soft_wrap=True)
+            out.say(f"{each.name}:", *(f"  {place}" for place in places_of(each)))
     else:
-        out.print(
+        out.say(
             f"Looked for in {models_dir()} ($RADGAUGE_MODELS), in the hub's cache {hub_cache()} and in the caches "
-            "of the authors' packages; --places lists every place.",
-            soft_wrap=True,
+            "of the authors' packages; --places lists every place."
         )
 
 
-@models_app.command("fetch")
+@o.command(models, "fetch")
 def fetch_cli(
     names: Annotated[
         list[str],
@@ -94,9 +89,11 @@ def fetch_cli(
         typer.echo(f"{each.name}: {fetch(each, progress=None if quiet else bars('fetching'))}")
 
 
-@models_app.command("verify")
+@o.command(models, "verify")
 def verify_cli(
-    names: Names = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names from `radgauge models list`; all if none.")
+    ] = None,
     models: Annotated[str, typer.Option("--models", help="'published', or a folder with the checkpoints.")] = (
         "published"
     ),
@@ -107,21 +104,21 @@ def verify_cli(
 
     Exit code 1 if anything is off or cannot be loaded; what is not on this machine is listed as missing.
     """
-    from radgauge.cli.render import console, plain_table
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
     from radgauge.studies.model_checks import verify_models
 
     results = verify_models(names or (), models=models)
     if as_json:
-        typer.echo(o.to_json(results))
+        o.print_json(results)
     else:
-        table = plain_table("check", "result", "largest difference", "source", right=(2,), fold=(0, 3))
-        for each in results:
-            shown = "–" if each.difference is None else f"{each.difference:.2g}"
-            table.add_row(each.name, each.status, shown, each.source)
+        rows = [
+            (each.name, each.status, "–" if each.difference is None else f"{each.difference:.2g}", each.source)
+            for each in results
+        ]
+        heads = (Column("check", fold=True), "result", Column("largest difference", right=True))
         out = console()
-        out.print(table)
-        for each in results:
-            if each.note:
-                out.print(f"{each.name}: {each.note}", soft_wrap=True)
+        out.show(table(*heads, Column("source", fold=True), rows=rows))
+        out.say(*(f"{each.name}: {each.note}" for each in results if each.note))
     if any(each.status in ("off", "unreadable") for each in results):
         raise typer.Exit(1)

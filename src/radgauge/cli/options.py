@@ -1,34 +1,125 @@
-"""Options that several verbs share, and what they mean."""
+"""Options in groups: each group is defined once here and attached to the verbs that have it.
+
+A group is a frozen dataclass whose fields are options. A verb takes it as one parameter; `command` spells it out
+for typer as single options and puts it together again before the verb runs. An instance as the default of the
+parameter gives the verb defaults of its own.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
+
+from radgauge.choices import CorrelationMethod, IntervalMethod, Missing, Section
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
     from radgauge.io.case_files import CaseFile
-    from radgauge.reading import Readings
+    from radgauge.io.judgments import Judgments
+    from radgauge.llm import Limits
+    from radgauge.metric import Metric
+    from radgauge.reading import Progress, Readings
     from radgauge.scores import Results
+    from radgauge.stats.resampling import Resampling
 
-Reports = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        help="Reports with id, reference and candidate (CSV, TSV, JSONL, JSON, Parquet; .gz); "
-        "with --references, files of candidates."
-    ),
+M = TypeVar("M", bound="Metric")
+Verb = TypeVar("Verb", bound=Callable[..., None])
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
+app = typer.Typer(
+    name="radgauge",
+    help="Measure machine-written radiology reports, offline by default.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings=HELP_NAMES,
+)
+
+
+def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
+    """Add a function to an app as a command; parameters that are groups become their options."""
+
+    def add(function: Verb) -> Verb:
+        hints = get_type_hints(function, include_extras=True)
+        flat: list[inspect.Parameter] = []
+        groups: dict[str, type[Any]] = {}
+        for parameter in inspect.signature(function).parameters.values():
+            kind = hints[parameter.name]
+            if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+                groups[parameter.name] = kind
+                flat += _options(kind, None if parameter.default is parameter.empty else parameter.default)
+            else:
+                flat.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=kind))
+
+        @functools.wraps(function)
+        def run(**values: Any) -> None:
+            made = {
+                group: kind(**{field.name: values.pop(field.name) for field in dataclasses.fields(kind)})
+                for group, kind in groups.items()
+            }
+            function(**values, **made)
+
+        del run.__wrapped__  # or inspect would look through to the groups
+        run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+        place.command(name)(run)
+        return function
+
+    return add
+
+
+def _options(group: Any, given: object | None) -> Iterator[inspect.Parameter]:
+    hints = _hints(group)
+    for field in dataclasses.fields(group):
+        default = field.default if given is None else getattr(given, field.name)
+        yield inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if default is dataclasses.MISSING else default,
+            annotation=hints[field.name],
+        )
+
+
+@functools.cache
+def _hints(group: Any) -> Mapping[str, Any]:
+    return get_type_hints(group, include_extras=True)
+
+
+def subjects(name: str, about: str) -> typer.Typer:
+    """A verb that has subjects: `radgauge fit radcliq`."""
+    verb = typer.Typer(help=about, no_args_is_help=True, context_settings=HELP_NAMES)
+    app.add_typer(verb, name=name)
+    return verb
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable result on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; only the result.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all resampling.")]
+LONGEST = 200_000  # as radgauge.scores.LONGEST, which would cost the start of every verb; a test holds them equal
+Level = Annotated[float, typer.Option("--level", min=0.5, max=0.999, help="Coverage of the intervals.")]
+Models = Annotated[
+    str, typer.Option("--models", help="'embedded' (offline), 'published', or a folder with checkpoints.")
 ]
-References = Annotated[
-    Path | None, typer.Option("--references", "-r", help="References in a file of their own, joined on id.")
+AllColumns = Annotated[bool, typer.Option("--all-columns", help="Every output, not only headlines.")]
+Baseline = Annotated[str | None, typer.Option("--baseline", "-b", help="Compare the others with it.")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
+Folds = Annotated[
+    int | None, typer.Option("--folds", help="Parts for cross-validation; without it, leave one study out.")
 ]
-Candidates = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--candidates", "-c", help="A file of candidates, named after its system; or SYSTEM=FILE. Repeatable."
-    ),
+Lexicon = Annotated[
+    Path | None, typer.Option("--lexicon", help="Concepts of your own (TOML), merged over the built-in ones.")
 ]
+OneReport = Annotated[
+    Path | None, typer.Argument(help="A text file with one report; '-' or nothing reads standard input.")
+]
+Permutations = Annotated[int, typer.Option("--permutations", min=1, help="Behind each p value.")]
+ReportTable = Annotated[Path, typer.Argument(help="Reports with id and reference (or report), as for `score`.")]
 CandidateColumns = Annotated[
     str | None,
     typer.Option(
@@ -39,155 +130,337 @@ Columns = Annotated[
     str | None,
     typer.Option("--columns", help="Name columns yourself: id=uid,reference=gt_report,candidate=output."),
 ]
-Section = Annotated[
-    str | None, typer.Option("--section", help="Judge one part: findings, impression, both or whole.")
-]
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Encoding of the files, if not UTF-8 (for instance latin-1).")
-]
-Missing = Annotated[
-    str,
-    typer.Option(
-        "--missing",
-        help="Studies without a candidate: 'error'; 'nan' keeps them unjudged; "
-        "'subset' leaves out those that no system has reported.",
-    ),
 ]
 Split = Annotated[
     str | None, typer.Option("--split", help="Only this split of the references: train, val or test.")
 ]
-Images = Annotated[
-    Path | None, typer.Option("--images", help="Folder that the image paths of the input are relative to.")
-]
-ImagesOutside = Annotated[
-    bool,
-    typer.Option(
-        "--images-outside", help="Let the input name images outside that folder (absolute paths, or ..)."
-    ),
-]
-MetricNames = Annotated[
-    list[str] | None,
-    typer.Option("--metric", "-m", help="A metric of `radgauge ls`, with settings: bleu:variant=cxr. Repeatable."),
-]
-Models = Annotated[
-    str, typer.Option("--models", help="'embedded' (offline), 'published', or a folder with checkpoints.")
-]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither use nor write the reading cache.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable result on stdout.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of all resampling.")]
-Resamples = Annotated[
-    int, typer.Option("--resamples", min=0, help="Bootstrap resamples for the intervals; 0 = no intervals.")
-]
-LONGEST = 200_000  # as radgauge.scores.LONGEST, which would cost the start of every verb; a test holds them equal
-Longest = Annotated[
-    int,
-    typer.Option("--longest", min=1, help="Characters of the longest text that is judged; longer: not judged."),
-]
-IntervalMethod = Annotated[
-    str, typer.Option("--interval", help="auto (wilson, t or percentile by what holds), percentile, bca, or t.")
-]
-Level = Annotated[float, typer.Option("--level", min=0.5, max=0.999, help="Coverage of the intervals.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; only the result.")]
 
 
-def read_case_file(
-    reports: list[Path] | None,
-    *,
-    references: Path | None = None,
-    candidates: list[Path] | None = None,
-    candidate_columns: str | None = None,
-    columns: str | None = None,
-    section: str | None = None,
-    encoding: str | None = None,
-    missing: str = "error",
-    split: str | None = None,
-    images: Path | None = None,
-    images_outside: bool = False,
-) -> CaseFile:
-    """The cases that the shared options describe."""
-    from radgauge.errors import UsageError
-    from radgauge.io.case_files import read_cases
-    from radgauge.io.tables.columns import parse_columns
+@dataclass(frozen=True, kw_only=True)
+class ImageFolder:
+    """Where the images of the reports are."""
 
-    if references is not None:  # then files without an option are candidates too
-        candidates, reports = [*(candidates or []), *(reports or [])], None
-    if len(reports or []) > 1:
-        raise UsageError(
-            "one file of reports at a time; for one file per system use --references R --candidates A ..."
+    images: Annotated[
+        Path | None, typer.Option("--images", help="Folder that the image paths of the input are relative to.")
+    ] = None
+    images_outside: Annotated[
+        bool,
+        typer.Option(
+            "--images-outside", help="Let the input name images outside that folder (absolute paths, or ..)."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportForm:
+    """How a table of reports is read."""
+
+    columns: Columns = None
+    section: Annotated[Section | None, typer.Option("--section", help="Judge one part of the reports.")] = None
+    encoding: Encoding = None
+
+    @property
+    def roles(self) -> Mapping[str, Sequence[str]] | None:
+        """Role -> column."""
+        return roles(self.columns)
+
+    def references(self, path: Path, *, split: str | None = None, pictures: ImageFolder | None = None) -> CaseFile:
+        """The references of a file."""
+        from radgauge.io.case_files import read_references
+
+        return read_references(
+            path,
+            section=self.section,
+            columns=self.roles,
+            encoding=self.encoding,
+            split=split,
+            images=pictures.images if pictures else None,
+            images_outside=pictures is not None and pictures.images_outside,
         )
-    if not reports and references is None:
-        raise UsageError("no reports given: name a file, or use --references R --candidates A [--candidates B]")
-    if references is not None and not candidates:
-        raise UsageError("--references needs at least one --candidates file")
-    return read_cases(
-        reports[0] if reports else None,
-        references=references,
-        candidates=_systems(candidates),
-        candidate_columns=_comma(candidate_columns),
-        columns=parse_columns(columns) if columns else None,
-        section=section,
-        encoding=encoding,
-        missing=missing,  # type: ignore[arg-type]  # checked there
-        split=split,
-        images=images,
-        images_outside=images_outside,
-    )
+
+    def originals(
+        self, path: Path, *, split: str | None = None, pictures: ImageFolder | None = None
+    ) -> dict[str, Case]:
+        """One case per study: files with several systems repeat their references."""
+        from radgauge.errors import InputError
+
+        found: dict[str, Case] = {}
+        for case in self.references(path, split=split, pictures=pictures).cases:
+            if not case.references or not case.references[0].strip():
+                continue
+            known = found.setdefault(case.id, case)
+            if known.references[0] != case.references[0]:
+                raise InputError(
+                    f"{path.name}: a study must have one reference, but those of id {case.id!r} differ"
+                )
+        if not found:
+            raise InputError(f"{path.name}: no report with text")
+        return found
 
 
-def read_originals(
-    path: Path,
-    *,
-    columns: str | None,
-    section: str | None,
-    encoding: str | None,
-    split: str | None,
-    images: Path | None = None,
-    images_outside: bool = False,
-) -> dict[str, Case]:
-    """One case per study: files with several systems repeat their references."""
-    from radgauge.errors import InputError
-    from radgauge.io.case_files import read_references
+@dataclass(frozen=True, kw_only=True)
+class CaseForm(ImageFolder, ReportForm):
+    """Where cases come from, but for the first file."""
+
+    reference_file: Annotated[
+        Path | None, typer.Option("--references", "-r", help="References in a file of their own, joined on id.")
+    ] = None
+    candidates: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--candidates", "-c", help="A file of candidates, named after its system; or SYSTEM=FILE. Repeatable."
+        ),
+    ] = None
+    candidate_columns: CandidateColumns = None
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            "--missing",
+            help="Studies without a candidate: 'error'; 'nan' keeps them unjudged; "
+            "'subset' leaves out those that no system has reported.",
+        ),
+    ] = "error"
+    split: Split = None
+
+    def read(self, reports: Sequence[Path] | None) -> CaseFile:
+        """The cases that the options describe."""
+        from radgauge.errors import UsageError
+        from radgauge.io.case_files import read_cases
+
+        candidates = self.candidates
+        if self.reference_file is not None:  # then files without an option are candidates too
+            candidates, reports = [*(candidates or []), *(reports or [])], None
+        if len(reports or []) > 1:
+            raise UsageError(
+                "one file of reports at a time; for one file per system use --references R --candidates A ..."
+            )
+        if not reports and self.reference_file is None:
+            raise UsageError(
+                "no reports given: name a file, or use --references R --candidates A [--candidates B]"
+            )
+        if self.reference_file is not None and not candidates:
+            raise UsageError("--references needs at least one --candidates file")
+        return read_cases(
+            reports[0] if reports else None,
+            references=self.reference_file,
+            candidates=_systems(candidates),
+            candidate_columns=names(self.candidate_columns),
+            columns=self.roles,
+            section=self.section,
+            encoding=self.encoding,
+            missing=self.missing,
+            split=self.split,
+            images=self.images,
+            images_outside=self.images_outside,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseSource(CaseForm):
+    """Where cases come from."""
+
+    reports: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Reports with id, reference and candidate (CSV, TSV, JSONL, JSON, Parquet; .gz); "
+            "with --references, files of candidates."
+        ),
+    ] = None
+
+    def cases(self) -> CaseFile:
+        """The cases."""
+        return self.read(self.reports)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What cases are judged with."""
+
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric", "-m", help="A metric of `radgauge ls`, with settings: bleu:variant=cxr. Repeatable."
+        ),
+    ] = None
+    models: Models = "embedded"
+
+    def score(self, cases: Sequence[Case], reading: Readings, *, longest: int | None = None) -> Results:
+        """Scores of the cases."""
+        from radgauge.scores import LONGEST, score
+
+        most = LONGEST if longest is None else longest
+        return score(cases, self.metric or None, reading=reading, models=self.models, longest=most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgmentSource:
+    """Where judgments of people come from."""
+
+    judgments: Annotated[
+        Path | None,
+        typer.Option("--judgments", "-j", help="ReXVal or RadEvalX folder, RadPref JSON, or a long table."),
+    ] = None
+    format: Annotated[
+        str | None, typer.Option("--format", help="Form of the judgments, if the path does not tell.")
+    ] = None
+
+    def read(self) -> Judgments:
+        """The judgments."""
+        from radgauge.errors import UsageError
+        from radgauge.io.judgments import read_judgments
+
+        if self.judgments is None:
+            raise UsageError("no judgments given: use --judgments with a ReXVal or RadEvalX folder, or a file")
+        return read_judgments(self.judgments, format=self.format)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How intervals and tests draw."""
+
+    resamples: Annotated[
+        int, typer.Option("--resamples", min=0, help="Bootstrap resamples for the intervals; 0 = no intervals.")
+    ] = 1000
+    level: Level = 0.95
+    seed: Seed = 0
+
+    def record(self, *, method: IntervalMethod | CorrelationMethod = "auto", least: int = 0) -> Resampling:
+        """The same for the library, with some resamples where there must be some."""
+        from radgauge.stats.resampling import Resampling
+
+        return Resampling(self.level, max(self.resamples, least), method, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals(Sampling):
+    """How intervals and tests draw, with the choice of the interval."""
+
+    interval: Annotated[
+        IntervalMethod, typer.Option("--interval", help="auto: wilson, t or percentile, by what holds.")
+    ] = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What a verb says."""
+
+    as_json: AsJson = False
+    quiet: Quiet = False
+
+    def progress(self, doing: str = "reading") -> Progress | None:
+        """A progress bar on stderr, where someone looks."""
+        from radgauge.cli.progress import bars
+
+        return None if self.quiet else bars(doing)
+
+    def notes(self, *notes: str) -> None:
+        """What a reader should know, on stderr."""
+        self.tell(*(f"note: {note}" for note in notes))
+
+    def tell(self, *sentences: str) -> None:
+        """Messages on stderr."""
+        from radgauge.show.terminal import console
+
+        if not self.quiet and sentences:
+            console(stderr=True).say(*sentences)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOutput(Output):
+    """What a verb that reads reports says, and whether it keeps what it read."""
+
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor write the reading cache.")] = False
+
+    def readings(self) -> Readings:
+        """Readings with the user's cache and a progress bar on stderr."""
+        from radgauge.cache import Cache
+        from radgauge.cli.resume import keeps
+        from radgauge.reading import Readings
+
+        cache = None if self.no_cache else Cache()
+        if cache is not None:
+            keeps(lambda: cache.used > 0)
+        return Readings(cache=cache, progress=self.progress())
+
+
+_PANEL = "Language model"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """How a language-model server is asked, and what that may cost."""
+
+    batch: Annotated[
+        int, typer.Option("--batch", min=1, help="Sentences per request.", rich_help_panel=_PANEL)
+    ] = 20
+    parallel: Annotated[
+        int, typer.Option("--parallel", min=1, max=64, help="Requests at the same time.", rich_help_panel=_PANEL)
+    ] = 4
+    requests_per_minute: Annotated[
+        int, typer.Option("--requests-per-minute", min=0, help="0 = no limit.", rich_help_panel=_PANEL)
+    ] = 0
+    tokens_per_minute: Annotated[
+        int, typer.Option("--tokens-per-minute", min=0, help="0 = no limit.", rich_help_panel=_PANEL)
+    ] = 0
+    price_in: Annotated[
+        float,
+        typer.Option("--price-in", min=0, help="Price of a million tokens of question.", rich_help_panel=_PANEL),
+    ] = 0.0
+    price_out: Annotated[
+        float,
+        typer.Option("--price-out", min=0, help="Price of a million tokens of answer.", rich_help_panel=_PANEL),
+    ] = 0.0
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--max-cost",
+            min=0,
+            help="Stop before the folder's cost, earlier runs included, can exceed this.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout", help="Seconds from a question to the end of its answer.", rich_help_panel=_PANEL
+        ),
+    ] = 120.0
+    retry_failed: Annotated[
+        bool,
+        typer.Option(
+            "--retry-failed", help="Ask again for sentences that an earlier run gave up.", rich_help_panel=_PANEL
+        ),
+    ] = False
+
+    def limits(self) -> Limits:
+        """What a run must stay within."""
+        from radgauge.llm import Limits
+
+        return Limits(
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+            price_in=self.price_in,
+            price_out=self.price_out,
+            max_cost=self.max_cost,
+            timeout=self.timeout,
+        )
+
+
+def roles(columns: str | None) -> Mapping[str, Sequence[str]] | None:
+    """Role -> column, as `--columns` spells it."""
     from radgauge.io.tables.columns import parse_columns
 
-    read = read_references(
-        path,
-        section=section,
-        columns=parse_columns(columns) if columns else None,
-        encoding=encoding,
-        split=split,
-        images=images,
-        images_outside=images_outside,
-    )
-    found: dict[str, Case] = {}
-    for case in read.cases:
-        if not case.references or not case.references[0].strip():
-            continue
-        known = found.setdefault(case.id, case)
-        if known.references[0] != case.references[0]:
-            raise InputError(f"{path.name}: a study must have one reference, but those of id {case.id!r} differ")
-    if not found:
-        raise InputError(f"{path.name}: no report with text")
-    return found
+    return parse_columns(columns) if columns else None
 
 
-def open_readings(*, no_cache: bool, quiet: bool) -> Readings:
-    """Readings with the user's cache and a progress bar on stderr."""
-    from radgauge.cache import Cache
-    from radgauge.cli.progress import bars
-    from radgauge.cli.resume import keeps
-    from radgauge.reading import Readings
-
-    cache = None if no_cache else Cache()
-    if cache is not None:
-        keeps(lambda: cache.used > 0)
-    return Readings(cache=cache, progress=None if quiet else bars())
-
-
-def _comma(text: str | None) -> list[str] | None:
+def names(text: str | None) -> list[str] | None:
+    """Names separated by commas."""
     return [part.strip() for part in text.split(",") if part.strip()] if text else None
 
 
-def _systems(files: list[Path] | None) -> dict[str, Path] | None:
+def _systems(files: Sequence[Path] | None) -> dict[str, Path] | None:
     """System -> file, from FILE and SYSTEM=FILE."""
     from radgauge.io.case_files import system_files
 
@@ -195,6 +468,42 @@ def _systems(files: list[Path] | None) -> dict[str, Path] | None:
         return None
     named = [str(file).partition("=") if not file.exists() else ("", "", str(file)) for file in files]
     return system_files([(name, Path(file)) if sign else Path(name or file) for name, sign, file in named])
+
+
+def chosen_metric(spec: str, kind: type[M], *, models: str) -> M:
+    """The metric that `--metric` describes, which must be of one kind."""
+    from radgauge.errors import UsageError
+    from radgauge.registry import load
+
+    metric = load(spec, models=models)
+    if not isinstance(metric, kind):
+        raise UsageError(f"--metric must be {kind.name} with settings, got {spec!r}")
+    return metric
+
+
+def report_text(path: Path | None, text: str | None = None) -> str:
+    """One report: a text that was given, a file, or standard input."""
+    import sys
+
+    from radgauge.errors import InputError, UsageError
+
+    if text is not None:
+        if path is not None:
+            raise UsageError("give a file or --text, not both")
+        return text
+    if path is None or str(path) == "-":
+        return sys.stdin.read()
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); convert it first"
+        ) from None
+
+
+def print_json(value: object) -> None:
+    """JSON for machines on stdout."""
+    typer.echo(to_json(value))
 
 
 def to_json(value: object) -> str:
@@ -207,7 +516,6 @@ def to_json(value: object) -> str:
 
 
 def _jsonable(value: object) -> object:
-    import dataclasses
     import math
 
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -232,17 +540,6 @@ def few_cases_note(number: int, unit: str = "cases") -> list[str]:
     return [f"{number} {unit}: with fewer than {FEW}, intervals can cover less than they say (docs/intervals.md)"]
 
 
-def typical_notes(results: Results) -> list[str]:
-    """Where the scores of metrics without bounds usually lie, if their signatures say so."""
-    notes = []
-    for scores in results.values():
-        parts = dict(part.partition(":")[::2] for part in scores.signature.split("|"))
-        low, sign, high = parts.get("typical", "").partition("..")
-        if sign:
-            notes.append(f"{scores.columns[0]} predicts {parts['predicts']}; usually it lies in {low} to {high}")
-    return notes
-
-
 def confidence_notes(results: Results) -> list[str]:
     """How many cases the embedded judge hardly understood."""
     notes = []
@@ -254,6 +551,17 @@ def confidence_notes(results: Results) -> list[str]:
                     f"{scores.judge}: {count} of {len(low)} cases are judged with low confidence, much of their "
                     f"texts was not understood (errors:low_confidence=skip leaves them out)"
                 )
+    return notes
+
+
+def typical_notes(results: Results) -> list[str]:
+    """Where the scores of metrics without bounds usually lie, if their signatures say so."""
+    notes = []
+    for scores in results.values():
+        parts = dict(part.partition(":")[::2] for part in scores.signature.split("|"))
+        low, sign, high = parts.get("typical", "").partition("..")
+        if sign:
+            notes.append(f"{scores.columns[0]} predicts {parts['predicts']}; usually it lies in {low} to {high}")
     return notes
 
 

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from radgauge.cli import llm_options as lo
 from radgauge.cli import options as o
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
+    from radgauge.io.judgments.rate_eval import Triple
+    from radgauge.show.tables import Row
+    from radgauge.show.terminal import Terminal
+    from radgauge.studies.perturb import Sensitivity, SensitivityStudy
 
-    from radgauge.studies.perturb import Sensitivity, SensitivityStudy, Value
-
-_METRICS_ABREAST = 4
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("perturb")(perturb_cli)
+METRICS_ABREAST = 4
 
 
+@o.command(o.app, "perturb")
 def perturb_cli(
-    reports: Annotated[Path, typer.Argument(help="Reports with id and reference (or report), as for `score`.")],
+    reports: o.ReportTable,
+    form: o.ReportForm,
+    pictures: o.ImageFolder,
+    judged: o.Judged,
+    sampling: o.Sampling,
+    server: o.Server,
+    say: o.ReadingOutput,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -45,35 +49,11 @@ def perturb_cli(
         typer.Option("--triples", help="Make rewrites and opposites (RaTE-Eval task 3) in place of the kinds."),
     ] = False,
     writer: Annotated[
-        str,
-        typer.Option("--writer", help="Who writes triples: rules, or llm (the server of RADGAUGE_LLM_URL)."),
+        Literal["rules", "llm"],
+        typer.Option("--writer", help="Who writes triples; llm: the server of RADGAUGE_LLM_URL."),
     ] = "rules",
-    metric: o.MetricNames = None,
-    columns: o.Columns = None,
-    section: o.Section = None,
-    encoding: o.Encoding = None,
     split: o.Split = None,
-    images: o.Images = None,
-    images_outside: o.ImagesOutside = False,
-    models: o.Models = "embedded",
-    resamples: Annotated[
-        int, typer.Option("--resamples", min=1, help="Bootstrap resamples for the intervals.")
-    ] = 1000,
-    permutations: Annotated[int, typer.Option("--permutations", min=1, help="Behind each p value.")] = 5000,
-    level: o.Level = 0.95,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the changes and of all resampling.")] = 0,
-    batch: lo.Batch = 20,
-    parallel: lo.Parallel = 4,
-    requests_per_minute: lo.RequestsPerMinute = 0,
-    tokens_per_minute: lo.TokensPerMinute = 0,
-    price_in: lo.PriceIn = 0.0,
-    price_out: lo.PriceOut = 0.0,
-    max_cost: lo.MaxCost = None,
-    timeout: lo.Timeout = 120.0,
-    retry_failed: lo.RetryFailed = False,
-    no_cache: o.NoCache = False,
-    as_json: o.AsJson = False,
-    quiet: o.Quiet = False,
+    permutations: o.Permutations = 5000,
 ) -> None:
     """Change reports in known ways: remove findings, swap sides, turn negations, paraphrase, and more.
 
@@ -87,17 +67,15 @@ def perturb_cli(
 
       radgauge perturb reports.csv --triples --writer llm -o triples.jsonl --max-cost 2 --price-in 1 --price-out 4
     """
-    from radgauge.cli.render import console
     from radgauge.errors import UsageError
     from radgauge.io.case_files import write_cases
+    from radgauge.show.terminal import console
     from radgauge.studies.perturb import evaluate as study_of
     from radgauge.studies.perturb import make_triples, perturb_reports, perturbed_cases, write_triples
 
-    if writer not in ("rules", "llm"):
-        raise UsageError(f"--writer must be rules or llm, got {writer!r}")
     if writer == "llm" and (not triples or output is None):
         raise UsageError("--writer llm makes triples in a file: add --triples and -o triples.jsonl")
-    if output is None and not evaluate and not as_json:
+    if output is None and not evaluate and not say.as_json:
         raise UsageError("nothing to do: name a file with -o, or add --evaluate or --json")
     if triples and (evaluate or kinds):
         raise UsageError(
@@ -105,121 +83,139 @@ def perturb_cli(
         )
     if html is not None and not evaluate:
         raise UsageError("--html shows what metrics make of the changes: add --evaluate")
-    originals = o.read_originals(
-        reports,
-        columns=columns,
-        section=section,
-        encoding=encoding,
-        split=split,
-        images=images,
-        images_outside=images_outside,
-    )
+    originals = form.originals(reports, split=split, pictures=pictures)
     texts = {study: case.references[0] for study, case in originals.items()}
-    out, err = console(), console(stderr=True)
+    seed = sampling.seed
     if writer == "llm" and output is not None:
-        from radgauge.cli.llm_triples import write_llm_triples
-        from radgauge.llm import Limits
-
-        limits = Limits(
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            price_in=price_in,
-            price_out=price_out,
-            max_cost=max_cost,
-            timeout=timeout,
-        )
-        write_llm_triples(
-            texts, output, limits=limits, batch=batch, parallel=parallel, retry_failed=retry_failed, quiet=quiet
-        )
+        write_llm_triples(texts, output, server=server, say=say)
         return
     if triples:
         made = make_triples(texts, seed=seed)
         if output is not None:
             write_triples(output, made)
-        if as_json:
-            typer.echo(
-                o.to_json({"triples": [triple._asdict() for triple in made], "reports": len(texts), "seed": seed})
-            )
-        if not quiet:
-            err.print(f"{len(made)} triples from {len(texts)} reports", soft_wrap=True)
+        if say.as_json:
+            o.print_json({"triples": [triple._asdict() for triple in made], "reports": len(texts), "seed": seed})
+        say.tell(f"{len(made)} triples from {len(texts)} reports")
         return
-    asked = [name.strip() for name in kinds.split(",") if name.strip()] if kinds else None
-    laboratory = perturb_reports(texts, asked, seed=seed)
+    laboratory = perturb_reports(texts, o.names(kinds), seed=seed)
     if output is not None:
         write_cases(output, perturbed_cases(laboratory, cases=originals))
     about = {"seed": seed, "reports": len(texts), "none_possible": laboratory.none_possible}
     if evaluate:
+        how = sampling.record(least=1)
         study = study_of(
             laboratory,
-            metric or None,
+            judged.metric or None,
             cases=originals,
-            reading=o.open_readings(no_cache=no_cache, quiet=quiet),
-            models=models,
-            resamples=resamples,
+            reading=say.readings(),
+            models=judged.models,
             permutations=permutations,
-            level=level,
-            seed=seed,
+            resampling=how,
         )
         if html is not None:
-            from radgauge.report import write_sensitivity
+            from radgauge.report.sensitivity import write_sensitivity
 
-            how = {"seed": seed, "level": level, "resamples": resamples, "permutations": permutations}
+            settings = {"seed": seed, "level": how.level, "resamples": how.resamples, "permutations": permutations}
             title = "What metrics make of known changes"
-            write_sensitivity(html, study, about={"title": title, "source": reports.name, **how})
-        if as_json:
-            typer.echo(
-                o.to_json({"metrics": list(study.metrics), "possible": study.possible, "level": level, **about})
-            )
+            write_sensitivity(html, study, about={"title": title, "source": reports.name, **settings})
+        if say.as_json:
+            found = {"metrics": list(study.metrics), "possible": study.possible, "level": sampling.level}
+            o.print_json({**found, **about})
         else:
-            _print_study(out, study)
-    elif as_json:
-        typer.echo(o.to_json({"perturbed": list(laboratory.perturbed.values()), **about}))
-    if quiet:
-        return
+            _print_study(console(), study)
+    elif say.as_json:
+        o.print_json({"perturbed": list(laboratory.perturbed.values()), **about})
     missing = ", ".join(f"{kind} {count}" for kind, count in laboratory.none_possible.items() if count)
-    err.print(f"note: {len(laboratory.perturbed)} changed reports from {len(texts)}", soft_wrap=True)
+    say.notes(f"{len(laboratory.perturbed)} changed reports from {len(texts)}")
     if missing:
-        err.print(f"note: none possible (reports): {missing}", soft_wrap=True)
-    for written in (output, html):
-        if written is not None:
-            err.print(f"wrote {written}", soft_wrap=True)
+        say.notes(f"none possible (reports): {missing}")
+    say.tell(*(f"wrote {written}" for written in (output, html) if written is not None))
 
 
-def _print_study(out: Console, study: SensitivityStudy) -> None:
+def write_llm_triples(texts: Mapping[str, str], output: Path, *, server: o.Server, say: o.Output) -> None:
+    """Ask a language model for triples of all sentences with findings, and write those that the reader confirms.
+
+    The journal lies beside the output; the same call goes on where a stopped one was.
+    """
+    from radgauge.cli.language_model import CostLine, open_model, usage_text
+    from radgauge.errors import InputError, UsageError
+    from radgauge.llm import BudgetReached
+    from radgauge.studies.perturb import findings_sentences, propose_triples, write_triples
+
+    if output.suffix.lower() != ".jsonl":
+        raise UsageError(f"triples are written as .jsonl, got {output.name}")
+    sentences = findings_sentences(texts)
+    if not sentences:
+        raise InputError("no sentence of the reports states or denies a finding")
+    found: list[Triple] = []
+    refused: Counter[str] = Counter()
+    stopped = ""
+    with open_model(output.with_suffix(".journal.jsonl"), server.limits()) as (model, journal):
+        line = CostLine(model)
+        try:
+            for part in propose_triples(
+                sentences,
+                model=model,
+                journal=journal,
+                batch=server.batch,
+                parallel=server.parallel,
+                retry_failed=server.retry_failed,
+                progress=None if say.quiet else line,
+            ):
+                found += part.triples
+                refused.update(part.refused)
+        except BudgetReached as error:
+            stopped = str(error)
+        finally:
+            line.clear()
+            write_triples(output, found)
+            typer.echo(f"note: {usage_text(model.usage)}", err=True)
+    typer.echo(f"{len(found)} triples from {len(sentences)} sentences with findings", err=True)
+    for why, count in refused.most_common():
+        typer.echo(f"note: given up: {count} because {why}", err=True)
+    if stopped:
+        typer.echo(f"note: {stopped}; a larger --max-cost goes on", err=True)
+
+
+def _print_study(out: Terminal, study: SensitivityStudy) -> None:
     # Values with intervals are wide: more metrics than fit go below, rather than being cut.
-    for start in range(0, len(study.metrics), _METRICS_ABREAST):
+    for start in range(0, len(study.metrics), METRICS_ABREAST):
         if start:
             out.print()
-        _print_metrics(out, study, study.metrics[start : start + _METRICS_ABREAST])
+        _print_metrics(out, study, study.metrics[start : start + METRICS_ABREAST])
 
 
-def _print_metrics(out: Console, study: SensitivityStudy, metrics: Sequence[Sensitivity]) -> None:
-    from radgauge.cli.render import arrow, interval, number, plain_table
-    from radgauge.show.wording import p_value
+def _print_metrics(out: Terminal, study: SensitivityStudy, metrics: Sequence[Sensitivity]) -> None:
+    from radgauge.show.tables import Column, bounded, table
+    from radgauge.show.wording import number, p_value
     from radgauge.studies.perturb import KINDS
 
-    def shown(value: Value) -> str:
-        return f"{number(value.value)} {interval(value.low, value.high)}"
-
-    heads = [f"{metric.column} {arrow(metric.higher_is_better)}" for metric in metrics]
-    table = plain_table("mean score by kind", "", "n", *heads, right=(2,))
-    for kind, count in study.possible.items():
-        mark = "significant" if KINDS[kind].significant else ""
-        table.add_row(kind, mark, str(count), *(shown(metric.means[kind]) for metric in metrics))
-    out.print(table)
-    out.print()
-    table = plain_table(
-        "insignificant minus significant\n(positive is right)", *(metric.column for metric in metrics)
-    )
-    for name in metrics[0].deltas:
-        table.add_row(name, *(shown(metric.deltas[name]) for metric in metrics))
-        found = [metric.deltas[name] for metric in metrics]
-        table.add_row("  p, corrected over metrics", *(p_value(delta.p_holm) for delta in found))
-        table.add_row(
-            "  on the same report, p", *(f"{number(each.paired)} {p_value(each.paired_p_holm)}" for each in found)
+    rows: list[Row | None] = [
+        (
+            *(kind, "significant" if KINDS[kind].significant else "", count),
+            *(bounded(metric.means[kind]) for metric in metrics),
         )
-    table.add_section()
-    table.add_row("pairs ranked right", *(shown(metric.ranked_right) for metric in metrics))
-    table.add_row("pairs tied", *(number(metric.ties) for metric in metrics))
-    table.add_row("pairs", *(str(metric.pairs) for metric in metrics))
-    out.print(table)
+        for kind, count in study.possible.items()
+    ]
+    heads = [Column(metric.column, metric.higher_is_better) for metric in metrics]
+    out.show(table("mean score by kind", "", "n", *heads, rows=rows))
+    out.print()
+    rows = []
+    for name in metrics[0].deltas:
+        found = [metric.deltas[name] for metric in metrics]
+        rows += [
+            (name, *map(bounded, found)),
+            ("  p, corrected over metrics", *(p_value(delta.p_holm) for delta in found)),
+            (
+                "  on the same report, p",
+                *(f"{number(delta.paired)} {p_value(delta.paired_p_holm)}" for delta in found),
+            ),
+        ]
+    rows += [
+        None,
+        ("pairs ranked right", *(bounded(metric.ranked_right) for metric in metrics)),
+        ("pairs tied", *(number(metric.ties) for metric in metrics)),
+        ("pairs", *(str(metric.pairs) for metric in metrics)),
+    ]
+    head = "insignificant minus significant\n(positive is right)"
+    out.show(table(head, *(metric.column for metric in metrics), rows=rows))

@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from radgauge.cli import options as o
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.text import Text
 
     from radgauge.report_reader import Attributes, Lexicon, ReportReading
+    from radgauge.show.tables import Table
 
-VIEWS = ("mentions", "rate", "radgraph", "chexpert")
+View = Literal["mentions", "rate", "radgraph", "chexpert"]
 COLOURS = {"present": "bold red", "absent": "green", "uncertain": "bold yellow"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("read")(read_cli)
-
-
+@o.command(o.app, "read")
 def read_cli(
-    report: Annotated[
-        Path | None, typer.Argument(help="A text file with one report; '-' or nothing reads standard input.")
-    ] = None,
+    form: o.ReportForm,
+    report: o.OneReport = None,
     text: Annotated[str | None, typer.Option("--text", "-t", help="The report itself.")] = None,
     view: Annotated[
-        str,
-        typer.Option("--view", help="mentions, rate (RaTE entities), radgraph (a graph) or chexpert (14 labels)."),
+        View,
+        typer.Option("--view", help="What is shown: RaTE entities, a RadGraph graph, CheXpert's 14 labels."),
     ] = "mentions",
     compare: Annotated[
         Path | None,
         typer.Option("--compare", help="A reference report: show what the report misses, adds and changes."),
     ] = None,
-    lexicon: Annotated[
-        Path | None, typer.Option("--lexicon", help="Concepts of your own (TOML), merged over the built-in ones.")
-    ] = None,
+    lexicon: o.Lexicon = None,
     graphs: Annotated[
         Path | None,
         typer.Option(
@@ -54,8 +46,6 @@ def read_cli(
             help="For --graphs: 'embedded', 'published', a folder; with a network: 'published:radgraph-xl'.",
         ),
     ] = "embedded",
-    columns: o.Columns = None,
-    section: o.Section = None,
     as_json: o.AsJson = False,
 ) -> None:
     """Show what the embedded reader sees: findings, anatomy, what is denied and what is left open.
@@ -68,52 +58,29 @@ def read_cli(
 
       radgauge read reports.csv --graphs graphs.json --models published
     """
-    from radgauge.errors import UsageError
     from radgauge.report_reader import load_lexicon, read_report
 
     if graphs is not None:
-        from radgauge.cli.read_graphs import write_table_graphs
+        from radgauge.cli.read_table import write_table_graphs
 
-        typer.echo(write_table_graphs(report, graphs, models=models, columns=columns, section=section))
+        typer.echo(write_table_graphs(report, graphs, models=models, form=form))
         return
-    if view not in VIEWS:
-        raise UsageError(f"--view must be one of {', '.join(VIEWS)}; got {view!r}")
     if compare is not None:
-        _compare(_report(compare, None), _report(report, text), lexicon=lexicon, as_json=as_json)
+        from radgauge.cli import read_compare
+
+        reference, candidate = o.report_text(compare), o.report_text(report, text)
+        explained = read_compare.compare_texts(reference, candidate, lexicon=lexicon)
+        if as_json:
+            o.print_json(read_compare.as_data(explained, reference=reference, candidate=candidate))
+        else:
+            read_compare.show_comparison(explained, reference=reference, candidate=candidate)
         return
     known = load_lexicon((lexicon,)) if lexicon is not None else None
-    reading = read_report(_report(report, text), lexicon=known)
+    reading = read_report(o.report_text(report, text), lexicon=known)
     if as_json:
-        typer.echo(o.to_json(as_data(reading, view=view, lexicon=known)))
+        o.print_json(as_data(reading, view=view, lexicon=known))
     else:
         _show(reading, view, known)
-
-
-def _compare(reference: str, candidate: str, *, lexicon: Path | None, as_json: bool) -> None:
-    from radgauge.cli.compare_texts import as_data, compare_texts, show_comparison
-
-    explained = compare_texts(reference, candidate, lexicon=lexicon)
-    if as_json:
-        typer.echo(o.to_json(as_data(explained, reference=reference, candidate=candidate)))
-    else:
-        show_comparison(explained, reference=reference, candidate=candidate)
-
-
-def _report(path: Path | None, text: str | None) -> str:
-    from radgauge.errors import InputError, UsageError
-
-    if text is not None:
-        if path is not None:
-            raise UsageError("give a file or --text, not both")
-        return text
-    if path is None or str(path) == "-":
-        return sys.stdin.read()
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); convert it first"
-        ) from None
 
 
 def as_data(reading: ReportReading, *, view: str, lexicon: Lexicon | None = None) -> Any:
@@ -139,34 +106,34 @@ def as_data(reading: ReportReading, *, view: str, lexicon: Lexicon | None = None
     }
 
 
-def _show(reading: ReportReading, view: str, lexicon: Lexicon | None) -> None:
-    from radgauge.cli.render import console, plain_table
+def _show(reading: ReportReading, view: View, lexicon: Lexicon | None) -> None:
     from radgauge.report_reader import chexpert_labels, radgraph_graph, rate_entities
+    from radgauge.show.tables import table
+    from radgauge.show.terminal import console
 
     out = console()
     if view == "chexpert":
-        table = plain_table("condition", "state")
-        for name, state in chexpert_labels(reading, lexicon=lexicon).items():
-            table.add_row(name, state or "–")
-        out.print(table)
+        labels = chexpert_labels(reading, lexicon=lexicon)
+        out.show(table("condition", "state", rows=[(name, state or "–") for name, state in labels.items()]))
         return
     if view == "rate":
-        table = plain_table("entity", "type", "assertion")
-        for entity in rate_entities(reading, lexicon=lexicon):
-            table.add_row(entity.name, entity.type, entity.assertion)
-        out.print(table)
+        rows = [(each.name, each.type, each.assertion) for each in rate_entities(reading, lexicon=lexicon)]
+        out.show(table("entity", "type", "assertion", rows=rows))
         return
     if view == "radgraph":
-        table = plain_table("", "tokens", "label", "relations")
         entities = radgraph_graph(reading, lexicon=lexicon)["entities"]
-        for key, node in entities.items():
-            relations = ", ".join(f"{kind} {entities[target]['tokens']}" for kind, target in node["relations"])
-            table.add_row(key, node["tokens"], node["label"], relations)
-        out.print(table)
+        nodes = [
+            (
+                *(key, node["tokens"], node["label"]),
+                ", ".join(f"{kind} {entities[target]['tokens']}" for kind, target in node["relations"]),
+            )
+            for key, node in entities.items()
+        ]
+        out.show(table("", "tokens", "label", "relations", rows=nodes))
         return
     out.print(_highlighted(reading))
     out.print()
-    out.print(_mentions(reading))
+    out.show(_mentions(reading))
     out.print()
     out.print(_coverage(reading), highlight=False)
 
@@ -202,15 +169,18 @@ def _highlighted(reading: ReportReading) -> Text:
 
 
 def _mentions(reading: ReportReading) -> Table:
-    from rich.text import Text
+    from radgauge.show.tables import Cell, Column, table
 
-    from radgauge.cli.render import plain_table
-
-    table = plain_table("words", "concept", "kind", "assertion", "attributes", fold=(0, 4))
-    for mention in reading.mentions:
-        state = Text(mention.assertion, style="" if mention.kind == "anatomy" else COLOURS[mention.assertion])
-        table.add_row(mention.text, mention.concept, mention.kind, state, _said(mention.attributes))
-    return table
+    rows = [
+        (
+            *(mention.text, mention.concept, mention.kind),
+            Cell(mention.assertion, style="" if mention.kind == "anatomy" else COLOURS[mention.assertion]),
+            _said(mention.attributes),
+        )
+        for mention in reading.mentions
+    ]
+    heads = (Column("words", fold=True), "concept", "kind", "assertion", Column("attributes", fold=True))
+    return table(*heads, rows=rows)
 
 
 def _said(attributes: Attributes) -> str:

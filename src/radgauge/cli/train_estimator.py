@@ -1,33 +1,37 @@
-"""`radgauge train pairs` and `radgauge train estimator`: what the metric `comet` learns from, and learning it."""
+"""`radgauge train pairs`, `estimator`, `tables` and `sample-study`: what the metric `comet` learns from, learning
+it, how it compares, and whom to ask.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from radgauge.choices import Section
 from radgauge.cli import options as o
 from radgauge.cli.resume import keeps
 
+train = o.subjects("train", "Train models of your own.")
 
-def register(app: typer.Typer) -> None:
-    """Add the two commands."""
-    app.command("pairs")(pairs_cli)
-    app.command("estimator")(estimator_cli)
+Target = Literal["radcliq", "radgraph_f1", "bleu2", "errors_quality"]
 
 
+@o.command(train, "pairs")
 def pairs_cli(
+    say: o.ReadingOutput,
     corpus: Annotated[
         Path, typer.Argument(help="Open-i XML folder, indiana_reports.csv, or a table with id, report and terms.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pairs.")],
     kind: Annotated[
-        str, typer.Option("--kind", help="'top': the best pairs; 'best': each report's best.")
+        Literal["top", "best"],
+        typer.Option("--kind", help="'top': the best pairs; 'best': each report's best."),
     ] = "top",
     share: Annotated[float, typer.Option("--share", help="Share of all pairs that 'top' keeps.")] = 0.1,
     split: Annotated[
-        str,
+        Literal["report", "pairs"],
         typer.Option(
             "--split",
             help="'report': no report stands in two splits; 'pairs': pairs at random as in the paper, which "
@@ -37,7 +41,7 @@ def pairs_cli(
     clusters: Annotated[
         int | None, typer.Option("--clusters", min=1, help="Number of clusters; chosen if left out (paper: 6).")
     ] = None,
-    section: Annotated[str, typer.Option("--section", help="findings, impression, both or whole.")] = "findings",
+    section: Annotated[Section, typer.Option("--section", help="The part that is paired.")] = "findings",
     columns: Annotated[
         str | None, typer.Option("--columns", help="Name a table's columns yourself: id=A,report=B,terms=C.")
     ] = None,
@@ -48,13 +52,10 @@ def pairs_cli(
         typer.Option("--background", min=0, help="Random pairs added to training, per kept pair, and copies."),
     ] = 0.0,
     comet: Annotated[
-        str | None,
+        Literal["radcliq", "radgraph_f1", "bleu2"] | None,
         typer.Option("--comet", help="Also write src,mt,score files for COMET's trainer with this target."),
     ] = None,
     seed: o.Seed = 0,
-    no_cache: o.NoCache = False,
-    as_json: o.AsJson = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Build pairs of similar reports: cluster by terms, score all pairs in each cluster, keep the best.
 
@@ -65,24 +66,20 @@ def pairs_cli(
       radgauge train pairs ecgen-radiology/ --kind best --split pairs --output best/
     """
     from radgauge import __version__
-    from radgauge.io.tables.columns import parse_columns
     from radgauge.report_reader import ReportReader
     from radgauge.training.clusters import cluster_terms
-    from radgauge.training.pair_files import check_target, write_pairs
+    from radgauge.training.pair_files import write_pairs
     from radgauge.training.pairs import build_pairs
     from radgauge.training.term_reports import read_term_reports
 
-    if comet is not None:
-        check_target(comet)
     chosen = read_term_reports(
         corpus,
         section=section,
         duplicates=duplicates,
-        columns=parse_columns(columns) if columns else None,
+        columns=o.roles(columns),
         encoding=encoding,
     )
     grouped = cluster_terms([report.terms for report in chosen.reports], k=clusters, seed=seed)
-    reading = o.open_readings(no_cache=no_cache, quiet=quiet)
     pairs = build_pairs(
         chosen.reports,
         grouped,
@@ -91,7 +88,7 @@ def pairs_cli(
         split=split,
         background=background,
         seed=seed,
-        reading=reading,
+        reading=say.readings(),
     )
     about = {
         "corpus": corpus.name,
@@ -104,53 +101,50 @@ def pairs_cli(
         "radgauge": __version__,
     }
     summary = write_pairs(output, pairs, chosen=chosen, clusters=grouped, about=about, comet_target=comet)
-    if as_json:
-        typer.echo(o.to_json(summary))
+    if say.as_json:
+        o.print_json(summary)
         return
-    _show_pairs(summary)
-    if not quiet:
-        typer.echo(
-            f"wrote {output}: reports.csv, train/val/test.csv, pairs.json, k_curves.svg, clusters.svg", err=True
-        )
+    print_pairs(summary)
+    say.tell(f"wrote {output}: reports.csv, train/val/test.csv, pairs.json, k_curves.svg, clusters.svg")
 
 
-def _show_pairs(summary: dict[str, Any]) -> None:
-    from radgauge.cli.render import console, plain_table
+def print_pairs(summary: dict[str, Any]) -> None:
+    """Clusters with their terms, then pairs by split."""
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
+    from radgauge.show.wording import share
 
     out = console()
     dropped = ", ".join(f"{number} {why}" for why, number in summary["dropped"].items() if number)
     out.print(
         f"{summary['reports']} reports ({dropped or 'none'} dropped); {summary['pairs_scored']:,} pairs scored"
     )
-    table = plain_table("cluster", "reports", "most prominent terms", "second", right=(0, 1), fold=(2, 3))
+    rows: list[tuple[Any, ...]] = []
     for number, cluster in enumerate(summary["clusters"]):
         terms = [term["term"] for term in cluster["terms"][:2]] + ["", ""]
-        table.add_row(str(number), str(cluster["size"]), *(text[:70] for text in terms[:2]))
-    out.print(table)
-    table = plain_table(
-        *("split", "pairs", "abnormal", "terms shared: none", "one", "more", "reports seen in training"),
-        right=range(1, 7),
-    )
+        rows.append((number, cluster["size"], *(text[:70] for text in terms[:2])))
+    folded = [Column(head, fold=True) for head in ("most prominent terms", "second")]
+    out.show(table("cluster", "reports", *folded, rows=rows))
+    rows = []
     for name in ("train", "val", "test", "kept", "all"):
         overlap = summary["term_overlap"][name]
         known = summary["pairs"].get(name, summary["kept" if name == "kept" else "pairs_scored"])
-        table.add_row(
-            name,
-            f"{known:,}",
-            _percent(summary["abnormal"].get(name)),
-            *(_percent(overlap[part]) for part in ("none", "one", "more")),
-            _percent(summary["seen_in_training"].get(name)),
+        rows.append(
+            (
+                *(name, f"{known:,}", share(summary["abnormal"].get(name))),
+                *(share(overlap[part]) for part in ("none", "one", "more")),
+                share(summary["seen_in_training"].get(name)),
+            )
         )
-    out.print(table)
+    heads = ("pairs", "abnormal", "terms shared: none", "one", "more", "reports seen in training")
+    out.show(table("split", *(Column(head, right=True) for head in heads), rows=rows))
     if added := sum(summary["pairs"].values()) - summary["kept"]:
         out.print(f"{added:,} of the training pairs are background: random pairs and copies")
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None or share != share else f"{100 * share:.1f} %"
-
-
+@o.command(train, "estimator")
 def estimator_cli(
+    say: o.Output,
     pairs: Annotated[
         Path, typer.Argument(help="Folder of `train pairs`, or a training table with src, mt, score.")
     ],
@@ -161,19 +155,15 @@ def estimator_cli(
     validation: Annotated[
         Path | None, typer.Option("--validation", help="Validation table; val.csv of the folder if left out.")
     ] = None,
-    target: Annotated[
-        str, typer.Option("--target", help="radcliq, radgraph_f1, bleu2, errors_quality.")
-    ] = "radcliq",
+    target: Annotated[Target, typer.Option("--target", help="What is learned.")] = "radcliq",
     epochs: Annotated[int | None, typer.Option("--epochs", min=1)] = None,
     patience: Annotated[int | None, typer.Option("--patience", min=1, help="Epochs without a better tau.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", min=1)] = None,
     learning_rate: Annotated[float | None, typer.Option("--learning-rate")] = None,
     encoder_learning_rate: Annotated[float | None, typer.Option("--encoder-learning-rate")] = None,
     hidden_sizes: Annotated[str | None, typer.Option("--hidden-sizes", help="Of the head: 2048,1024.")] = None,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    device: o.Device = "auto",
     seed: o.Seed = 0,
-    as_json: o.AsJson = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Train the estimator; the same command goes on after an interruption.
 
@@ -185,7 +175,6 @@ def estimator_cli(
     """
     from dataclasses import replace
 
-    from radgauge.cli.progress import bars
     from radgauge.errors import InputError, UsageError
     from radgauge.training.estimator import train_estimator
     from radgauge.training.estimator_settings import EstimatorSettings
@@ -223,11 +212,11 @@ def estimator_cli(
         folder=output,
         settings=settings,
         about={"training": training.name, "validation_file": validation.name},
-        tell=None if quiet else lambda line: typer.echo(line, err=True),
-        progress=None if quiet else bars("training"),
+        tell=say.tell,
+        progress=say.progress("training"),
     )
-    if as_json:
-        typer.echo(o.to_json({"folder": str(output), "best": trained.best, "epochs": list(trained.epochs)}))
+    if say.as_json:
+        o.print_json({"folder": str(output), "best": trained.best, "epochs": list(trained.epochs)})
         return
     best = trained.best
     typer.echo(f"best epoch {best.epoch}: validation Kendall tau {best.val_kendall:.4f}; checkpoint in {output}")
@@ -242,3 +231,101 @@ def _sizes(text: str | None) -> tuple[int, ...] | None:
     if not all(part.strip().isdigit() and int(part) for part in parts):
         raise UsageError(f"--hidden-sizes must be whole numbers separated by commas, got {text!r}")
     return tuple(int(part) for part in parts)
+
+
+@o.command(train, "tables")
+def tables_cli(
+    judged: o.Judged,
+    say: o.ReadingOutput,
+    pairs: Annotated[
+        Path | None, typer.Option("--pairs", help="Folder of `train pairs`; its test pairs are used.")
+    ] = None,
+    systems: Annotated[
+        list[Path] | None, typer.Option("--systems", help="Reports of real systems (as for `score`). Repeatable.")
+    ] = None,
+    candidate_columns: o.CandidateColumns = None,
+    columns: o.Columns = None,
+    checkpoint: Annotated[
+        list[str] | None, typer.Option("--checkpoint", help="'embedded' or a checkpoint folder. Repeatable.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", min=2, help="Test pairs used at most, drawn at random.")
+    ] = 20_000,
+    seed: o.Seed = 0,
+) -> None:
+    """Spearman correlation of checkpoints with established metrics, on test pairs and on real systems.
+
+    Example:
+
+      radgauge train tables --pairs pairs/ --systems outputs.csv --candidate-columns model_a,model_b
+    """
+    from radgauge.errors import UsageError
+    from radgauge.io.case_files import read_cases
+    from radgauge.show.tables import Row, table
+    from radgauge.show.terminal import console
+    from radgauge.studies.checkpoint_ranks import METRICS, cases_of_pairs, correlate_checkpoints
+
+    if pairs is None and not systems:
+        raise UsageError("nothing to correlate on: give --pairs FOLDER, --systems FILE, or both")
+    groups: dict[str, Any] = {}
+    if pairs is not None:
+        groups["test pairs"] = cases_of_pairs(pairs / "test.csv", limit=limit, seed=seed)
+    for file in systems or []:
+        cases = read_cases(file, candidate_columns=o.names(candidate_columns), columns=o.roles(columns)).cases
+        for system in dict.fromkeys(case.system for case in cases):
+            groups[f"{system} ({file.stem})"] = [case for case in cases if case.system == system]
+    found = correlate_checkpoints(
+        groups,
+        checkpoint or ["embedded"],
+        metrics=judged.metric or METRICS,
+        models=judged.models,
+        reading=say.readings(),
+    )
+    if say.as_json:
+        o.print_json(found)
+        return
+    rows: list[Row] = [(row.group, row.cases, row.checkpoint, *row.spearman) for row in found.rows]
+    console().show(table("reports", "cases", "checkpoint", *found.columns, rows=rows))
+    say.notes(*(f"{name} is left out: {why}" for name, why in found.absent.items()))
+
+
+@o.command(train, "sample-study")
+def sample_study_cli(
+    reports: Annotated[Path, typer.Argument(help="Reports of one or more systems, as for `score`.")],
+    terms: Annotated[Path, typer.Option("--terms", help="The corpus with terms and impressions, joined on id.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="CSV of the sampled cases.")],
+    system: Annotated[str | None, typer.Option("--system", help="Which system, if the file has several.")] = None,
+    candidate_columns: o.CandidateColumns = None,
+    columns: o.Columns = None,
+    per_stratum: Annotated[int, typer.Option("--per-stratum", min=1)] = 150,
+    abnormal: Annotated[int, typer.Option("--abnormal", min=0)] = 80,
+    normal: Annotated[int, typer.Option("--normal", min=0)] = 20,
+    seed: o.Seed = 0,
+    as_json: o.AsJson = False,
+) -> None:
+    """Draw reports for a reader study: three RadCliQ strata, filters for abnormal reports (appendix A).
+
+    Example:
+
+      radgauge train sample-study outputs.csv --terms indiana_reports.csv --system m2tr --output study.csv
+    """
+    from radgauge.io.case_files import read_cases
+    from radgauge.studies.study_sample import sample_study, write_sample
+    from radgauge.training.term_reports import read_term_studies
+
+    cases = read_cases(reports, candidate_columns=o.names(candidate_columns), columns=o.roles(columns)).cases
+    sample = sample_study(
+        cases,
+        read_term_studies(terms),
+        system=system,
+        per_stratum=per_stratum,
+        abnormal=abnormal,
+        normal=normal,
+        seed=seed,
+    )
+    write_sample(output, sample)
+    if as_json:
+        o.print_json(sample.counts)
+        return
+    for name, value in sample.counts.items():
+        typer.echo(f"{name}: {value}")

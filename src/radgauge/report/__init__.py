@@ -3,16 +3,13 @@
 from radgauge.report.build import Report, build_report
 from radgauge.report.files import write_plots, write_report
 from radgauge.report.page import render_page
-from radgauge.report.sensitivity import sensitivity_page, write_sensitivity
 from radgauge.show.tables import write_tables
 
 __all__ = [
     "Report",
     "build_report",
     "render_page",
-    "sensitivity_page",
     "write_plots",
     "write_report",
-    "write_sensitivity",
     "write_tables",
 ]

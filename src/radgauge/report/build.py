@@ -19,6 +19,7 @@ from radgauge.report.standing import most_disputed
 from radgauge.scores import Results
 from radgauge.show.svg import Plot
 from radgauge.show.tables import Table
+from radgauge.stats.resampling import Resampling
 from radgauge.studies.agreement import Alignment, align
 from radgauge.studies.compare import compare
 from radgauge.studies.summary import summarise
@@ -87,6 +88,7 @@ def build_report(
     correction: Correction = "holm",
     most_cases: int = MOST_CASES,
     seed: int = 0,
+    resampling: Resampling | None = None,
 ) -> Report:
     """Compute the report.
 
@@ -104,7 +106,9 @@ def build_report(
         correction: holm, bh or none.
         most_cases: Cases in the browser at most; a larger set is sampled by study, and the page says so.
         seed: Seed of all resampling and sampling.
+        resampling: Level, resamples and seed as one record, instead of them.
     """
+    how = resampling or Resampling(level, resamples, seed=seed)
     keys = results.keys_of_cases
     if not keys:
         raise InputError("there are no scores to report: no metric, or no case")
@@ -113,7 +117,7 @@ def build_report(
     texts = list(cases) or (list(judgments.cases) if judgments is not None else [])
     notes = _missing_texts(results, texts)
     metrics = tuple(scores.columns[0] for scores in results.values())
-    lines = summarise(results, level=level, resamples=resamples, seed=seed)
+    lines = summarise(results, resampling=how)
     tables: dict[str, Table] = {}
     plots: dict[str, Plot] = {}
     shown: dict[str, tuple[str, ...]] = {}
@@ -122,7 +126,7 @@ def build_report(
         plots.update({plot.key: plot for plot in drawn})
         shown[section] = (*shown.get(section, ()), *(plot.key for plot in drawn))
 
-    interval_name = f"{100 * level:.3g} % intervals"
+    interval_name = f"{100 * how.level:.3g} % intervals"
     tables["summary"] = s.summary_table(
         lines, key="summary", title=f"Corpus values with {interval_name}", columns=metrics
     )
@@ -139,9 +143,7 @@ def build_report(
                 baseline=baseline,
                 correction=correction,
                 permutations=permutations,
-                resamples=max(resamples, 1),
-                level=level,
-                seed=seed,
+                resampling=how.at_least(1),
             )
         except InputError as error:  # systems on different studies: the rest of the report stands
             notes = (*notes, f"systems are not compared: {error}")
@@ -155,22 +157,20 @@ def build_report(
         first=[each.key[0] for each in disputed],
         reading=reading if reading is not None else Readings(),
         most_cases=most_cases,
-        seed=seed,
+        seed=how.seed,
     )
     if disputed:
         tables["disagreement"] = s.disagreement_table(disputed, browser.places)
     alignment, draws = None, 0
     if judgments is not None:
         rivals = len(metrics) * (len(metrics) - 1) // 2
-        draws = max(resamples, FINE * rivals, 1)
+        draws = max(how.resamples, FINE * rivals, 1)
         alignment = align(
             results,
             judgments,
-            resamples=draws,
-            level=level,
+            resampling=how.at_least(draws),
             correction=correction,
             pairs=len(metrics) <= MOST_PAIRED,
-            seed=seed,
         )
         tables["radiologists"] = people.radiologist_table(alignment)
         if (pairs := people.pairs_table(alignment)) is not None:
@@ -210,11 +210,11 @@ def build_report(
                 judgments=judgments.name if judgments is not None else "",
                 draws=draws,
                 header=head,
-                resamples=resamples,
+                resamples=how.resamples,
                 permutations=permutations,
                 interval="percentile",
                 correction=correction,
-                seed=seed,
+                seed=how.seed,
             )
         ),
         signatures=tuple((name, scores.signature) for name, scores in results.items()),
@@ -222,7 +222,7 @@ def build_report(
         not_judged=tuple(not_judged_rows(results)),
         notes=(*notes, *(head.get("input") or {}).get("warnings", ())),
         agreements=_agreements(alignment),
-        about={"seed": str(seed), "level": f"{100 * level:.3g} %", "correction": correction},
+        about={"seed": str(how.seed), "level": f"{100 * how.level:.3g} %", "correction": correction},
     )
 
 

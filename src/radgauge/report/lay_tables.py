@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from radgauge.plain_language.studies.agreement import LayAgreement
 from radgauge.plain_language.studies.reading_ease import Ease
 from radgauge.plain_language.studies.training import RANGES, TrainingRun
-from radgauge.show.tables import Cell, Table
-from radgauge.show.wording import arrow, interval, number, p_value, signed
+from radgauge.show.tables import Cell, Column, Table, Value, bounded, table
+from radgauge.show.wording import arrow, interval, number, p_value, share, signed
 from radgauge.stats import Interval
 
 
@@ -17,12 +17,13 @@ def agreement_tables(found: LayAgreement) -> tuple[Table, ...]:
     rows, records = [], []
     columns = list(dict.fromkeys(line.column for line in found.lines))
     for column in columns:
-        row = [Cell(column)]
+        row: list[Value] = [column]
         for line in (line for line in found.lines if line.column == column):
             sides = line.raw.interval, line.lay.interval
-            row += [_cell(side) for side in sides]
+            row += map(bounded, sides)
             gain = line.gain.interval
-            row.append(Cell(signed(gain.value), f"{interval(gain.low, gain.high)} p {p_value(line.gain.p)}"))
+            beside = f"{interval(gain.low, gain.high)} p {p_value(line.gain.p)}"
+            row.append(Cell(signed(gain.value), beside, value=gain.value))
             records.append(
                 {
                     "column": column,
@@ -35,41 +36,30 @@ def agreement_tables(found: LayAgreement) -> tuple[Table, ...]:
                     "not_judged": line.not_judged,
                 }
             )
-        rows.append(tuple(row))
+        rows.append(row)
     kinds = list(dict.fromkeys(line.kind for line in found.lines))
-    headers = ("metric", *(f"{kind} {state}" for kind in kinds for state in ("raw", "lay", "gain")))
-    correlations = Table(
-        "correlations",
-        f"Correlation with the mean of {len(found.raters)} annotators on {found.cases} reports",
-        headers,
-        tuple(rows),
-        tuple(records),
-        tuple(range(1, len(headers))),
+    correlations = table(
+        *("metric", *(f"{kind} {state}" for kind in kinds for state in ("raw", "lay", "gain"))),
+        key="correlations",
+        title=f"Correlation with the mean of {len(found.raters)} annotators on {found.cases} reports",
+        rows=rows,
+        records=records,
     )
     if not found.pairs:
         return (correlations,)
-    annotators = Table(
-        "annotators",
-        f"Cohen's kappa of annotators on proportions in {found.bins} bins",
-        ("annotators", "kappa", "weighted kappa", "n"),
+    kappas = [
         (
-            *(
-                (
-                    Cell(f"{pair.first}, {pair.second}"),
-                    _cell(pair.kappa.interval),
-                    _cell(pair.weighted.interval),
-                    Cell(str(pair.kappa.interval.n)),
-                )
-                for pair in found.pairs
-            ),
-            (
-                Cell("mean"),
-                Cell(number(found.mean_kappa())),
-                Cell(number(found.mean_kappa(weighted=True))),
-                Cell(""),
-            ),
-        ),
-        tuple(
+            *(f"{pair.first}, {pair.second}", bounded(pair.kappa.interval), bounded(pair.weighted.interval)),
+            pair.kappa.interval.n,
+        )
+        for pair in found.pairs
+    ]
+    annotators = table(
+        *("annotators", "kappa", "weighted kappa", "n"),
+        key="annotators",
+        title=f"Cohen's kappa of annotators on proportions in {found.bins} bins",
+        rows=[*kappas, ("mean", found.mean_kappa(), found.mean_kappa(weighted=True), None)],
+        records=[
             {
                 "first": pair.first,
                 "second": pair.second,
@@ -78,8 +68,7 @@ def agreement_tables(found: LayAgreement) -> tuple[Table, ...]:
                 "n": pair.kappa.interval.n,
             }
             for pair in found.pairs
-        ),
-        (1, 2, 3),
+        ],
     )
     return correlations, annotators
 
@@ -88,18 +77,12 @@ def training_table(runs: Sequence[TrainingRun], *, threshold: float) -> Table:
     """One line per system: share above the threshold, sameness of its reports, collapse."""
     rows, records = [], []
     for run in runs:
-        size = f"{run.size.number:g}" if run.size else "–"
         rows.append(
             (
-                Cell(run.system),
-                Cell(size),
-                Cell(str(run.reports)),
-                _cell(run.above),
-                _cell(run.pairwise),
-                Cell(number(run.variance)),
-                Cell(number(run.pairwise_references)),
-                Cell(number(run.distinct), f"references {number(run.distinct_references)}"),
-                Cell("collapsed" if run.collapsed else "no"),
+                *(run.system, f"{run.size.number:g}" if run.size else "–", run.reports),
+                *(bounded(run.above), bounded(run.pairwise), run.variance, run.pairwise_references),
+                Cell(number(run.distinct), f"references {number(run.distinct_references)}", value=run.distinct),
+                "collapsed" if run.collapsed else "no",
             )
         )
         records.append(
@@ -121,19 +104,13 @@ def training_table(runs: Sequence[TrainingRun], *, threshold: float) -> Table:
                 **{f"from_{low:.1f}": share for low, share in zip(RANGES, run.ranges, strict=False)},
             }
         )
-    headers = (
-        "system",
-        "training size",
-        "reports",
-        f"sentences ≥ {threshold:g}",
-        "pairwise similarity",
-        "variance",
-        "of references",
-        "distinct reports",
-        "collapse",
-    )
-    return Table(
-        "training", "Sentences and sameness by system", headers, tuple(rows), tuple(records), tuple(range(1, 8))
+    return table(
+        *("system", Column("training size", right=True), "reports", f"sentences ≥ {threshold:g}"),
+        *("pairwise similarity", "variance", "of references", "distinct reports", "collapse"),
+        key="training",
+        title="Sentences and sameness by system",
+        rows=rows,
+        records=records,
     )
 
 
@@ -145,12 +122,8 @@ def ease_table(found: Ease) -> Table:
         name = f"{line.system}: {line.index}" if several else line.index
         rows.append(
             (
-                Cell(f"{name} {arrow(line.higher_is_easier)}"),
-                Cell(number(line.professional, 2)),
-                Cell(number(line.lay, 2)),
-                Cell(signed(line.difference.value), interval(line.difference.low, line.difference.high)),
-                Cell(f"{100 * line.easier:.0f} %" if line.easier == line.easier else "–"),
-                Cell(str(line.difference.n)),
+                *(f"{name} {arrow(line.higher_is_easier)}", line.professional, line.lay),
+                *(bounded(line.difference, signed), line.easier, line.difference.n),
             )
         )
         records.append(
@@ -166,19 +139,16 @@ def ease_table(found: Ease) -> Table:
                 "not_judged": line.difference.missing,
             }
         )
-    headers = ("index", "professional", "lay", "difference", "easier", "n")
-    return Table(
-        "readability",
-        "Readability: professional originals and lay versions",
-        headers,
-        tuple(rows),
-        tuple(records),
-        (1, 2, 3, 4, 5),
+    means = (Column(name, format=lambda value: number(value, 2)) for name in ("professional", "lay"))
+    return table(
+        "index",
+        *means,
+        *("difference", Column("easier", format=lambda part: share(part, 0)), "n"),
+        key="readability",
+        title="Readability: professional originals and lay versions",
+        rows=rows,
+        records=records,
     )
-
-
-def _cell(found: Interval) -> Cell:
-    return Cell(number(found.value), interval(found.low, found.high))
 
 
 def _bounds(name: str, found: Interval) -> dict[str, float]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from radgauge.cases import Case
 from radgauge.metric import Explanation, Note, Span
 from radgauge.reading import Readings
-from radgauge.report_reader import Mention, ReportReader
 from radgauge.scores import Results
+
+if TYPE_CHECKING:
+    from radgauge.report_reader import Mention
 
 KINDS = ("matched", "missing", "added", "changed", "contradicted", "info")
 READER = "findings"
@@ -50,6 +52,8 @@ def reader_notes(case: Case, *, reading: Readings) -> tuple[Note, ...]:
     >>> [(note.kind, note.text) for note in notes]
     [('contradicted', 'effusion: absent in the reference, present in the candidate')]
     """
+    from radgauge.report_reader import ReportReader  # only where `errors` has not read the reports
+
     reference, candidate = reading.of(ReportReader(), [case.references[0], case.candidate])
     theirs, ours = _by_concept(reference.mentions), _by_concept(candidate.mentions)
     notes = []

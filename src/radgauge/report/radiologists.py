@@ -10,8 +10,8 @@ from radgauge.io.judgments import Judgments
 from radgauge.scores import Results
 from radgauge.show.plots import scatter
 from radgauge.show.svg import Plot
-from radgauge.show.tables import Cell, Table
-from radgauge.show.wording import arrow, interval, number, p_value, signed
+from radgauge.show.tables import Column, Table, Value, bounded, table
+from radgauge.show.wording import arrow, interval, number, p_value, share, signed
 from radgauge.studies.agreement import Alignment
 
 TARGETS = {"rating": "rating", "total": "errors", "significant": "significant errors"}
@@ -27,11 +27,11 @@ def radiologist_table(found: Alignment) -> Table:
     clusters = {each.name: each.cluster for each in found.ranking.judges} if found.ranking else {}
     rows, records = [], []
     for column in columns:
-        row = [Cell(column)]
+        row: list[Value] = [column]
         for target in targets:
             line = lines[column, target]
             got = line.correlation.interval
-            row.append(Cell(number(got.value), interval(got.low, got.high)))
+            row.append(bounded(got))
             records.append(
                 {
                     "judge": column,
@@ -45,21 +45,23 @@ def radiologist_table(found: Alignment) -> Table:
                 }
             )
         liked = found.preferences.get(column)
-        row.append(Cell("–" if liked is None else f"{100 * liked.interval.value:.0f} %"))
-        row.append(Cell(str(clusters.get(column, "–"))))
-        rows.append(tuple(row))
+        row += [share(None if liked is None else liked.interval.value, 0), str(clusters.get(column, "–"))]
+        rows.append(row)
     if found.ceilings:
         ceiling = {each.target: each.leave_one_out.mean for each in found.ceilings}
-        last = [Cell("one radiologist against the others")]
-        for target in targets:
-            got_ = ceiling.get(target)
-            last.append(Cell("–") if got_ is None else Cell(number(got_.value), interval(got_.low, got_.high)))
-        rows.append((*last, Cell(""), Cell("")))
+        among = [ceiling.get(target) for target in targets]
+        own = ("–" if each is None else bounded(each) for each in among)
+        rows.append(["one radiologist against the others", *own, "", ""])
     kind = KINDS[found.lines[0].correlation.kind]
-    headers = ("metric", *(TARGETS.get(target, target) for target in targets), "preferred", "cluster")
-    title = f"Agreement with the mean radiologist: {kind}, positive = agreement"
-    right = tuple(range(1, len(headers)))
-    return Table("radiologists", title, headers, tuple(rows), tuple(records), right)
+    names = (*(TARGETS.get(target, target) for target in targets), "preferred", "cluster")
+    return table(
+        "metric",
+        *(Column(name, right=True) for name in names),
+        key="radiologists",
+        title=f"Agreement with the mean radiologist: {kind}, positive = agreement",
+        rows=rows,
+        records=records,
+    )
 
 
 def pairs_table(found: Alignment) -> Table | None:
@@ -71,14 +73,7 @@ def pairs_table(found: Alignment) -> Table | None:
         gap, test = pair.difference.interval, pair.tests[0]
         name = test.found.method if test.found is not None else "–"
         rows.append(
-            (
-                Cell(pair.first),
-                Cell(pair.second),
-                Cell(signed(gap.value), interval(gap.low, gap.high)),
-                Cell(p_value(pair.p_adjusted), strong=pair.p_adjusted < 0.05),
-                Cell(number(test.r_between, 2)),
-                Cell(p_value(test.p_adjusted), strong=test.p_adjusted < 0.05),
-            )
+            (pair.first, pair.second, bounded(gap, signed), pair.p_adjusted, test.r_between, test.p_adjusted)
         )
         records.append(
             {
@@ -95,9 +90,15 @@ def pairs_table(found: Alignment) -> Table | None:
             }
         )
     method = next((t.found.method for p in found.pairs for t in p.tests if t.found is not None), "test")
-    headers = ("better", "than", "difference", "p bootstrap", "r between", f"p {method}")
-    title = f"Every two metrics on {TARGETS.get(found.lines[0].target, found.lines[0].target)}"
-    return Table("pairs", title, headers, tuple(rows), tuple(records), (2, 3, 4, 5))
+    return table(
+        *("better", "than", "difference", Column("p bootstrap", format=p_value, significant=0.05)),
+        Column("r between", format=lambda r: number(r, 2)),
+        Column(f"p {method}", format=p_value, significant=0.05),
+        key="pairs",
+        title=f"Every two metrics on {TARGETS.get(found.lines[0].target, found.lines[0].target)}",
+        rows=rows,
+        records=records,
+    )
 
 
 def scatter_plots(

@@ -15,8 +15,8 @@ from radgauge.report.standing import Disagreement, headlines, metric_correlation
 from radgauge.scores import Results, Scores
 from radgauge.show.plots import category_bars, distribution, forest, heat_map, percentile_strip, strip
 from radgauge.show.svg import Plot
-from radgauge.show.tables import Cell, Table
-from radgauge.show.wording import arrow, interval, number, p_value, signed
+from radgauge.show.tables import Cell, Column, Row, Table, Value, bounded, table
+from radgauge.show.wording import arrow, number, p_value, signed
 from radgauge.studies.compare import SystemComparison
 from radgauge.studies.summary import Summary
 
@@ -29,13 +29,13 @@ def summary_table(lines: Sequence[Summary], *, key: str, title: str, columns: Se
         cells = {line.system: line for line in lines if line.column == column}
         some = next(iter(cells.values()))
         best = _best(list(cells.values())) if len(systems) > 1 else math.nan
-        row = [Cell(f"{column} {arrow(some.higher_is_better)}")]
+        row: list[Value] = [f"{column} {arrow(some.higher_is_better)}"]
         for system in systems:
             line = cells.get(system)
             if line is None:
-                row.append(Cell(""))
+                row.append(None)
                 continue
-            row.append(Cell(number(line.value), interval(line.low, line.high), strong=line.value == best))
+            row.append(bounded(line, strong=line.value == best))
             records.append(_summary_record(line))
         marks = [
             (systems.index(line.system), line.value, line.low, line.high)
@@ -44,11 +44,10 @@ def summary_table(lines: Sequence[Summary], *, key: str, title: str, columns: Se
         ]
         picture = strip(marks, title=f"{column}: values of the systems with intervals").inline() if marks else ""
         judged = sorted({line.judged for line in cells.values()})
-        row.append(Cell("–".join(str(n) for n in dict.fromkeys([judged[0], judged[-1]]))))
+        row.append("–".join(str(n) for n in dict.fromkeys([judged[0], judged[-1]])))
         row.append(Cell("", plot=picture))
-        rows.append(tuple(row))
-    headers = ("metric", *systems, "n", "")
-    return Table(key, title, headers, tuple(rows), tuple(records), tuple(range(1, len(systems) + 2)))
+        rows.append(row)
+    return table("metric", *systems, Column("n", right=True), "", key=key, title=title, rows=rows, records=records)
 
 
 def _summary_record(line: Summary) -> dict[str, Any]:
@@ -114,14 +113,14 @@ def comparison_table(lines: Sequence[SystemComparison]) -> Table:
         rows.append(
             (
                 Cell(f"{line.column} {arrow(found.higher_is_better)}", again=before == line.column),
-                Cell(line.system),
-                Cell(signed(gap.value), interval(gap.low, gap.high)),
+                line.system,
+                bounded(gap, signed),
                 Cell("", plot=mark),
-                Cell(p_value(p), strong=p < 0.05),
+                p,
                 Cell(verdict, strong=p < 0.05),
-                Cell(number(effect.d_z, 2)),
-                Cell(" / ".join(map(str, counts)) or "–"),
-                Cell(str(found.n)),
+                effect.d_z,
+                " / ".join(map(str, counts)) or "–",
+                found.n,
             )
         )
         before = line.column
@@ -146,9 +145,14 @@ def comparison_table(lines: Sequence[SystemComparison]) -> Table:
             }
         )
     baseline = lines[0].baseline if lines else ""
-    headers = ("metric", "system", "difference", "", "p", "verdict", "d", "better / equal / worse", "n")
-    title = f"Every system against {baseline}: paired differences on the studies both have"
-    return Table("comparison", title, headers, tuple(rows), tuple(records), (2, 4, 6, 7, 8))
+    return table(
+        *("metric", "system", "difference", "", Column("p", format=p_value, significant=0.05), "verdict"),
+        *(Column("d", format=_two), Column("better / equal / worse", right=True), "n"),
+        key="comparison",
+        title=f"Every system against {baseline}: paired differences on the studies both have",
+        rows=rows,
+        records=records,
+    )
 
 
 def distributions(results: Results) -> list[Plot]:
@@ -173,19 +177,16 @@ def correlation_section(results: Results) -> tuple[Table, Plot] | None:
     if len(names) < 2:
         return None
     values = metric_correlations(results)
-    rows = tuple(
-        (Cell(name), *(Cell(number(float(values[i, j]), 2)) for j in range(len(names))))
-        for i, name in enumerate(names)
-    )
+    rows: list[Row] = [(name, *map(float, values[i])) for i, name in enumerate(names)]
     records = tuple(
         {"metric": names[i], "other": names[j], "kendall_b": float(values[i, j])}
         for i in range(len(names))
         for j in range(len(names))
     )
     title = "Agreement of the metrics with each other, Kendall τ-b over single cases"
-    table = Table("correlations", title, ("", *names), rows, records, tuple(range(1, len(names) + 1)))
-    named = Table("correlations", title, ("metric", *names), table.rows, records, table.right)
-    return named, heat_map(names, values, key="correlations", title=title)
+    heads = [Column(name, format=_two) for name in names]
+    made = table("metric", *heads, key="correlations", title=title, rows=rows, records=records)
+    return made, heat_map(names, values, key="correlations", title=title)
 
 
 def error_section(counts: Scores, *, key: str, who: str) -> tuple[Table, Plot] | None:
@@ -209,16 +210,17 @@ def error_section(counts: Scores, *, key: str, who: str) -> tuple[Table, Plot] |
     titles = [c.title for c in asked]
     rows, records = [], []
     for i, category in enumerate(asked):
-        cells = [Cell(category.title)]
+        cells: list[Value] = [category.title]
         for system in systems:
             every, worst = (float(each[i]) for each in means[system])
-            cells.append(Cell(number(every, 2), "" if math.isnan(worst) else f"({number(worst, 2)})"))
+            small = "" if math.isnan(worst) else f"({_two(worst)})"
+            cells.append(Cell(_two(every), small, value=every))
             records.append({"category": category.key, "system": system, "mean": every, "significant": worst})
-        rows.append(tuple(cells))
+        rows.append(cells)
     title = f"Errors per report {who}"
     more = f"{title}, in parentheses the clinically significant ones"
-    table = Table(key, more, ("error", *systems), tuple(rows), tuple(records), tuple(range(1, len(systems) + 1)))
-    return table, category_bars(systems, titles, means=means, key=key, title=title)
+    made = table("error", *systems, key=key, title=more, rows=rows, records=records)
+    return made, category_bars(systems, titles, means=means, key=key, title=title)
 
 
 def _mean(values: NDArray[np.float64]) -> float:
@@ -236,11 +238,11 @@ def disagreement_table(found: Sequence[Disagreement], places: Mapping[Key, int])
         rows.append(
             (
                 Cell(study, case=places.get(each.key, -1)),
-                Cell(system),
+                system,
                 Cell(each.high[0], f"better than {each.high[1]:.0f} %"),
                 Cell(each.low[0], f"better than {each.low[1]:.0f} %"),
                 Cell("", plot=picture),
-                Cell(f"{each.gap:.0f}"),
+                each.gap,
             )
         )
         records.append(
@@ -254,6 +256,14 @@ def disagreement_table(found: Sequence[Disagreement], places: Mapping[Key, int])
                 "gap": each.gap,
             }
         )
-    headers = ("study", "system", "likes it most", "likes it least", "", "gap")
-    title = "Cases on which the metrics disagree most; percentile among all cases"
-    return Table("disagreement", title, headers, tuple(rows), tuple(records), (5,))
+    return table(
+        *("study", "system", "likes it most", "likes it least", "", Column("gap", format="{:.0f}".format)),
+        key="disagreement",
+        title="Cases on which the metrics disagree most; percentile among all cases",
+        rows=rows,
+        records=records,
+    )
+
+
+def _two(value: float) -> str:
+    return number(value, 2)

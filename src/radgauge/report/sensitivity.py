@@ -10,11 +10,12 @@ from typing import Any
 
 import radgauge
 from radgauge.report.files import write_page
-from radgauge.report.page import page_style, series_mark, templates
+from radgauge.report.page import templates
+from radgauge.show.page import page_style, series_mark
 from radgauge.show.plots import forest, strip
 from radgauge.show.svg import Plot
-from radgauge.show.tables import Cell, Table
-from radgauge.show.wording import arrow, interval, number, p_value, signed
+from radgauge.show.tables import Cell, Column, Row, Table, bounded, table
+from radgauge.show.wording import arrow, p_value, signed
 from radgauge.studies.perturb import DELTAS, KINDS, Sensitivity, SensitivityStudy, Value
 
 CALM, GRAVE = 0, 1
@@ -121,14 +122,11 @@ def _deltas(study: SensitivityStudy) -> Table:
             rows.append(
                 (
                     Cell(name, again=place > 0),
-                    Cell(metric.column),
-                    Cell(signed(delta.value), interval(delta.low, delta.high)),
+                    *(metric.column, bounded(delta, signed)),
                     Cell("", plot="" if math.isnan(delta.value) else drawn.inline()),
-                    Cell(p_value(delta.p)),
-                    Cell(p_value(delta.p_holm), strong=delta.p_holm < 0.05),
-                    Cell(f"{delta.n}"),
-                    Cell(signed(delta.paired), f"{delta.both} reports"),
-                    Cell(p_value(delta.paired_p_holm), strong=delta.paired_p_holm < 0.05),
+                    *(delta.p, delta.p_holm, delta.n),
+                    Cell(signed(delta.paired), f"{delta.both} reports", value=delta.paired),
+                    delta.paired_p_holm,
                 )
             )
             records.append(
@@ -147,27 +145,22 @@ def _deltas(study: SensitivityStudy) -> Table:
                     "same_report_n": delta.both,
                 }
             )
-    headers = (
-        *("change", "metric", "difference", "", "p", "p (Holm)", "reports"),
-        *("on the same report", "p (Holm) on the same report"),
+    return table(
+        *("change", "metric", "difference", "", Column("p", format=p_value)),
+        *(Column("p (Holm)", format=p_value, significant=0.05), "reports", "on the same report"),
+        Column("p (Holm) on the same report", format=p_value, significant=0.05),
+        key="deltas",
+        title="Insignificant minus significant change; positive is right",
+        rows=rows,
+        records=records,
     )
-    title = "Insignificant minus significant change; positive is right"
-    return Table("deltas", title, headers, tuple(rows), tuple(records), right=(2, 4, 5, 6, 7, 8))
 
 
 def _ranking(study: SensitivityStudy) -> Table:
     rows, records = [], []
     for metric in study.metrics:
         share = metric.ranked_right
-        rows.append(
-            (
-                Cell(metric.column),
-                Cell(number(share.value), interval(share.low, share.high)),
-                Cell(number(metric.ties)),
-                Cell(f"{metric.pairs}"),
-                Cell(f"{metric.not_judged}"),
-            )
-        )
+        rows.append((metric.column, bounded(share), metric.ties, metric.pairs, metric.not_judged))
         records.append(
             {
                 "metric": metric.column,
@@ -179,20 +172,22 @@ def _ranking(study: SensitivityStudy) -> Table:
                 "not_judged": metric.not_judged,
             }
         )
-    headers = ("metric", "ranked right", "ties", "pairs", "not judged")
-    title = "Pairs of a significant and an insignificant change of one report"
-    return Table("ranking", title, headers, tuple(rows), tuple(records), right=(1, 2, 3, 4))
+    return table(
+        *("metric", "ranked right", "ties", "pairs", "not judged"),
+        key="ranking",
+        title="Pairs of a significant and an insignificant change of one report",
+        rows=rows,
+        records=records,
+    )
 
 
 def _means(study: SensitivityStudy) -> Table:
-    rows, records = [], []
+    rows: list[Row] = []
+    records = []
     for kind, count in study.possible.items():
         significant = KINDS[kind].significant
-        cells = [
-            Cell(number(metric.means[kind].value), interval(metric.means[kind].low, metric.means[kind].high))
-            for metric in study.metrics
-        ]
-        rows.append((Cell(kind, "significant" if significant else ""), Cell(f"{count}"), *cells))
+        cells = (bounded(metric.means[kind]) for metric in study.metrics)
+        rows.append((Cell(kind, "significant" if significant else ""), count, *cells))
         records.append(
             {
                 "kind": kind,
@@ -202,6 +197,11 @@ def _means(study: SensitivityStudy) -> Table:
                 **{metric.column: metric.means[kind].value for metric in study.metrics},
             }
         )
-    headers = ("kind", "reports", *(f"{m.column} {arrow(m.higher_is_better)}" for m in study.metrics))
-    right = tuple(range(1, len(headers)))
-    return Table("means", "Mean score by kind of change", headers, tuple(rows), tuple(records), right=right)
+    return table(
+        *("kind", "reports"),
+        *(Column(metric.column, metric.higher_is_better) for metric in study.metrics),
+        key="means",
+        title="Mean score by kind of change",
+        rows=rows,
+        records=records,
+    )

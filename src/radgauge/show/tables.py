@@ -1,20 +1,50 @@
-"""Tables for people and for papers: one table, shown in the page and written as CSV, LaTeX or Markdown.
+"""One table for all outputs: terminal, CSV, Markdown, LaTeX, HTML and JSON.
 
-CSV holds records with full precision, one value per column; LaTeX and Markdown hold what the page shows.
+A table is columns and rows of cells. `table` makes the cells from plain values: each column knows how its
+values read. CSV and JSON hold records with full precision, one value per column; everything else shows what the
+cells say. What comes from data is made harmless by the one who renders it: signs that
+steer a terminal, formulas of spreadsheets, marks of HTML, LaTeX and Markdown.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from radgauge.errors import UsageError
 from radgauge.files import make_folder, write_file
-from radgauge.show.wording import spreadsheet_cell
+from radgauge.show.wording import arrow, interval, number, spreadsheet_cell
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Attributes:
+        label: Its head; one that is "" holds plots and is left out of files.
+        higher_is_better: Which way is good, shown as an arrow behind the label.
+        format: How a number reads.
+        right: Whether it stands at the right; None: if all its values are numbers.
+        fold: Whether a terminal may break it over lines.
+        significant: Values below this are marked: bold, or with a star in a terminal.
+    """
+
+    label: str
+    higher_is_better: bool | None = None
+    format: Callable[[float], str] = number
+    right: bool | None = None
+    fold: bool = False
+    significant: float = 0.0
+
+    @property
+    def head(self) -> str:
+        """The label with its arrow."""
+        return self.label if self.higher_is_better is None else f"{self.label} {arrow(self.higher_is_better)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +54,12 @@ class Cell:
     Attributes:
         text: What it says.
         small: What stands beside it in smaller type: an interval.
-        strong: Whether it is the best of its row.
+        strong: Whether it is the best of its row, or significant.
         plot: Inline SVG for the page; files leave it out.
         case: Number of a case in the browser that the cell links to; -1 for none.
         again: Whether it repeats the cell above, so that the page need not show it.
+        style: Colour in a terminal.
+        value: The value behind the text, for records that nobody gave.
     """
 
     text: str
@@ -36,42 +68,134 @@ class Cell:
     plot: str = ""
     case: int = -1
     again: bool = False
+    style: str = ""
+    value: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with a caption.
+    """A table with a caption; `table` makes one.
 
     Attributes:
+        columns: What each column is.
+        rows: Cells; the first column names the row.
         key: Its name in file names and on the command line.
         title: Caption.
-        headers: Head of each column; one that is "" holds plots and is left out of files.
-        rows: Cells; the first column names the row.
-        records: The same as values, for CSV.
-        right: Columns of numbers.
+        records: The same as values, for CSV and JSON.
+        rules: Rows above which a line is drawn in a terminal.
+        note: A sentence below it.
     """
 
-    key: str
-    title: str
-    headers: tuple[str, ...]
+    columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    records: tuple[Mapping[str, Any], ...]
-    right: tuple[int, ...] = ()
+    key: str = ""
+    title: str = ""
+    records: tuple[Mapping[str, Any], ...] = ()
+    rules: tuple[int, ...] = ()
+    note: str = ""
 
     @property
     def written(self) -> tuple[int, ...]:
         """Columns that files have."""
-        return tuple(place for place, header in enumerate(self.headers) if header)
+        return tuple(place for place, column in enumerate(self.columns) if column.label)
+
+
+class Bounded(Protocol):
+    """Anything with a value and its interval."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+Value = Cell | str | float | None
+"""What a cell can be made from; None leaves it empty."""
+
+Row = Sequence[Value]
+
+
+def table(
+    *columns: Column | str,
+    rows: Iterable[Row | None],
+    key: str = "",
+    title: str = "",
+    records: Iterable[Mapping[str, Any]] = (),
+    note: str = "",
+) -> Table:
+    """A table from values; a row that is None draws a line.
+
+    >>> from radgauge.show.wording import p_value
+    >>> p = Column("p", format=p_value, significant=0.05)
+    >>> made = table("metric", p, rows=[("bleu", 0.012), ("rouge", 0.4)])
+    >>> print(to_markdown(made), end="")
+    | metric | p |
+    | --- | ---: |
+    | bleu | **0.012** |
+    | rouge | 0.400 |
+    """
+    heads = [column if isinstance(column, Column) else Column(column) for column in columns]
+    cells: list[tuple[Cell, ...]] = []
+    rules: list[int] = []
+    numbers = [column.right is None for column in heads]
+    for row in rows:
+        if row is None:
+            rules.append(len(cells))
+            continue
+        for place, value in enumerate(row):
+            meant = value if not isinstance(value, Cell) else value.text if value.value is None else value.value
+            numbers[place] &= meant is None or meant == "" or isinstance(meant, int | float)
+        cells.append(tuple(_cell(value, column) for value, column in zip(row, heads, strict=True)))
+    numbers = [known and any(row[place].text for row in cells) for place, known in enumerate(numbers)]
+    placed = tuple(
+        column if column.right is not None else replace(column, right=right)
+        for column, right in zip(heads, numbers, strict=True)
+    )
+    return Table(placed, tuple(cells), key, title, tuple(records), tuple(rules), note)
+
+
+def bounded(found: Bounded, form: Callable[[float], str] = number, *, strong: bool = False) -> Cell:
+    """A cell for anything with `value`, `low` and `high`: the value, and its interval in small type."""
+    return Cell(form(found.value), interval(found.low, found.high), strong, value=found.value)
+
+
+def _cell(value: Value, column: Column) -> Cell:
+    if isinstance(value, Cell):
+        return value
+    if value is None or isinstance(value, str):
+        return Cell(value or "", value=value)
+    if isinstance(value, bool):
+        return Cell("yes" if value else "no", value=value)
+    text = str(value) if isinstance(value, int) else column.format(value)
+    return Cell(text, strong=value < column.significant, value=value)
+
+
+def to_records(table: Table) -> list[Mapping[str, Any]]:
+    """Values with full precision by name: the records it was given, or else what stands behind its cells."""
+    if table.records:
+        return list(table.records)
+    names = [column.label for column in table.columns]
+    return [
+        {name: cell.text if cell.value is None else cell.value for name, cell in zip(names, row, strict=True)}
+        for row in table.rows
+    ]
 
 
 def to_csv(table: Table) -> str:
     """Records, full precision; an empty cell where there is no value."""
-    names = list(dict.fromkeys(name for record in table.records for name in record))
+    return records_to_csv(to_records(table))
+
+
+def records_to_csv(records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as CSV, full precision."""
+    names = list(dict.fromkeys(name for record in records for name in record))
     out = io.StringIO()
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writerow({name: spreadsheet_cell(name) for name in names})
-    for record in table.records:
-        writer.writerow({name: spreadsheet_cell(_value(record.get(name))) for name in names})
+    for record in records:
+        writer.writerow({name: spreadsheet_cell(_known(record.get(name))) for name in names})
     return out.getvalue()
 
 
@@ -79,8 +203,8 @@ def to_markdown(table: Table) -> str:
     """A pipe table, the best of each row in bold."""
     keep = table.written
     lines = [
-        _pipe([_bar(table.headers[i]) for i in keep]),
-        _pipe(["---:" if i in table.right else "---" for i in keep]),
+        _pipe([_bar(table.columns[i].head) for i in keep]),
+        _pipe(["---:" if table.columns[i].right else "---" for i in keep]),
     ]
     for row in table.rows:
         cells = []
@@ -95,7 +219,7 @@ def to_markdown(table: Table) -> str:
 def to_latex(table: Table) -> str:
     """A booktabs table with caption and label."""
     keep = table.written
-    form = "".join("r" if i in table.right else "l" for i in keep)
+    form = "".join("r" if table.columns[i].right else "l" for i in keep)
     lines = [
         "% needs \\usepackage{booktabs}",
         "\\begin{table}",
@@ -104,7 +228,7 @@ def to_latex(table: Table) -> str:
         f"\\label{{tab:{table.key}}}",
         f"\\begin{{tabular}}{{{form}}}",
         "\\toprule",
-        " & ".join(_tex(table.headers[i]) for i in keep) + " \\\\",
+        " & ".join(_tex(table.columns[i].head) for i in keep) + " \\\\",
         "\\midrule",
     ]
     for row in table.rows:
@@ -117,6 +241,46 @@ def to_latex(table: Table) -> str:
         lines.append(" & ".join(cells) + " \\\\")
     lines += ["\\bottomrule", "\\end{tabular}", "\\end{table}"]
     return "\n".join(lines) + "\n"
+
+
+def to_html(table: Table) -> str:
+    """A table element for a page with the style sheet of the report; all that comes from data is escaped."""
+    head = "".join(
+        f'<th scope="col"{_class("num" if column.right else "")}>{_breakable(column.head)}</th>'
+        for column in table.columns
+    )
+    body = "".join(
+        f"<tr>{''.join(_html_cell(cell, table.columns[i], first=not i) for i, cell in enumerate(row))}</tr>\n"
+        for row in table.rows
+    )
+    caption = f'<p class="cap" id="cap-{escape(table.key)}">{escape(table.title)}</p>' if table.title else ""
+    named = f' aria-labelledby="cap-{escape(table.key)}"' if caption else ""
+    return (
+        f'<div class="card">{caption}<div class="scroll"><table{named}>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}</tbody></table></div></div>"
+        + (f'<p class="note">{escape(table.note)}</p>' if table.note else "")
+    )
+
+
+def _html_cell(cell: Cell, column: Column, *, first: bool) -> str:
+    text = _breakable(cell.text)
+    if cell.case >= 0:
+        text = f'<a href="#cases" data-case="{cell.case}">{text}</a>'
+    small = f' <span class="small">{escape(cell.small)}</span>' if cell.small else ""
+    if first:
+        return f'<th scope="row"{_class("again" if cell.again else "")}>{text}{small}{cell.plot}</th>'
+    classes = ("num" if column.right else "", "best" if cell.strong else "", "plot" if cell.plot else "")
+    return f"<td{_class(*classes)}>{text}{small}{cell.plot}</td>"
+
+
+def _class(*names: str) -> str:
+    chosen = " ".join(filter(None, names))
+    return f' class="{chosen}"' if chosen else ""
+
+
+def _breakable(text: str) -> str:
+    """Escaped; long names of metrics may break, an arrow stays with its name."""
+    return escape(text).replace("_", "_<wbr>").replace(" ↑", "\u00a0↑").replace(" ↓", "\u00a0↓")
 
 
 FORMATS = {".csv": to_csv, ".md": to_markdown, ".tex": to_latex}
@@ -154,7 +318,7 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _value(value: Any) -> Any:
+def _known(value: Any) -> Any:
     return "" if value is None or (isinstance(value, float) and value != value) else value
 
 

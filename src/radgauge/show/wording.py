@@ -73,3 +73,31 @@ def p_value(p: float) -> str:
     if p < 0.00005:
         return "<0.0001"
     return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"
+
+
+def percent_change(value: float) -> str:
+    """A change in percent with its sign.
+
+    >>> percent_change(81.25), percent_change(-0.04), percent_change(float("nan"))
+    ('+81.2 %', '-0.0 %', '–')
+    """
+    return "–" if math.isnan(value) else f"{value:+.1f} %"
+
+
+def share(value: float | None, digits: int = 1) -> str:
+    """A share in percent.
+
+    >>> share(0.1234), share(0.5, 0), share(float("nan")), share(None)
+    ('12.3 %', '50 %', '–', '–')
+    """
+    return "–" if value is None or math.isnan(value) else f"{100 * value:.{digits}f} %"
+
+
+def shortened(text: str, most: int) -> str:
+    """A text on one line, cut where it is too long.
+
+    >>> shortened("no  pleural effusion", 11)
+    'no pleural…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

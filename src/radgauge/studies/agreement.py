@@ -32,6 +32,7 @@ from radgauge.stats import (
     preference_accuracy,
     rank_judges,
 )
+from radgauge.stats.resampling import Resampling
 
 Array = NDArray[np.float64]
 
@@ -107,6 +108,7 @@ def align(
     pairs: bool = False,
     test: DependentMethod = "williams1959",
     seed: int = 0,
+    resampling: Resampling | None = None,
 ) -> Alignment:
     """Correlate every judge with what radiologists said.
 
@@ -131,7 +133,9 @@ def align(
         pairs: Also compare every two judges on the first target, by bootstrap and by `test`.
         test: A test of two correlations with one target: hendrickson1970 (Calamida et al.), williams1959, ...
         seed: Seed of all resampling.
+        resampling: Method, level, resamples and seed as one record, instead of them.
     """
+    how = resampling or Resampling(level, resamples, method, seed)
     wanted = [target_name(name) for name in targets] if targets else default_targets(judgments)
     joined, notes = _join(results, judgments)
     keep = _noisy(judgments, joined, more_errors_than)
@@ -154,47 +158,44 @@ def align(
         found = correlation_table(
             table,
             np.stack(list(goals.values()), axis=1),
-            rng=np.random.default_rng(seed),
             kind=kind,
             studies=studies,
             within=within,
-            method=method,
-            level=level,
-            resamples=resamples,
+            method=how.correlation_interval,
+            **how.draw(),
         )
         for (name, column, values), row in zip(outputs, found, strict=True):
             for (rater, goal), correlation in zip(goals.items(), row, strict=True):
                 unknown = int((np.isnan(values) | np.isnan(goal)).sum())
                 lines.append(AlignLine(name, column, target, rater, correlation, unknown))
         if len(raters) > 1:
-            ceilings.append(_ceiling(target, by_rater, kind, studies, within, level, resamples, seed))
+            ceilings.append(_ceiling(target, by_rater, kind, studies, within, how))
     first = mean_of_known(
         np.stack([v[joined.human][keep] for v in raters_on(judgments, wanted[0]).values()], axis=1)
     )
     names = [column for _, column, _ in outputs]
     rivals = len(names) * (len(names) - 1) // 2
-    if correction == "holm" and rivals / (resamples + 1) > 0.05:
+    smallest = rivals / (how.resamples + 1)
+    if correction == "holm" and smallest > 0.05:
         notes.append(
-            f"{resamples} resamples are too few to tell {len(names)} judges apart: the smallest p value after "
-            f"correction for {rivals} pairs is {rivals / (resamples + 1):.2f}; ask for {40 * rivals} or more"
+            f"{how.resamples} resamples are too few to tell {len(names)} judges apart: the smallest p value after "
+            f"correction for {rivals} pairs is {smallest:.2f}; ask for {40 * rivals} or more"
         )
     return Alignment(
         lines=tuple(lines),
         ceilings=tuple(ceilings),
-        preferences=_preferences(names, table, first, studies, ties, level, resamples, seed),
-        ranking=_rank(names, table, first, kind, studies, within, correction, level, resamples, seed),
+        preferences=_preferences(names, table, first, studies, ties, how),
+        ranking=_rank(names, table, first, kind, studies, within, correction, how),
         pairs=compare_judges(
             table,
             first,
             names=names,
-            rng=np.random.default_rng(seed),
             kind=kind,
             studies=studies,
             within=within,
             test=test,
             correction=correction,
-            level=level,
-            resamples=resamples,
+            **how.draw(),
         )
         if pairs
         else (),
@@ -248,19 +249,15 @@ def _ceiling(
     kind: Kind,
     studies: Sequence[str],
     within: Sequence[str] | None,
-    level: float,
-    resamples: int,
-    seed: int,
+    how: Resampling,
 ) -> Ceiling:
-    rng = np.random.default_rng(seed)
+    draw = how.draw()  # one generator for both
     agreements = (
-        icc(by_rater, level=level),
-        icc(by_rater, average=True, level=level),
-        krippendorff_alpha(by_rater, rng=rng, studies=studies, level=level, resamples=resamples),
+        icc(by_rater, level=how.level),
+        icc(by_rater, average=True, level=how.level),
+        krippendorff_alpha(by_rater, studies=studies, **draw),
     )
-    left_out = leave_one_rater_out(
-        by_rater, rng=rng, kind=kind, studies=studies, within=within, level=level, resamples=resamples
-    )
+    left_out = leave_one_rater_out(by_rater, kind=kind, studies=studies, within=within, **draw)
     return Ceiling(target, agreements, left_out)
 
 
@@ -270,22 +267,12 @@ def _preferences(
     goal: Array,
     studies: Sequence[str],
     ties: TieRule,
-    level: float,
-    resamples: int,
-    seed: int,
+    how: Resampling,
 ) -> dict[str, Preference]:
     if len(set(studies)) == len(studies):
         return {}  # one candidate per study: there is nothing to prefer
     return {
-        name: preference_accuracy(
-            values,
-            goal,
-            studies=studies,
-            rng=np.random.default_rng(seed),
-            ties=ties,
-            level=level,
-            resamples=resamples,
-        )
+        name: preference_accuracy(values, goal, studies=studies, ties=ties, **how.draw())
         for name, values in zip(names, table.T, strict=True)
     }
 
@@ -298,9 +285,7 @@ def _rank(
     studies: Sequence[str],
     within: Sequence[str] | None,
     correction: Correction,
-    level: float,
-    resamples: int,
-    seed: int,
+    how: Resampling,
 ) -> Ranking | None:
     if len(names) < 2:
         return None
@@ -308,11 +293,9 @@ def _rank(
         table,
         goal,
         names=names,
-        rng=np.random.default_rng(seed),
         kind=kind,
         studies=studies,
         within=within,
         correction=correction,
-        level=level,
-        resamples=resamples,
+        **how.draw(),
     )

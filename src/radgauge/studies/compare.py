@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from radgauge.choices import Correction, IntervalMethod, TestName
 from radgauge.error_categories import BESIDE_HEADLINE
 from radgauge.errors import InputError, UsageError
@@ -16,6 +14,7 @@ from radgauge.stats.compare import Comparison, adjust_comparisons, compare_paire
 from radgauge.stats.effect_sizes import effects
 from radgauge.stats.relative import relative_change
 from radgauge.stats.resample import Interval
+from radgauge.stats.resampling import Resampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,7 @@ def compare(
     method: IntervalMethod = "auto",
     percent: bool = False,
     seed: int = 0,
+    resampling: Resampling | None = None,
 ) -> list[SystemComparison]:
     """Paired tests between systems, for every judge.
 
@@ -69,7 +69,9 @@ def compare(
         method: "percentile" or "bca".
         percent: Also the improvement in percent of the baseline's value.
         seed: Seed of all resampling.
+        resampling: Resamples, level, method and seed as one record, instead of them.
     """
+    how = resampling or Resampling(level, resamples, method, seed)
     there = list(dict.fromkeys(system for _, system in results.keys_of_cases))
     chosen = list(systems) if systems else there
     for name in [*chosen, *([baseline] if baseline else [])]:
@@ -90,27 +92,23 @@ def compare(
             lines = compare_paired(
                 a.rows,
                 b.rows,
-                rng=np.random.default_rng(seed),
                 corpus_scores=scores.corpus_scores,
                 values_a=a.values,
                 values_b=b.values,
                 higher_is_better=scores.higher_is_better,
                 test=test,
                 permutations=permutations,
-                resamples=resamples,
-                level=level,
-                method=method,
+                method=how.interval,
+                **how.draw(),
             )
             changes: tuple[Interval, ...] = ()
             if percent:
                 changes = relative_change(
                     a.rows,
                     b.rows,
-                    rng=np.random.default_rng(seed),
                     corpus_scores=scores.corpus_scores,
-                    resamples=resamples,
-                    level=level,
-                    method=method,
+                    method=how.interval,
+                    **how.draw(),
                 )
             for number in _columns(scores, all_columns):
                 line, up = lines[number], scores.directions[number]

@@ -12,6 +12,7 @@ from radgauge.choices import IntervalMethod
 from radgauge.metric import sums
 from radgauge.scores import Results, Scores
 from radgauge.stats.resample import interval
+from radgauge.stats.resampling import Resampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ def summarise(
     resamples: int = 1000,
     method: IntervalMethod = "auto",
     seed: int = 0,
+    resampling: Resampling | None = None,
 ) -> list[Summary]:
     """Corpus values with intervals, per system and output.
 
@@ -68,31 +70,29 @@ def summarise(
         resamples: Bootstrap resamples; 0 gives no intervals (NaN).
         method: "auto", "percentile", "bca" or "t"; see `radgauge.stats.interval`.
         seed: Seed of the resampling.
+        resampling: These four as one record, instead of them.
     """
+    how = resampling or Resampling(level, resamples, method, seed)
     return [
         line
         for scores in results.values()
         for system in scores.systems
-        for line in _lines(scores.of_system(system), system, level, resamples, method, seed)
+        for line in _lines(scores.of_system(system), system, how)
     ]
 
 
-def _lines(
-    scores: Scores, system: str, level: float, resamples: int, method: IntervalMethod, seed: int
-) -> list[Summary]:
+def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
     judged = ~np.isnan(scores.values)
     values = scores.corpus_scores(*sums(scores.rows))
     bounds = [(math.nan, math.nan, "")] * len(values)
-    if resamples:
+    if how.resamples:
         found = interval(
             scores.rows,
             scores.corpus_scores,
-            rng=np.random.default_rng(seed),
-            method=method,
-            level=level,
+            method=how.interval,
             groups=[study for study, _ in scores.keys],
-            resamples=resamples,
             judged=judged,
+            **how.draw(),
         )
         bounds = [(each.low, each.high, each.method) for each in found]
         low, high = (-math.inf, math.inf) if scores.metric is None else scores.metric.range
@@ -106,7 +106,7 @@ def _lines(
             value=float(values[i]),
             low=bounds[i][0],
             high=bounds[i][1],
-            level=level,
+            level=how.level,
             judged=int(judged[:, i].sum()),
             not_judged=int((~judged[:, i]).sum()),
             reasons=reasons,

@@ -26,6 +26,7 @@ from radgauge.metrics.radcliq import Composite, Term
 from radgauge.scores import Results, Scores
 from radgauge.stats import correlation
 from radgauge.stats.resample import Interval, check_positive, draw_weights, percentile_bounds, unit_index
+from radgauge.stats.resampling import USUAL, Resampling
 
 Array = NDArray[np.float64]
 FLAT = 1e-9  # a column that varies less than this share of its size is constant
@@ -129,9 +130,7 @@ def fit_radcliq(
     target: str = "total",
     ridge: float = 0.0,
     folds: int | None = None,
-    level: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
+    resampling: Resampling = USUAL,
 ) -> RadcliqFit:
     """Fit a composite to the mean rater's error counts.
 
@@ -142,13 +141,11 @@ def fit_radcliq(
         target: total, significant, or an error category (also with _significant).
         ridge: Penalty on the squared coefficients of standardised scores, 0 = plain least squares.
         folds: Parts that the studies are split into for cross-validation; None = leave one study out.
-        level: Coverage of the intervals.
-        resamples: Bootstrap resamples.
-        seed: Seed of all resampling.
+        resampling: Coverage, resamples and seed of the intervals.
     """
     if ridge < 0:
         raise UsageError(f"ridge must be 0 or more, got {ridge:g}")
-    check_positive("resamples", resamples)
+    check_positive("resamples", resampling.resamples)
     chosen = _choose(results, columns)
     keys, table, goal = _join(chosen, judgments, target)
     known = ~(np.isnan(table).any(axis=1) | np.isnan(goal))
@@ -173,19 +170,16 @@ def fit_radcliq(
     weights = _solve(standard, errors, np.ones((1, len(errors))), ridge)[0]
     predicted = standard @ weights[:-1] + weights[-1]
     unseen = _cross_validate(scores, errors, studies % parts, ridge)
-    rng = np.random.default_rng(seed)
-    drawn = [
-        _solve(standard, errors, w[:, studies], ridge) for w in draw_weights(number, resamples=resamples, rng=rng)
-    ]
+    draws = draw_weights(number, resamples=resampling.resamples, rng=resampling.rng())
+    drawn = [_solve(standard, errors, each[:, studies], ridge) for each in draws]
+    level = resampling.level
     bounds = percentile_bounds(np.vstack(drawn), level=level)
     intervals = [
         Interval(float(value), float(low), float(high), level, "percentile", len(errors), int((~known).sum()))
         for value, low, high in zip(weights, *bounds, strict=True)
     ]
     taus = [
-        correlation(
-            values, errors, rng=np.random.default_rng(seed), studies=studies, level=level, resamples=resamples
-        ).interval
+        correlation(values, errors, studies=studies, **resampling.draw()).interval
         for values in (predicted, unseen)
     ]
     return RadcliqFit(

@@ -27,6 +27,7 @@ from radgauge.reading import Readings
 from radgauge.stats.coefficients import association
 from radgauge.stats.correlate import pair_replicates
 from radgauge.stats.resample import percentile_bounds
+from radgauge.stats.resampling import USUAL, Resampling
 
 Array = NDArray[np.float64]
 OBJECTIVES = ("pearson", "kendall_b")
@@ -93,10 +94,8 @@ def fit_ratescore(
     objective: Kind = "kendall_b",
     trials: int = 500,
     test_share: float = 0.2,
-    seed: int = 0,
     storage: Path | None = None,
-    level: float = 0.95,
-    resamples: int = 1000,
+    resampling: Resampling = USUAL,
     reading: Readings | None = None,
     progress: Progress | None = None,
 ) -> RateFit:
@@ -109,10 +108,9 @@ def fit_ratescore(
         objective: pearson or kendall_b.
         trials: How many matrices are tried in all; a study that was stopped goes on from where it was.
         test_share: Share of the studies kept apart.
-        seed: Of the split, the search and the intervals.
         storage: SQLite file that keeps the search, so that it can be resumed.
-        level: Coverage of the intervals, which resample test studies.
-        resamples: Bootstrap resamples.
+        resampling: Coverage and resamples of the intervals, which draw test studies; its seed is also that of the
+            split and the search.
         reading: Shared readings.
         progress: Told after every trial.
     """
@@ -121,6 +119,7 @@ def fit_ratescore(
     if not 0 < test_share < 1 or trials < 1:
         raise UsageError(f"test_share must be between 0 and 1 and trials 1 or more, got {test_share}, {trials}")
     metric = RateScore() if metric is None else metric
+    seed, level = resampling.seed, resampling.level
     goal, name = _goal(judgments, target)
     usable = [i for i, case in enumerate(judgments.cases) if case.references and not np.isnan(goal[i])]
     texts = [judgments.cases[i] for i in usable]
@@ -155,10 +154,10 @@ def fit_ratescore(
     scored = {each: outside.f1(m.weights, m.factors(metric.penalty)) for each, m in matrices.items()}
     replicates = pair_replicates(
         [(values, wanted[test]) for values in scored.values()],
-        rng=np.random.default_rng(seed),
+        rng=resampling.rng(),
         kind=objective,
         studies=[study for study, kept in zip(studies, test, strict=True) if kept],
-        resamples=resamples,
+        resamples=resampling.resamples,
     )
     bounds = percentile_bounds(replicates, level=level)
     gains = percentile_bounds(replicates[:, -1:] - replicates, level=level)

@@ -17,6 +17,7 @@ from radgauge.reading import Readings
 from radgauge.report.lay_tables import agreement_tables
 from radgauge.scores import score
 from radgauge.show.tables import to_csv, to_markdown
+from radgauge.stats.resampling import Resampling
 
 READING = Readings()  # the sentence set is read once
 CASES = (
@@ -39,7 +40,9 @@ def _file(folder: Path, *, factor: float = 1.0, ids: str = "12345") -> Judgments
 
 
 def test_correlations_are_those_of_scipy(tmp_path: Path) -> None:
-    found = lay_agreement(_file(tmp_path), ["bleu"], cases=CASES, resamples=50, reading=READING)
+    found = lay_agreement(
+        _file(tmp_path), ["bleu"], cases=CASES, resampling=Resampling(resamples=50), reading=READING
+    )
     goal = np.mean(list(RATINGS.values()), axis=0)
     bleu = score(CASES, ["bleu"])["bleu"]
     lines = {(line.column, line.kind): line for line in found.lines}
@@ -52,7 +55,7 @@ def test_correlations_are_those_of_scipy(tmp_path: Path) -> None:
 
 
 def test_kappa_by_hand(tmp_path: Path) -> None:
-    found = lay_agreement(_file(tmp_path), [], cases=CASES, resamples=50, reading=READING)
+    found = lay_agreement(_file(tmp_path), [], cases=CASES, resampling=Resampling(resamples=50), reading=READING)
     pairs = {(pair.first, pair.second): pair for pair in found.pairs}
     # A in fifths: 4 2 0 4 0, C: 4 2 0 4 0; B: 4 2 0 4 1
     assert pairs["A", "C"].kappa.value == 1
@@ -63,14 +66,21 @@ def test_kappa_by_hand(tmp_path: Path) -> None:
 
 
 def test_percent_and_texts_inside_the_ratings(tmp_path: Path) -> None:
-    whole = lay_agreement(_file(tmp_path), [], cases=CASES, resamples=50, reading=READING)
-    percent = lay_agreement(_file(tmp_path, factor=100), [], cases=CASES, scale=100, resamples=50, reading=READING)
+    whole = lay_agreement(_file(tmp_path), [], cases=CASES, resampling=Resampling(resamples=50), reading=READING)
+    percent = lay_agreement(
+        _file(tmp_path, factor=100),
+        [],
+        cases=CASES,
+        scale=100,
+        resampling=Resampling(resamples=50),
+        reading=READING,
+    )
     assert percent.lines[0].lay.value == pytest.approx(whole.lines[0].lay.value)
     path = tmp_path / "inside.csv"
     lines = ["id,rater,rating,reference,candidate"]
     lines += [f"{c.id},A,{r},{c.references[0]},{c.candidate}" for c, r in zip(CASES, RATINGS["A"], strict=True)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    alone = lay_agreement(read_judgments(path), [], resamples=50, reading=READING)
+    alone = lay_agreement(read_judgments(path), [], resampling=Resampling(resamples=50), reading=READING)
     assert not alone.pairs
     assert math.isnan(alone.mean_kappa())
     assert "one annotator" in alone.notes[0]
@@ -90,7 +100,9 @@ def test_what_cannot_be_used(tmp_path: Path) -> None:
 
 
 def test_tables(tmp_path: Path) -> None:
-    found = lay_agreement(_file(tmp_path), ["rouge"], cases=CASES, resamples=50, reading=READING)
+    found = lay_agreement(
+        _file(tmp_path), ["rouge"], cases=CASES, resampling=Resampling(resamples=50), reading=READING
+    )
     correlations, annotators = agreement_tables(found)
     assert to_csv(correlations).startswith("column,kind,raw,raw_low,raw_high,lay,")
     assert "| rouge_l |" in to_markdown(correlations)

@@ -8,6 +8,7 @@ import pytest
 from radgauge.cases import Case
 from radgauge.errors import InputError
 from radgauge.plain_language.studies import compare_ease
+from radgauge.stats.resampling import Resampling
 from radgauge.text.readability import readability
 
 ORIGINALS = [
@@ -23,7 +24,9 @@ LAY = [
 def test_both_sides_of_every_report() -> None:
     cases = [Case(str(k), text, (), "plain") for k, text in enumerate(LAY)]
     found = compare_ease(
-        cases, {case.key: text for case, text in zip(cases, ORIGINALS, strict=True)}, resamples=200
+        cases,
+        {case.key: text for case, text in zip(cases, ORIGINALS, strict=True)},
+        resampling=Resampling(resamples=200),
     )
     grade = found.lines[0]
     assert grade.index == "flesch_kincaid_grade"
@@ -44,7 +47,9 @@ def test_both_sides_of_every_report() -> None:
 
 def test_a_text_without_words_is_not_counted() -> None:
     cases = [Case("1", LAY[0]), Case("2", "...")]
-    found = compare_ease(cases, {cases[0].key: ORIGINALS[0], cases[1].key: ORIGINALS[1]}, resamples=50)
+    found = compare_ease(
+        cases, {cases[0].key: ORIGINALS[0], cases[1].key: ORIGINALS[1]}, resampling=Resampling(resamples=50)
+    )
     assert found.lines[0].difference.n == 1
     assert found.lines[0].difference.missing == 1
     assert len(found.records()) == 2

@@ -11,7 +11,8 @@ from radgauge.plain_language.encoder import FindingEncoder
 from radgauge.plain_language.studies import Size, training_runs
 from radgauge.report.lay_plots import growth_curves, range_bars
 from radgauge.report.lay_tables import training_table
-from radgauge.report.leaflet import leaflet
+from radgauge.show.page import leaflet
+from radgauge.stats.resampling import Resampling
 
 REFERENCES = [
     "Small left pleural effusion. Heart is normal.",
@@ -33,7 +34,7 @@ def test_copies_reach_everything_and_a_template_collapses() -> None:
     copy, template = training_runs(
         [*_cases("copy", REFERENCES), *_cases("template", [SAME] * 5)],
         sizes={"copy": Size(50000), "template": Size(5000)},
-        resamples=200,
+        resampling=Resampling(resamples=200),
     )[::-1]
     assert copy.above.value == 1
     assert copy.ranges == (0.0,) * 9 + (1.0,)
@@ -49,7 +50,7 @@ def test_copies_reach_everything_and_a_template_collapses() -> None:
 
 
 def test_pairwise_similarity_by_comparing_all() -> None:
-    (run,) = training_runs(_cases("copy", REFERENCES), resamples=50)
+    (run,) = training_runs(_cases("copy", REFERENCES), resampling=Resampling(resamples=50))
     vectors = FindingEncoder().encode(REFERENCES).astype(np.float64)
     products = (vectors @ vectors.T)[np.triu_indices(5, 1)]
     assert run.pairwise.value == pytest.approx(products.mean())
@@ -60,14 +61,15 @@ def test_pairwise_similarity_by_comparing_all() -> None:
 
 def test_every_pair_counts_pairs_of_sentences() -> None:
     closest, every = (
-        training_runs(_cases("copy", REFERENCES), every_pair=pairs, resamples=50)[0] for pairs in (False, True)
+        training_runs(_cases("copy", REFERENCES), every_pair=pairs, resampling=Resampling(resamples=50))[0]
+        for pairs in (False, True)
     )
     assert (closest.sentences, every.sentences) == (10, 20)
     assert every.above.value == pytest.approx(0.5)
 
 
 def test_reports_without_sentences_are_counted() -> None:
-    (run,) = training_runs(_cases("gaps", ["", "...", *REFERENCES[2:]]), resamples=50)
+    (run,) = training_runs(_cases("gaps", ["", "...", *REFERENCES[2:]]), resampling=Resampling(resamples=50))
     assert (run.reports, run.not_judged) == (3, 2)
 
 
@@ -86,12 +88,12 @@ def test_what_cannot_be_used() -> None:
 def test_pictures_and_page() -> None:
     cases = [*_cases("raw_5k", [SAME] * 5), *_cases("lay_5k", REFERENCES), *_cases("lay_10k", REFERENCES)]
     sizes = {"raw_5k": Size(5000, "raw"), "lay_5k": Size(5000, "lay"), "lay_10k": Size(10000, "lay")}
-    runs = training_runs(cases, sizes=sizes, resamples=50)
+    runs = training_runs(cases, sizes=sizes, resampling=Resampling(resamples=50))
     bars, curves = range_bars(runs, threshold=0.8), growth_curves(runs, threshold=0.8)
     assert curves is not None
     assert "5k training examples" in bars.file()
     assert "collapsed" in curves.body
-    assert growth_curves(training_runs(cases, resamples=50), threshold=0.8) is None
+    assert growth_curves(training_runs(cases, resampling=Resampling(resamples=50)), threshold=0.8) is None
     page = leaflet("<b>Title", [training_table(runs, threshold=0.8)], plots=[bars, curves], notes=["a & b"])
     assert "&lt;b&gt;Title" in page
     assert "a &amp; b" in page

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from radgauge.cases import MISSING, Case, check_unique
 from radgauge.choices import Missing
 from radgauge.errors import InputError
-from radgauge.io.tables import Table
+from radgauge.io.tables import InputTable
 from radgauge.io.tables.columns import Columns
 
 
@@ -18,7 +18,7 @@ from radgauge.io.tables.columns import Columns
 class Side:
     """One file understood: its cases (references without candidate, or candidates) and their places."""
 
-    table: Table
+    table: InputTable
     roles: Columns
     cases: tuple[Case, ...]
     places: tuple[str, ...] = field(repr=False)

@@ -13,7 +13,7 @@ from radgauge.errors import InputError, UsageError
 from radgauge.io.case_files.images import near_table, place_images
 from radgauge.io.case_files.join import Side, join, uneven_systems
 from radgauge.io.case_files.sections import heading_notes, take_section
-from radgauge.io.tables import Table, read_table
+from radgauge.io.tables import InputTable, read_table
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.columns import SECTIONS, Mode, check_roles, resolve
@@ -274,7 +274,7 @@ def _columns_by_file(sides: Sequence[Side]) -> dict[str, Mapping[str, str]]:
     return found
 
 
-def _corpus(path: Path) -> Table | None:
+def _corpus(path: Path) -> InputTable | None:
     """A published corpus whose files are not one row per study."""
     from radgauge.io.corpora.recognise import corpus_table  # corpora stand above cases; asked for only when needed
 
@@ -289,7 +289,7 @@ def _check_given(given: Given, sides: Sequence[Side]) -> None:
             raise InputError(f"no file has the column {', '.join(names)} named for {role!r}; columns: {seen}")
 
 
-def _of_split(table: Table, split: str) -> tuple[Any, ...]:
+def _of_split(table: InputTable, split: str) -> tuple[Any, ...]:
     if "split" not in table.columns:
         raise InputError(f"{table.source.name} has no column 'split' to choose {split!r} from")
     kept = tuple(record for record in table.records if cell(record.values.get("split")) == split)

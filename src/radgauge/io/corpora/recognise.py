@@ -12,7 +12,7 @@ from radgauge.io.corpora.padchest import NEEDED, read_padchest
 from radgauge.io.corpora.r2gen import read_r2gen
 from radgauge.io.corpora.rexrank import read_rexrank
 from radgauge.io.corpora.studies import Study, hash_files
-from radgauge.io.tables import Record, Table, iter_records
+from radgauge.io.tables import InputTable, Record, iter_records
 from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.sources import Source, inspect_file
 
@@ -50,7 +50,7 @@ def is_corpus_table(columns: Collection[str]) -> bool:
     return any(set(known) <= set(columns) for known in (INDIANA, ("study", "last_paragraph"), NEEDED))
 
 
-def corpus_table(path: Path) -> Table | None:
+def corpus_table(path: Path) -> InputTable | None:
     """A corpus that is no plain table of studies (a folder, a row per image, prefixed ids) as one, or None."""
     if path.is_dir():
         kind = _folder_kind(path)
@@ -64,7 +64,7 @@ def corpus_table(path: Path) -> Table | None:
             return None
     records = tuple(Record(number, study.as_record()) for number, study in enumerate(read_studies(path), start=1))
     columns = tuple(dict.fromkeys(name for record in records for name in record.values))
-    return Table(
+    return InputTable(
         Source(source.name, source.sha256, source.format, source.encoding, rows=len(records)), columns, records
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 from radgauge.cases import Case
 from radgauge.errors import InputError
 from radgauge.io.corpora.studies import Study, check_studies, section_texts
-from radgauge.io.tables import Record, Table, read_table
+from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.cells import as_text, cell, study_id
 from radgauge.io.tables.column_names import shown_names
 
@@ -57,7 +57,7 @@ def read_rexrank_results(path: Path | str, *, section: str = "whole", system: st
     return cases
 
 
-def _table(path: Path | str) -> Table:
+def _table(path: Path | str) -> InputTable:
     table = read_table(path)
     columns = set(table.columns)
     if "id" not in columns or not ({"section_findings", "findings", "report"} & columns):
@@ -68,7 +68,7 @@ def _table(path: Path | str) -> Table:
     return table
 
 
-def _study(table: Table, record: Record) -> Study:
+def _study(table: InputTable, record: Record) -> Study:
     values = record.values
     where = table.place(record)
     new = "section_findings" in table.columns or "section_impression" in table.columns

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from radgauge.errors import InputError, shown
-from radgauge.io.tables import Record, Table, read_table
+from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
 
@@ -15,7 +15,7 @@ TRUE = {"true", "1", "1.0", "yes", "y", "significant"}
 FALSE = {"false", "0", "0.0", "no", "n", "insignificant", "negligible"}
 
 
-def judgment_table(path: Path, *, needs: Sequence[str], what: str) -> Table:
+def judgment_table(path: Path, *, needs: Sequence[str], what: str) -> InputTable:
     """A table that has the columns it must have."""
     table = read_table(path)
     missing = [name for name in needs if name not in table.columns]
@@ -26,7 +26,7 @@ def judgment_table(path: Path, *, needs: Sequence[str], what: str) -> Table:
     return table
 
 
-def number(table: Table, record: Record, column: str, *, blank: float | None = None) -> float:
+def number(table: InputTable, record: Record, column: str, *, blank: float | None = None) -> float:
     """A number of a record; `blank` is what an empty cell means, None = an empty cell is an error."""
     text = cell(record.values.get(column)).strip()
     if not text and blank is not None:
@@ -40,7 +40,7 @@ def number(table: Table, record: Record, column: str, *, blank: float | None = N
     return value
 
 
-def truth(table: Table, record: Record, column: str) -> bool:
+def truth(table: InputTable, record: Record, column: str) -> bool:
     """A yes or no of a record."""
     text = cell(record.values.get(column)).strip().lower()
     if text in TRUE:
@@ -50,7 +50,7 @@ def truth(table: Table, record: Record, column: str) -> bool:
     raise InputError(f"{table.place(record)}: column {column!r} must be True or False, got {shown(text)}")
 
 
-def word(table: Table, record: Record, column: str) -> str:
+def word(table: InputTable, record: Record, column: str) -> str:
     """A non-empty text of a record."""
     text = cell(record.values.get(column)).strip()
     if not text:

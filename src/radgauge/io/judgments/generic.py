@@ -13,7 +13,7 @@ from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, shown
 from radgauge.io.judgments.fields import judgment_table, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
-from radgauge.io.tables import Record, Table
+from radgauge.io.tables import InputTable, Record
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
 
@@ -58,7 +58,7 @@ def read_long_table(path: Path) -> Judgments:
     )
 
 
-def _category(table: Table, record: Record) -> int:
+def _category(table: InputTable, record: Record) -> int:
     text = word(table, record, "category")
     if text in BY_KEY:
         return BY_KEY[text].number

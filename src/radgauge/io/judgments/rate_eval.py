@@ -19,7 +19,7 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.errors import InputError, shown
 from radgauge.io.judgments.judgments import Judgments, rating_scores
-from radgauge.io.tables import Record, Table, read_table
+from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.column_names import shown_names
 from radgauge.metric import Metric
 from radgauge.parsing import parse_json
@@ -211,7 +211,7 @@ def _named_beside(place: Path) -> RateEvalFields:
     return RateEvalFields(**{key: (str(column),) for key, column in named.items()})
 
 
-def _column(table: Table, names: tuple[str, ...]) -> str:
+def _column(table: InputTable, names: tuple[str, ...]) -> str:
     for name in names:
         if name in table.columns:
             return name
@@ -221,7 +221,7 @@ def _column(table: Table, names: tuple[str, ...]) -> str:
     )
 
 
-def _rating(table: Table, record: Record, names: RateEvalFields) -> float:
+def _rating(table: InputTable, record: Record, names: RateEvalFields) -> float:
     if any(name in table.columns for name in names.rating):
         return _number(table, record, _column(table, names.rating))
     if not any(name in table.columns for name in names.errors):
@@ -233,7 +233,7 @@ def _rating(table: Table, record: Record, names: RateEvalFields) -> float:
     return 1 - errors / possible
 
 
-def _number(table: Table, record: Record, column: str) -> float:
+def _number(table: InputTable, record: Record, column: str) -> float:
     try:
         return float(str(record.values.get(column)))
     except ValueError:

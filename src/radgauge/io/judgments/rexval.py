@@ -16,7 +16,7 @@ from radgauge.cases import Case, Key
 from radgauge.errors import InputError, shown
 from radgauge.io.judgments.fields import judgment_table, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores
-from radgauge.io.tables import Record, Table
+from radgauge.io.tables import InputTable, Record
 from radgauge.io.tables.cells import cell
 from radgauge.metric import Rows
 from radgauge.scores import Scores
@@ -83,7 +83,7 @@ def read_rexval(folder: Path) -> Judgments:
     return Judgments("ReXVal", cases, errors, notes=(*notes, *_identical_candidates(cases, errors)))
 
 
-def _whole(table: Table, record: Record, column: str) -> int:
+def _whole(table: InputTable, record: Record, column: str) -> int:
     value = number(table, record, column)
     if not value.is_integer():
         raise InputError(f"{table.place(record)}: {column} must be a whole number, got {value:g}")

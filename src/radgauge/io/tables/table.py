@@ -28,7 +28,7 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class InputTable:
     """A whole table in memory.
 
     Attributes:
@@ -47,7 +47,7 @@ class Table:
         return f"{self.source.name}, {unit} {record.line}"
 
 
-def read_table(path: Path | str, *, encoding: str | None = None) -> Table:
+def read_table(path: Path | str, *, encoding: str | None = None) -> InputTable:
     """Read a table; its name says the format: .csv .tsv .jsonl .json .parquet, text formats also with .gz.
 
     Args:
@@ -63,7 +63,7 @@ def read_table(path: Path | str, *, encoding: str | None = None) -> Table:
     if not records:
         raise InputError(f"{source.name} holds no rows (a header at most)")
     columns = tuple(dict.fromkeys(name for record in records for name in record.values))
-    return Table(replace(source, rows=len(records)), columns, records)
+    return InputTable(replace(source, rows=len(records)), columns, records)
 
 
 def iter_records(

@@ -81,7 +81,7 @@ def read_meta(path: Path) -> dict[str, Any]:
         return meta
 
 
-class Table:
+class EmbeddingTable:
     """Vectors of words, terms and n-grams as read from a file; rows are dequantised when they are used."""
 
     def __init__(self, path: Path) -> None:
@@ -177,9 +177,9 @@ class Table:
 
 
 @lru_cache(maxsize=4)
-def load_table(path: Path) -> Table:
+def load_table(path: Path) -> EmbeddingTable:
     """The table in a file, read once per process."""
-    return Table(path)
+    return EmbeddingTable(path)
 
 
 def _unit(vectors: Vectors) -> Vectors:
@@ -209,7 +209,7 @@ class StaticEncoder:
     batch_size: ClassVar[int] = 8192
 
     @property
-    def table(self) -> Table:
+    def table(self) -> EmbeddingTable:
         """The table, loaded when first needed."""
         return load_table(self._path)
 
@@ -275,7 +275,7 @@ class StaticEncoder:
         lengths: NDArray[np.float64] = np.linalg.norm(self.table.vectors(rows), axis=1).astype(np.float64)
         return lengths
 
-    def _rows(self, text: str, table: Table) -> list[int]:
+    def _rows(self, text: str, table: EmbeddingTable) -> list[int]:
         if "[**" in text:
             text = _MASK.sub(" ", text)
         known, row_of = table._known, table.row_of
@@ -289,7 +289,7 @@ class StaticEncoder:
         return _join_terms(rows, table) if self.terms and len(rows) > 1 else rows
 
 
-def _join_terms(rows: list[int], table: Table) -> list[int]:
+def _join_terms(rows: list[int], table: EmbeddingTable) -> list[int]:
     """Replace runs of words that form a known term by the row of the term, longest first, left to right."""
     sizes, terms = table.term_sizes, table.terms
     joined: list[int] = []

@@ -30,6 +30,7 @@ from radgauge.stats import (
     correlation_difference,
     correlation_table,
 )
+from radgauge.stats.resampling import USUAL, Resampling
 
 Array = NDArray[np.float64]
 KINDS: tuple[Kind, Kind] = ("pearson", "spearman")
@@ -105,9 +106,7 @@ def lay_agreement(
     bins: int = 5,
     models: str = "embedded",
     reading: Readings | None = None,
-    level: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
+    resampling: Resampling = USUAL,
 ) -> LayAgreement:
     """Correlate metrics on raw and lay text, and lay semantics, with the mean annotator's proportion.
 
@@ -121,9 +120,7 @@ def lay_agreement(
         bins: Equal bins of the proportions for kappa.
         models: Model profile of the metrics.
         reading: Shared readings.
-        level: Coverage of the intervals.
-        resamples: Bootstrap resamples; studies are drawn.
-        seed: Seed of all resampling.
+        resampling: Coverage, resamples and seed of the intervals; studies are drawn.
     """
     if bins < 2:
         raise UsageError(f"bins must be 2 or more, got {bins}")
@@ -144,11 +141,9 @@ def lay_agreement(
             correlation_table(
                 np.stack(list(values.values()), axis=1),
                 goal[:, None],
-                rng=np.random.default_rng(seed),
                 kind=kind,
                 studies=studies,
-                level=level,
-                resamples=resamples,
+                **resampling.draw(),
             )
             for values in (raw, lay)
         ]
@@ -157,11 +152,9 @@ def lay_agreement(
                 lay[column],
                 raw[column],
                 target=goal,
-                rng=np.random.default_rng(seed),
                 kind=kind,
                 studies=studies,
-                level=level,
-                resamples=resamples,
+                **resampling.draw(),
             )
             before, after = (each[place][0] for each in both)
             lines.append(LayLine(column, kind, before, after, gain, missing[column]))
@@ -170,7 +163,7 @@ def lay_agreement(
         notes.append("one annotator: there is no agreement among annotators to show")
     return LayAgreement(
         tuple(sorted(lines, key=lambda line: list(raw).index(line.column))),
-        _pairs(proportions, studies, bins=bins, level=level, resamples=resamples, seed=seed),
+        _pairs(proportions, studies, bins=bins, resampling=resampling),
         bins,
         tuple(judgments.ratings),
         len(rated),
@@ -253,7 +246,7 @@ def _values(
 
 
 def _pairs(
-    proportions: dict[str, Array], studies: Sequence[str], *, bins: int, level: float, resamples: int, seed: int
+    proportions: dict[str, Array], studies: Sequence[str], *, bins: int, resampling: Resampling
 ) -> tuple[RaterPair, ...]:
     binned = {
         rater: np.where(np.isnan(values), np.nan, np.minimum(np.floor(values * bins + 1e-9), bins - 1))
@@ -265,11 +258,9 @@ def _pairs(
             cohen_kappa(
                 binned[first],
                 binned[second],
-                rng=np.random.default_rng(seed),
                 weights=weights,
                 studies=studies,
-                level=level,
-                resamples=resamples,
+                **resampling.draw(),
             )
             for weights in ("none", "linear")
         )

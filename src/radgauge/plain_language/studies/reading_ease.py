@@ -13,6 +13,7 @@ from radgauge.errors import InputError
 from radgauge.metrics.readability import ReadabilityIndices
 from radgauge.reading import Readings
 from radgauge.stats import Interval, interval
+from radgauge.stats.resampling import USUAL, Resampling
 
 Array = NDArray[np.float64]
 
@@ -78,9 +79,7 @@ def compare_ease(
     professional: Mapping[Key, str],
     *,
     reading: Readings | None = None,
-    level: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
+    resampling: Resampling = USUAL,
 ) -> Ease:
     """Readability of lay versions beside their originals.
 
@@ -88,9 +87,7 @@ def compare_ease(
         cases: The lay versions (candidates).
         professional: The original of each case.
         reading: Shared readings.
-        level: Coverage of the intervals.
-        resamples: Bootstrap resamples; studies are drawn.
-        seed: Seed of all resampling.
+        resampling: Coverage, resamples and seed of the intervals; studies are drawn.
     """
     missing = [case.key for case in cases if case.key not in professional]
     if missing:
@@ -106,11 +103,9 @@ def compare_ease(
         both = ~np.isnan(change)
         found = interval(
             change,
-            rng=np.random.default_rng(seed),
-            level=level,
             groups=[cases[number].id for number in rows],
-            resamples=resamples,
             judged=both,
+            **resampling.draw(),
         )
         for place, (name, easy) in enumerate(zip(names, metric.directions, strict=True)):
             known = both[:, place]

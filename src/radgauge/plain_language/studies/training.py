@@ -22,6 +22,7 @@ from radgauge.plain_language.replacement import sentences_of
 from radgauge.reading import Readings
 from radgauge.stats import Interval
 from radgauge.stats.resample import draw_weights, percentile_bounds
+from radgauge.stats.resampling import USUAL, Resampling
 
 Array = NDArray[np.float64]
 RANGES = np.round(np.linspace(0.0, 1.0, 11), 1)
@@ -81,9 +82,7 @@ def training_runs(
     threshold: float = 0.8,
     every_pair: bool = False,
     reading: Readings | None = None,
-    level: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
+    resampling: Resampling = USUAL,
 ) -> tuple[TrainingRun, ...]:
     """Figure 2 for any set of systems, by series and training size.
 
@@ -95,9 +94,7 @@ def training_runs(
         every_pair: Count every pair of a generated and a reference sentence instead of the closest of each
             generated sentence.
         reading: Shared readings.
-        level: Coverage of the intervals.
-        resamples: Bootstrap resamples.
-        seed: Seed of all resampling.
+        resampling: Coverage, resamples and seed of the intervals.
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"threshold must be above 0 and at most 1, got {threshold:g}")
@@ -120,9 +117,7 @@ def training_runs(
             shared,
             threshold=threshold,
             every_pair=every_pair,
-            level=level,
-            resamples=resamples,
-            rng=np.random.default_rng(seed),
+            resampling=resampling,
         )
         for system in systems
     ]
@@ -137,9 +132,7 @@ def _run(
     *,
     threshold: float,
     every_pair: bool,
-    level: float,
-    resamples: int,
-    rng: np.random.Generator,
+    resampling: Resampling,
 ) -> TrainingRun:
     split = {text: sentences_of(text) for case in cases for text in (case.candidate, *case.references)}
     judged = [case for case in cases if split[case.candidate] and any(map(split.get, case.references))]
@@ -153,7 +146,7 @@ def _run(
     ours = _vectors([case.candidate for case in judged], encoder, reading)
     theirs = _vectors([next(t for t in case.references if split[t]) for case in judged], encoder, reading)
     drawn, alike, excess = [], [], []
-    for weights in draw_weights(len(judged), resamples=resamples, rng=rng):
+    for weights in draw_weights(len(judged), resamples=resampling.resamples, rng=resampling.rng()):
         totals = weights @ hits
         drawn.append(totals[:, 0] / totals[:, 1])
         own, others = _pairwise(ours, weights), _pairwise(theirs, weights)
@@ -165,8 +158,8 @@ def _run(
 
     def between(value: float, replicates: list[Array]) -> Interval:
         known = np.concatenate(replicates) if replicates else np.full(1, np.nan)
-        low, high = percentile_bounds(known[:, None], level=level)[:, 0]
-        return Interval(value, float(low), float(high), level, "percentile", len(judged), missing)
+        low, high = percentile_bounds(known[:, None], level=resampling.level)[:, 0]
+        return Interval(value, float(low), float(high), resampling.level, "percentile", len(judged), missing)
 
     apart = between(mine - reference, excess)
     return TrainingRun(

@@ -12,7 +12,7 @@ from typing import Any
 import radgauge
 from radgauge.errors import UsageError
 from radgauge.files import replacing, write_file
-from radgauge.studies.oracle.find import Match
+from radgauge.studies.oracle.find import Retrieved
 
 ENDINGS = (".jsonl", ".csv")
 
@@ -29,7 +29,12 @@ def about_path(path: Path) -> Path:
 
 
 def write_matches(
-    path: Path, matches: Sequence[Match], *, system: str, text: bool = True, about: Mapping[str, Any] | None = None
+    path: Path,
+    matches: Sequence[Retrieved],
+    *,
+    system: str,
+    text: bool = True,
+    about: Mapping[str, Any] | None = None,
 ) -> None:
     """Write one record per match, and signatures, versions and hashes to a second file beside it.
 
@@ -53,7 +58,7 @@ def write_matches(
     write_file(about_path(path), json.dumps(header, ensure_ascii=False, indent=1) + "\n")
 
 
-def _record(match: Match, system: str, text: bool) -> dict[str, Any]:
+def _record(match: Retrieved, system: str, text: bool) -> dict[str, Any]:
     return {
         "id": match.id,
         "system": system if match.rank == 1 else f"{system} {match.rank}",

@@ -41,7 +41,7 @@ Search = Callable[..., Iterator[Found]]
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Retrieved:
     """One report found for one query.
 
     Attributes:
@@ -74,7 +74,7 @@ def oracle(
     models: str = "embedded",
     reading: Readings | None = None,
     progress: Progress | None = None,
-) -> list[Match]:
+) -> list[Retrieved]:
     """The best-scoring reports of a corpus for every query, exactly.
 
     Ties go to the text that occurs more often in the corpus, then to the smaller id. So a query with which no
@@ -112,7 +112,7 @@ def oracle(
         found[text] = result
         if progress is not None:
             progress("queries", number, len(distinct))
-    matches: list[Match] = []
+    matches: list[Retrieved] = []
     for identifier, text in asked:
         matches += _matches(identifier, found.get(text), place, fallback, zero=judge.name in COUNT_MATCHES)
     return matches
@@ -135,23 +135,25 @@ def search_for(metric: Metric) -> Search:
     return search
 
 
-def _matches(identifier: str, found: Found | None, corpus: Corpus, fallback: str, *, zero: bool) -> list[Match]:
+def _matches(
+    identifier: str, found: Found | None, corpus: Corpus, fallback: str, *, zero: bool
+) -> list[Retrieved]:
     if found is None or not len(found.indices):
         reason = "empty reference" if found is None else found.why_not
-        return [Match(identifier, 1, "", float("nan"), "", 0, reason)]
+        return [Retrieved(identifier, 1, "", float("nan"), "", 0, reason)]
     nothing = zero and round(float(found.scores[0]), DECIMALS) == 0
     if nothing and fallback:
         at = next((place for place, text in enumerate(corpus.texts) if text.strip() == fallback.strip()), None)
         known = ("", 0) if at is None else (corpus.ids[at], corpus.frequencies[at])
-        return [Match(identifier, 1, known[0], 0.0, fallback, known[1], f"{NO_MATCH}; this is the fallback")]
+        return [Retrieved(identifier, 1, known[0], 0.0, fallback, known[1], f"{NO_MATCH}; this is the fallback")]
     note = f"{NO_MATCH}; the most frequent reports are given" if nothing else ""
     return [
-        Match(identifier, rank, corpus.ids[at], float(score), corpus.texts[at], corpus.frequencies[at], note)
+        Retrieved(identifier, rank, corpus.ids[at], float(score), corpus.texts[at], corpus.frequencies[at], note)
         for rank, (at, score) in enumerate(zip(found.indices.tolist(), found.scores, strict=True), start=1)
     ]
 
 
-def mean_score(matches: list[Match]) -> float:
+def mean_score(matches: list[Retrieved]) -> float:
     """The mean of the best scores over the queries that could be judged; NaN if there is none."""
     scores = np.array([match.score for match in matches if match.rank == 1])
     return float(scores[~np.isnan(scores)].mean()) if (~np.isnan(scores)).any() else float("nan")

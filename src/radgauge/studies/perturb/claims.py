@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from radgauge.studies.perturb.edits import Proposal
 from radgauge.studies.perturb.grammar import article, capital, is_plural, shrink, small, subject_is_plural
 from radgauge.studies.perturb.knowledge import Rules, knowledge
-from radgauge.studies.perturb.report import FINDINGS, Report, is_significant
+from radgauge.studies.perturb.report import FINDINGS, ParsedReport, is_significant
 
 _ARTICLE = re.compile(r"\b([Aa]n?) ([\w-]+)")
 _PHRASE_END = re.compile(
@@ -18,7 +18,7 @@ _LIST = re.compile(r",|\b(?:or|nor|and)\b")
 _SPACED = re.compile(r" [.,;]")
 
 
-def flip_negation(report: Report) -> Iterator[Proposal]:
+def flip_negation(report: ParsedReport) -> Iterator[Proposal]:
     """Deny what is stated (an omission), state what is denied (a false finding)."""
     known = knowledge()
     for index, sentence in enumerate(report.reading.sentences):
@@ -65,17 +65,17 @@ def _stated(words: str, match: re.Match[str], template: str) -> str:
     return words[: match.start()] + after
 
 
-def hedge(report: Report) -> Iterator[Proposal]:
+def hedge(report: ParsedReport) -> Iterator[Proposal]:
     """Make a stated pathology uncertain."""
     yield from _of_stated(report, knowledge().hedge, assertion="present", category=7)
 
 
-def make_certain(report: Report) -> Iterator[Proposal]:
+def make_certain(report: ParsedReport) -> Iterator[Proposal]:
     """State a pathology that the report holds for possible."""
     yield from _of_stated(report, knowledge().make_certain, assertion="uncertain", category=8)
 
 
-def _of_stated(report: Report, rules: Rules, *, assertion: str, category: int) -> Iterator[Proposal]:
+def _of_stated(report: ParsedReport, rules: Rules, *, assertion: str, category: int) -> Iterator[Proposal]:
     for index in range(len(report.reading.sentences)):
         found = [each for each in report.stated(index) if each.assertion == assertion]
         if found:
@@ -83,7 +83,7 @@ def _of_stated(report: Report, rules: Rules, *, assertion: str, category: int) -
                 yield from _proposal(report, index, after, category=category, significant=is_significant(found))
 
 
-def add_comparison(report: Report) -> Iterator[Proposal]:
+def add_comparison(report: ParsedReport) -> Iterator[Proposal]:
     """Say of a finding how it compares with a prior that the report does not speak of."""
     for index in range(len(report.reading.sentences)):
         words = report.sentence(index)
@@ -98,7 +98,7 @@ def add_comparison(report: Report) -> Iterator[Proposal]:
                 )
 
 
-def drop_comparison(report: Report) -> Iterator[Proposal]:
+def drop_comparison(report: ParsedReport) -> Iterator[Proposal]:
     """Take the comparison with a prior out of a sentence."""
     for index in range(len(report.reading.sentences)):
         found = [each for each in report.by_sentence[index] if each.attributes.change]
@@ -128,7 +128,9 @@ def _agreeing(template: str, before: str) -> str:
     return template.replace("{is}", "are" if plural else "is").replace("{s}", "" if plural else "s")
 
 
-def _proposal(report: Report, index: int, after: str, *, category: int, significant: bool) -> Iterator[Proposal]:
+def _proposal(
+    report: ParsedReport, index: int, after: str, *, category: int, significant: bool
+) -> Iterator[Proposal]:
     before = report.sentence(index)
     after = re.sub(r" {2,}", " ", after)
     if not _SPACED.search(before):  # tokenised reports keep the spaces before their full stops

@@ -25,7 +25,7 @@ class FalseFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class EditTerms:
     """The tables of knowledge.toml; words in lower case."""
 
     location: dict[str, list[str]]
@@ -57,11 +57,11 @@ class Knowledge:
 
 
 @cache
-def knowledge() -> Knowledge:
+def knowledge() -> EditTerms:
     """The shipped knowledge, read once."""
     raw = tomllib.loads((files("radgauge.studies.perturb") / "knowledge.toml").read_text(encoding="utf-8"))
     fixed = raw["location_fixed"]
-    return Knowledge(
+    return EditTerms(
         location=raw["location"],
         severity=raw["severity"],
         location_word=_words(raw["location"]),

@@ -12,7 +12,7 @@ from radgauge.errors import UsageError
 from radgauge.studies.perturb import claims, sentences, words
 from radgauge.studies.perturb.edits import KINDS, Perturbed, Proposal, apply
 from radgauge.studies.perturb.grammar import in_case_of
-from radgauge.studies.perturb.report import Fact, Report, read
+from radgauge.studies.perturb.report import Fact, ParsedReport, read
 from radgauge.studies.perturb.sentences import Corpus
 
 MOST_SYNONYMS = 3  # places that one paraphrase changes
@@ -74,19 +74,19 @@ _WHOLE = ("unknown_word", "normal_report", "swap_report")  # their words are giv
 _UNCHANGED = ("unknown_word", "reorder", "paraphrase")
 
 
-def _same(before: Report, after: Report) -> bool:
+def _same(before: ParsedReport, after: ParsedReport) -> bool:
     """Whether two reports say the same of all findings and devices, in whatever order."""
     return before.all_facts == after.all_facts
 
 
-def _changed_sentence(report: Report, proposal: Proposal) -> int:
+def _changed_sentence(report: ParsedReport, proposal: Proposal) -> int:
     for index, sentence in enumerate(report.reading.sentences):
         if sentence.start <= proposal.start < max(sentence.end, sentence.start + 1):
             return index
     return -1
 
 
-def _confirmed(report: Report, kind: str, proposal: Proposal) -> bool:
+def _confirmed(report: ParsedReport, kind: str, proposal: Proposal) -> bool:
     """Whether the reader sees in the result what the edit claims."""
     text = report.text[: proposal.start] + proposal.after + report.text[proposal.end :]
     if text == report.text or not text.strip():
@@ -103,8 +103,10 @@ def _confirmed(report: Report, kind: str, proposal: Proposal) -> bool:
     return check(report.facts(index), result.facts(index))
 
 
-def _proposals(report: Report, kind: str, *, rng: np.random.Generator, corpus: Corpus | None) -> list[Proposal]:
-    makers: Mapping[str, Callable[[Report], Iterable[Proposal]]] = {
+def _proposals(
+    report: ParsedReport, kind: str, *, rng: np.random.Generator, corpus: Corpus | None
+) -> list[Proposal]:
+    makers: Mapping[str, Callable[[ParsedReport], Iterable[Proposal]]] = {
         "remove_pathology": sentences.remove_pathology,
         "remove_insignificant": sentences.remove_insignificant,
         "remove_normal": sentences.remove_normal,

@@ -20,7 +20,7 @@ Fact = tuple[str, str, str, tuple[str, ...], str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ParsedReport:
     """A text with its reading.
 
     Attributes:
@@ -92,17 +92,17 @@ def is_significant(mentions: Sequence[Mention]) -> bool:
 _LONGEST_KEPT = 20_000  # characters; what is longer is read anew each time, so that memory stays bounded
 
 
-def read(text: str) -> Report:
+def read(text: str) -> ParsedReport:
     """The report, read once."""
     return _kept(text) if len(text) <= _LONGEST_KEPT else _read(text)
 
 
 @lru_cache(maxsize=4096)
-def _kept(text: str) -> Report:
+def _kept(text: str) -> ParsedReport:
     return _read(text)
 
 
-def _read(text: str) -> Report:
+def _read(text: str) -> ParsedReport:
     reading = read_report(text)
     by_sentence: list[list[Mention]] = [[] for _ in reading.sentences]
     for mention in reading.mentions:
@@ -113,7 +113,7 @@ def _read(text: str) -> Report:
     openings = frozenset(sentence.start for sentence in reading.sentences)
     in_section = Counter(sentence.section for sentence in reading.sentences)
     grouped = tuple(map(tuple, by_sentence))
-    return Report(text, reading, grouped, _region(reading.mentions), openings, in_section)
+    return ParsedReport(text, reading, grouped, _region(reading.mentions), openings, in_section)
 
 
 def _region(mentions: Sequence[Mention]) -> str:

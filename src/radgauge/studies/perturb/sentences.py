@@ -12,7 +12,7 @@ from radgauge.report_reader import load_lexicon
 from radgauge.studies.perturb.edits import Proposal
 from radgauge.studies.perturb.grammar import with_number
 from radgauge.studies.perturb.knowledge import knowledge
-from radgauge.studies.perturb.report import Report, is_significant, read
+from radgauge.studies.perturb.report import ParsedReport, is_significant, read
 
 LONGEST_STANDARD = 6  # sentences of a standard normal report
 LEAST_NORMAL = 2  # normal reports of a region behind its standard report
@@ -41,7 +41,7 @@ class Corpus:
         {}
         """
         distinct = [read(text) for text in dict.fromkeys(texts) if text.strip()]
-        normal: dict[str, list[Report]] = {}
+        normal: dict[str, list[ParsedReport]] = {}
         for report in distinct:
             if report.region and report.is_normal:
                 normal.setdefault(report.region, []).append(report)
@@ -52,7 +52,7 @@ class Corpus:
         )
 
 
-def _standard(reports: Sequence[Report]) -> str:
+def _standard(reports: Sequence[ParsedReport]) -> str:
     """The most frequent normal sentences, each of which says something the ones before do not."""
     counts: Counter[str] = Counter()
     said: dict[str, frozenset[str]] = {}
@@ -76,7 +76,7 @@ def _standard(reports: Sequence[Report]) -> str:
     return " ".join(chosen)
 
 
-def _removal(report: Report, index: int, *, category: int, significant: bool) -> Iterator[Proposal]:
+def _removal(report: ParsedReport, index: int, *, category: int, significant: bool) -> Iterator[Proposal]:
     """Take out a sentence with the space, the number and, if nothing else is under it, the heading before it."""
     text, sentences = report.text, report.reading.sentences
     if len(sentences) < 2:
@@ -97,7 +97,7 @@ def _removal(report: Report, index: int, *, category: int, significant: bool) ->
     yield Proposal(start, end, "", category, significant)
 
 
-def remove_pathology(report: Report) -> Iterator[Proposal]:
+def remove_pathology(report: ParsedReport) -> Iterator[Proposal]:
     """Sentences that state a pathology which matters."""
     for index in range(len(report.reading.sentences)):
         stated = report.stated(index)
@@ -105,7 +105,7 @@ def remove_pathology(report: Report) -> Iterator[Proposal]:
             yield from _removal(report, index, category=2, significant=True)
 
 
-def remove_insignificant(report: Report) -> Iterator[Proposal]:
+def remove_insignificant(report: ParsedReport) -> Iterator[Proposal]:
     """Sentences about the examination, the patient's history or who was told, without any finding."""
     spoken = {each.sentence for each in report.reading.mentions if each.kind != "anatomy"}
     for index, sentence in enumerate(report.reading.sentences):
@@ -119,7 +119,7 @@ def remove_insignificant(report: Report) -> Iterator[Proposal]:
             yield from _removal(report, index, category=0, significant=False)
 
 
-def remove_normal(report: Report) -> Iterator[Proposal]:
+def remove_normal(report: ParsedReport) -> Iterator[Proposal]:
     """Sentences that say only what is normal or absent."""
     said = {each.sentence for each in report.reading.mentions if each.kind == "normality"}
     for index, sentence in enumerate(report.reading.sentences):
@@ -129,14 +129,14 @@ def remove_normal(report: Report) -> Iterator[Proposal]:
             yield from _removal(report, index, category=0, significant=False)
 
 
-def normal_report(report: Report, corpus: Corpus | None) -> Iterator[Proposal]:
+def normal_report(report: ParsedReport, corpus: Corpus | None) -> Iterator[Proposal]:
     """The standard normal report in the place of a normal one."""
     standard = corpus.normal.get(report.region, "") if corpus is not None else ""
     if standard and report.is_normal and standard.split() != report.text.split():
         yield Proposal(0, len(report.text), standard, 0, False)
 
 
-def swap_report(report: Report, corpus: Corpus | None, rng: np.random.Generator) -> Iterator[Proposal]:
+def swap_report(report: ParsedReport, corpus: Corpus | None, rng: np.random.Generator) -> Iterator[Proposal]:
     """The report of another study of the same body region that says other things."""
     if corpus is None:
         return
@@ -148,11 +148,11 @@ def swap_report(report: Report, corpus: Corpus | None, rng: np.random.Generator)
             yield Proposal(0, len(report.text), other, 0, True)
 
 
-def _claims(report: Report) -> set[str]:
+def _claims(report: ParsedReport) -> set[str]:
     return {each.concept for found in report.by_sentence for each in found if each.assertion != "absent"}
 
 
-def add_finding(report: Report) -> Iterator[Proposal]:
+def add_finding(report: ParsedReport) -> Iterator[Proposal]:
     """A sentence with a finding that the report does not name, behind one of the sentences on findings."""
     lexicon = load_lexicon()
     named = {each.concept for each in report.reading.mentions}
@@ -171,7 +171,7 @@ def add_finding(report: Report) -> Iterator[Proposal]:
                 yield Proposal(place, place, f" {sentence}", 1, True)
 
 
-def _denied(report: Report) -> set[str]:
+def _denied(report: ParsedReport) -> set[str]:
     """Findings that are denied by something being called normal: "heart size is normal"."""
     lexicon = load_lexicon()
     normal = [each for each in report.reading.mentions if each.kind == "normality" and each.assertion == "present"]
@@ -179,7 +179,7 @@ def _denied(report: Report) -> set[str]:
     return {denied for name in concepts for denied in lexicon[name].denies}
 
 
-def reorder(report: Report) -> Iterator[Proposal]:
+def reorder(report: ParsedReport) -> Iterator[Proposal]:
     """Two sentences of one section in exchanged places, none of which leans on the one before it."""
     text, sentences = report.text, report.reading.sentences
     leaning = [knowledge().leaning.match(report.sentence(index)) is not None for index in range(len(sentences))]

@@ -21,7 +21,8 @@ from radgauge.reading import Readings
 from radgauge.scores import Results, Scores, score
 from radgauge.stats.corrections import adjust
 from radgauge.stats.paired import Alternative, permutation_test
-from radgauge.stats.resample import Rows, interval, mean_scores
+from radgauge.stats.resample import CorpusScores, Rows, interval, mean_scores
+from radgauge.stats.resampling import USUAL, Resampling
 from radgauge.stats.unpaired import unpaired_test
 from radgauge.studies.perturb.edits import KINDS, Perturbed
 from radgauge.studies.perturb.make import Laboratory
@@ -154,10 +155,8 @@ def evaluate(
     cases: Mapping[str, Case] | None = None,
     reading: Readings | None = None,
     models: str = "embedded",
-    resamples: int = 1000,
     permutations: int = 5000,
-    level: float = 0.95,
-    seed: int = 0,
+    resampling: Resampling = USUAL,
 ) -> SensitivityStudy:
     """Judge the perturbed reports with metrics and say how each metric treats each kind of change.
 
@@ -167,10 +166,8 @@ def evaluate(
         cases: Cases of the originals by id, for their images.
         reading: Cache and progress.
         models: "embedded", "published" or a folder.
-        resamples: Bootstrap resamples of the reports.
         permutations: Permutations behind each p value.
-        level: Coverage of the intervals.
-        seed: Seed of the resampling.
+        resampling: Coverage, resamples and seed of the intervals; reports are drawn.
     """
     made = perturbed_cases(laboratory, cases=cases)
     if not made:
@@ -190,10 +187,8 @@ def evaluate(
                 studies,
                 kinds,
                 significant,
-                resamples=resamples,
                 permutations=permutations,
-                level=level,
-                seed=seed,
+                resampling=resampling,
             )
             for scores in results.values()
         ),
@@ -207,10 +202,8 @@ def _sensitivity(
     kinds: list[str],
     significant: Mapping[tuple[str, str], bool],
     *,
-    resamples: int,
     permutations: int,
-    level: float,
-    seed: int,
+    resampling: Resampling,
 ) -> Sensitivity:
     row = {study: number for number, study in enumerate(studies)}
     column = {kind: number for number, kind in enumerate(kinds)}
@@ -221,27 +214,21 @@ def _sensitivity(
         weighty[row[study], column[kind]] = significant[study, kind]
     sign = 1.0 if scores.directions[0] else -1.0
 
-    def bounded(rows: Rows, corpus: object = None) -> Value:
+    def bounded(rows: Rows, corpus: CorpusScores = mean_scores) -> Value:
         if not len(rows) or np.isnan(rows).all():
             return Value(np.nan, np.nan, np.nan, 0)
-        found = interval(
-            rows,
-            corpus or mean_scores,  # type: ignore[arg-type]
-            rng=np.random.default_rng(seed),
-            level=level,
-            resamples=resamples,
-        )[0]
+        found = interval(rows, corpus, **resampling.draw())[0]
         return Value(found.value, found.low, found.high, int((~np.isnan(rows)).any(axis=1).sum()))
 
     def delta(calm: str, grave: str) -> Delta:
         rows = sign * table[:, [column[calm], column[grave]]]
         found = bounded(rows, _difference)
         chance: _Chance = {"permutations": permutations, "alternative": "greater"}
-        apart = unpaired_test(rows[:, 0], rows[:, 1], rng=np.random.default_rng(seed), **chance)
+        apart = unpaired_test(rows[:, 0], rows[:, 1], rng=resampling.rng(), **chance)
         both = rows[~np.isnan(rows).any(axis=1)]
         paired = paired_p = np.nan
         if len(both):
-            test = permutation_test(both[:, :1], both[:, 1:], rng=np.random.default_rng(seed), **chance)
+            test = permutation_test(both[:, :1], both[:, 1:], rng=resampling.rng(), **chance)
             paired, paired_p = float(test.differences[0]), float(test.p[0])
         return Delta(
             value=found.value,

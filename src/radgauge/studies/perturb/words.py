@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from radgauge.studies.perturb.edits import Proposal
 from radgauge.studies.perturb.grammar import fit
 from radgauge.studies.perturb.knowledge import knowledge, synonyms
-from radgauge.studies.perturb.report import Report, is_significant
+from radgauge.studies.perturb.report import ParsedReport, is_significant
 
 _MEASUREMENT = re.compile(r"(?<![\d.,/-])(\d{1,3}(?:\.\d{1,2})?)(?=\s?-?(?:mm|cm|x|×|by)\b)", re.IGNORECASE)
 _UNIT = re.compile(r"[\d.\s]*(?:(?:x|×|by)\s*[\d.]+\s*)*-?(?:mm|cm)\b", re.IGNORECASE)
@@ -19,13 +19,15 @@ _SIZES = ("trace", "tiny", "small")
 _FACTORS = (0.4, 0.5, 2.0, 2.5, 3.0)
 
 
-def _placed(report: Report, start: int, end: int, after: str, *, category: int, significant: bool) -> Proposal:
+def _placed(
+    report: ParsedReport, start: int, end: int, after: str, *, category: int, significant: bool
+) -> Proposal:
     opening = start in report.openings
     start, end, after = fit(report.text, start, end, after=after, opening=opening)
     return Proposal(start, end, after, category, significant)
 
 
-def change_location(report: Report) -> Iterator[Proposal]:
+def change_location(report: ParsedReport) -> Iterator[Proposal]:
     """Sides and places in sentences that state a pathology or a device."""
     known = knowledge()
     for index, sentence in enumerate(report.reading.sentences):
@@ -45,7 +47,7 @@ def change_location(report: Report) -> Iterator[Proposal]:
                 yield _placed(report, *match.span(), after, category=3, significant=is_significant(found))
 
 
-def change_severity(report: Report) -> Iterator[Proposal]:
+def change_severity(report: ParsedReport) -> Iterator[Proposal]:
     """Degrees of pathologies that the report states."""
     known = knowledge()
     for modifier in report.reading.modifiers:
@@ -65,7 +67,7 @@ def change_severity(report: Report) -> Iterator[Proposal]:
             )
 
 
-def unknown_word(report: Report) -> Iterator[Proposal]:
+def unknown_word(report: ParsedReport) -> Iterator[Proposal]:
     """Words without content, outside everything the reader understood."""
     known = knowledge()
     spans = [(each.start, each.end) for each in report.reading.mentions]
@@ -79,7 +81,7 @@ def unknown_word(report: Report) -> Iterator[Proposal]:
                 yield Proposal(*match.span(), known.unknown_token, 0, False)
 
 
-def change_measurement(report: Report) -> Iterator[Proposal]:
+def change_measurement(report: ParsedReport) -> Iterator[Proposal]:
     """Sizes and distances in mm or cm, by a factor of two or more."""
     for sentence in report.reading.sentences:
         if sentence.section in ("technique", "history"):
@@ -96,7 +98,7 @@ def change_measurement(report: Report) -> Iterator[Proposal]:
                     yield _placed(report, *match.span(), after, category=category, significant=True)
 
 
-def paraphrase(report: Report) -> Iterator[Proposal]:
+def paraphrase(report: ParsedReport) -> Iterator[Proposal]:
     """Synonyms of findings from the lexicon, and turns of phrase."""
     known, words = knowledge(), synonyms()
     for mention in report.reading.mentions:
@@ -120,7 +122,7 @@ def paraphrase(report: Report) -> Iterator[Proposal]:
             yield _placed(report, *match.span(), match.expand(template), category=0, significant=False)
 
 
-def _repeats(report: Report, start: int, term: str) -> bool:
+def _repeats(report: ParsedReport, start: int, term: str) -> bool:
     """Whether the term says again what stands before it: "pleural pleural fluid", "air space lung opacity"."""
     before = report.text[max(0, start - 30) : start].lower().split()
     if not before:

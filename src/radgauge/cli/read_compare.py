@@ -69,7 +69,9 @@ def show_comparison(explained: Explanation, *, reference: str, candidate: str) -
     """Both texts with colours, then the sentences."""
     from rich.text import Text
 
-    from radgauge.cli.render import console, number, plain_table
+    from radgauge.show.tables import Cell, Column, table
+    from radgauge.show.terminal import console
+    from radgauge.show.wording import number
 
     out = console()
     out.print(Text("reference", style="dim"))
@@ -77,21 +79,23 @@ def show_comparison(explained: Explanation, *, reference: str, candidate: str) -
     out.print(Text("\ncandidate", style="dim"))
     out.print(_coloured(candidate, [(note.kind, note.candidate_spans) for note in explained.notes]))
     out.print()
-    table = plain_table("", "what", "weight", right=(2,), fold=(1,))
-    for note in explained.notes:
-        cost = note.data.get("cost")
-        table.add_row(
-            Text(WORDS.get(note.kind, note.kind), style=STYLES.get(note.kind, "")),
+    rows = [
+        (
+            Cell(WORDS.get(note.kind, note.kind), style=STYLES.get(note.kind, "")),
             note.text,
-            "" if cost is None else number(cost),
+            "" if (cost := note.data.get("cost")) is None else number(cost),
         )
-    out.print(table if explained.notes else "no finding in either report")
+        for note in explained.notes
+    ]
+    if rows:
+        out.show(table("", Column("what", fold=True), Column("weight", right=True), rows=rows))
+    else:
+        out.print("no finding in either report")
     values = explained.values
-    out.print(
+    out.say(
         f"\nquality {number(values['errors_quality'])} (1 = no error, about 0 = a normal template, "
         f"-1 = misleading); {values['errors_total']:.0f} errors, "
-        f"{values['errors_significant']:.0f} clinically significant",
-        soft_wrap=True,
+        f"{values['errors_significant']:.0f} clinically significant"
     )
 
 

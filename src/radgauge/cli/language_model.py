@@ -1,4 +1,4 @@
-"""Options of verbs that may ask a language model, and how they show what it costs."""
+"""How verbs ask a language model and show what it costs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -19,43 +19,7 @@ if TYPE_CHECKING:
     from radgauge.llm import Journal, LanguageModel, Limits, Usage
     from radgauge.llm.numbered import Progress
 
-_PANEL = "Language model"
 _LOG_EVERY = 60.0  # seconds
-
-Batch = Annotated[int, typer.Option("--batch", min=1, help="Sentences per request.", rich_help_panel=_PANEL)]
-Parallel = Annotated[
-    int, typer.Option("--parallel", min=1, max=64, help="Requests at the same time.", rich_help_panel=_PANEL)
-]
-RequestsPerMinute = Annotated[
-    int, typer.Option("--requests-per-minute", min=0, help="0 = no limit.", rich_help_panel=_PANEL)
-]
-TokensPerMinute = Annotated[
-    int, typer.Option("--tokens-per-minute", min=0, help="0 = no limit.", rich_help_panel=_PANEL)
-]
-PriceIn = Annotated[
-    float, typer.Option("--price-in", min=0, help="Price of a million tokens of question.", rich_help_panel=_PANEL)
-]
-PriceOut = Annotated[
-    float, typer.Option("--price-out", min=0, help="Price of a million tokens of answer.", rich_help_panel=_PANEL)
-]
-MaxCost = Annotated[
-    float | None,
-    typer.Option(
-        "--max-cost", min=0, help="Stop before the folder's cost, earlier runs included, can exceed this.",
-        rich_help_panel=_PANEL,
-    ),
-]  # fmt: skip
-Timeout = Annotated[
-    float,
-    typer.Option("--timeout", help="Seconds from a question to the end of its answer.", rich_help_panel=_PANEL),
-]
-
-RetryFailed = Annotated[
-    bool,
-    typer.Option(
-        "--retry-failed", help="Ask again for sentences that an earlier run gave up.", rich_help_panel=_PANEL
-    ),
-]
 
 
 @contextmanager

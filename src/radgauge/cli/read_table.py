@@ -13,30 +13,30 @@ if TYPE_CHECKING:
     from radgauge.cases import Case
 
 
-def write_table_graphs(
-    table: Path | None, output: Path, *, models: str, columns: str | None, section: str | None
-) -> str:
+def write_table_graphs(table: Path | None, output: Path, *, models: str, form: o.ReportForm) -> str:
     """Write a graph per report, and return a sentence about it.
 
     Args:
         table: Reports as `radgauge score` reads them.
         output: A .json file; `radgraph` reads it back as `models`.
         models: Profile of the graphs, and optionally the network: "published", "published:radgraph-xl".
-        columns: Role=column, for tables whose names do not speak for themselves.
-        section: Section choice.
+        form: How the table is read.
     """
     from radgauge.errors import UsageError
+    from radgauge.io.case_files import read_cases
     from radgauge.metrics.radgraph import NETWORKS, RadGraph
     from radgauge.report_reader.graph_json import EMBEDDED_SOURCE, write_graphs
 
     if output.suffix != ".json":
         raise UsageError(f"graphs are written as .json, got {output.name!r}")
-    cases = o.read_case_file([table] if table else None, columns=columns, section=section).cases
+    if table is None:
+        raise UsageError("no reports given: name a table of reports")
+    cases = read_cases(table, columns=form.roles, section=form.section, encoding=form.encoding).cases
     named = next((name for name in NETWORKS if models.endswith(f":{name}")), None)
     network = named or NETWORKS[0]
     profile = models.removesuffix(f":{named}")  # a profile or folder alone where no network is named
     metric = RadGraph(models=profile, network=network)
-    reading = o.open_readings(no_cache=False, quiet=False)
+    reading = o.ReadingOutput().readings()
     texts = {key: text for key, text in _texts(cases).items() if text.strip()}
     graphs = dict(zip(texts, metric.graphs(list(texts.values()), reading=reading), strict=True))
     read = {key: graph for key, graph in graphs.items() if "unread" not in graph}

@@ -1,0 +1,69 @@
+"""How intervals and tests draw, as one record: what every study hands on to the statistics below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypedDict
+
+import numpy as np
+
+from radgauge.choices import CorrelationMethod, IntervalMethod
+from radgauge.errors import UsageError
+
+
+class Draw(TypedDict):
+    """The keywords of a bootstrap: a generator of its own, coverage, number of resamples."""
+
+    rng: np.random.Generator
+    level: float
+    resamples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """Bootstrap settings.
+
+    Attributes:
+        level: Coverage of the intervals.
+        resamples: Bootstrap resamples; where a study allows 0, it then gives no intervals (NaN).
+        method: Kind of interval; `auto` means percentiles for correlations, `yu2022` is for correlations only.
+        seed: Seed of every draw.
+
+    >>> Resampling(resamples=0).at_least(1).resamples
+    1
+    """
+
+    level: float = 0.95
+    resamples: int = 1000
+    method: IntervalMethod | CorrelationMethod = "auto"
+    seed: int = 0
+
+    def rng(self) -> np.random.Generator:
+        """A fresh generator: every analysis begins with the seed, so that one does not change another."""
+        return np.random.default_rng(self.seed)
+
+    @property
+    def interval(self) -> IntervalMethod:
+        """The method, for corpus scores and their differences."""
+        if self.method == "yu2022":
+            raise UsageError("the interval yu2022 is one of correlations; choose auto, percentile, bca or t")
+        return self.method
+
+    @property
+    def correlation_interval(self) -> CorrelationMethod:
+        """The method, for correlations."""
+        if self.method == "t":
+            raise UsageError("correlations have no t interval; choose percentile, bca or yu2022")
+        return "percentile" if self.method == "auto" else self.method
+
+    def draw(self) -> Draw:
+        """The keywords that the functions of `radgauge.stats` share."""
+        return {"rng": self.rng(), "level": self.level, "resamples": self.resamples}
+
+    def at_least(self, resamples: int) -> Resampling:
+        """The same with no fewer resamples than these."""
+        return replace(self, resamples=max(self.resamples, resamples))
+
+
+USUAL = Resampling()
+"""95 % intervals from 1,000 resamples, seed 0."""

@@ -1,0 +1,95 @@
+"""Option groups: one definition, many verbs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import typer
+from typer.testing import CliRunner
+
+from radgauge.cli import VERBS, app
+from radgauge.cli.options import command
+
+MOST_OWN = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Two options."""
+
+    colour: Annotated[Literal["red", "blue"], typer.Option("--colour")] = "red"
+    size: Annotated[int, typer.Option("--size", min=1)] = 3
+
+
+LARGE = Group(size=7)
+
+
+def _app() -> tuple[typer.Typer, list[tuple[str, Group]]]:
+    made, calls = typer.Typer(), []
+
+    @command(made, "draw")
+    def draw(name: Annotated[str, typer.Argument()], group: Group = LARGE) -> None:
+        """Draw."""
+        calls.append((name, group))
+
+    @command(made, "other")
+    def other(group: Group) -> None:
+        """Other."""
+        calls.append(("other", group))
+
+    return made, calls
+
+
+def test_a_group_becomes_options_and_comes_back_whole() -> None:
+    made, calls = _app()
+    for line in (["draw", "a", "--colour", "blue"], ["draw", "b", "--size", "2"], ["other"]):
+        assert CliRunner().invoke(made, line).exit_code == 0
+    assert calls == [
+        ("a", Group(colour="blue", size=7)),
+        ("b", Group(colour="red", size=2)),
+        ("other", Group(colour="red", size=3)),
+    ]
+
+
+def test_help_lists_choices_and_wrong_ones_are_refused() -> None:
+    made, calls = _app()
+    shown = CliRunner().invoke(made, ["draw", "--help"]).stdout
+    assert "red|blue" in shown
+    assert "default: 7" in shown
+    refused = CliRunner().invoke(made, ["draw", "a", "--colour", "green"])
+    assert refused.exit_code == 2
+    assert "'green' is not one of 'red', 'blue'" in " ".join(re.findall(r"[\w',]+", refused.output))
+    assert not calls
+
+
+def test_no_verb_has_a_crowd_of_parameters() -> None:
+    for name in VERBS:
+        module = importlib.import_module(f"radgauge.cli.{name}")
+        verbs = {key: each for key, each in inspect.getmembers(module, inspect.isfunction) if key.endswith("_cli")}
+        assert verbs
+        for key, function in verbs.items():
+            assert len(inspect.signature(function).parameters) <= MOST_OWN, f"{name}.{key}"
+
+
+def test_help_names_every_verb_and_the_shells_can_complete() -> None:
+    shown = CliRunner().invoke(app, ["--help"]).stdout
+    assert [verb for verb in VERBS if f" {verb} " not in shown] == []
+    assert "--install-completion" in shown
+
+
+def test_ls_shows_one_metric_with_the_values_of_its_settings() -> None:
+    shown = CliRunner().invoke(app, ["ls", "rouge"]).stdout
+    assert "range 0 to 1, higher is better" in shown
+    assert "needs reference" in shown
+    assert re.search(r"tokenizer +default +default, words, whitespace, spaces", shown)
+    assert re.search(r"rouge_l +↑", shown)
+    found = json.loads(CliRunner().invoke(app, ["ls", "errors", "--json"]).stdout)
+    assert found["directions"]["errors_quality"] is True
+    assert found["directions"]["errors_total"] is False
+    refused = CliRunner().invoke(app, ["ls", "blue"])
+    assert "did you mean 'bleu'" in str(refused.exception)
