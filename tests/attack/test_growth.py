@@ -15,10 +15,13 @@ import numpy as np
 import pytest
 from hostile_texts import SHAPES
 
+from radgauge.cases import Case
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import knowledge_for
 from radgauge.plain_language.lay_reader import LayReader
 from radgauge.plain_language.writer import plain_language
+from radgauge.reading import Readings
+from radgauge.registry import load, metric_names
 from radgauge.report_reader import ReportReading, load_lexicon, radgraph_graph, rate_entities, read_report
 from radgauge.report_reader.compile import load_vocabulary
 from radgauge.studies.perturb import KINDS, make
@@ -160,3 +163,24 @@ def test_reading_is_nearly_linear_in_every_shape_of_text(name: str) -> None:
 @pytest.mark.parametrize("name", VIEWS)
 def test_what_is_made_of_a_reading_is_nearly_linear_in_every_shape_of_text(name: str) -> None:
     assert _too_steep(VIEWS[name], size=2500) == {}
+
+
+BY_DEFINITION = {"bertscore": 2.1, "radcliq": 2.1, "ratescore": 2.1, "errors": 2.1, "lay_fidelity": 2.1}
+"""Metrics that compare every word, entity or finding of one text with every one of the other, by their definition.
+
+What repeats is compared once; the rest is bounded by `score(longest=...)`.
+"""
+METRICS = [name for name in metric_names() if name not in ("meteor", "vlscore", "layman")]
+"""Not those whose cost is that of another program, of pictures, or of a search in a sentence set."""
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_judging_is_nearly_linear_in_every_shape_of_text(name: str) -> None:
+    metric = load(name)
+
+    def prepare(text: str) -> Callable[[], object]:
+        case = Case("1", text, (text + " Normal.",))
+        return lambda: metric.measure([case], reading=Readings())
+
+    steep = _too_steep(prepare, size=1500)
+    assert {shape: value for shape, value in steep.items() if value > BY_DEFINITION.get(name, MOST)} == {}
