@@ -1,8 +1,8 @@
 """No text of any shape takes more than nearly linear time: doubling a text at most about doubles its cost.
 
-Every reader and every metric is timed on each shape of text at two sizes, four times apart and both above the longest
-sentence that is read as one. The exponent is that of the power law through both times: 1 is linear, 2 is quadratic.
-Time is processor time, the best of several.
+Every reader and every metric is timed on each shape of text at two sizes, four times apart, both above the
+longest sentence that is read as one. The exponent is that of the power law through both times: 1 is linear, 2 is
+quadratic. Time is processor time, the best of several.
 """
 
 from __future__ import annotations
