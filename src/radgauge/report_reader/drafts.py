@@ -14,7 +14,7 @@ class Draft:
     """A mention in the making: item index, concept, and what is found out about it."""
 
     __slots__ = (
-        *("always", "change", "concept", "explicit", "first", "history", "inverse", "item", "side"),
+        *("always", "change", "clause", "concept", "explicit", "first", "history", "inverse", "item", "side"),
         *("denied", "sides_differ", "sizes", "unnamed", "words"),
     )
 
@@ -23,6 +23,7 @@ class Draft:
         self.first = item  # where its words start
         self.concept = concept
         self.inverse = ""  # the finding that its denial states
+        self.clause = False  # whether it is a denial of something normal, or a statement of it by a verb
         self.always = False  # whether it denies that finding when it is stated itself
         self.words: list[int] = []
         self.explicit: list[int] = []

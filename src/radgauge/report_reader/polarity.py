@@ -50,6 +50,8 @@ def turn_denials(
         if draft.inverse:
             if absent:
                 _turn(items, draft, draft.inverse, status, "present")
+                if decided[index] == index - 1:
+                    draft.first = index - 1
             elif draft.always:
                 state = "absent" if status[index] == "present" else status[index]
                 _turn(items, draft, draft.inverse, status, state)
@@ -68,7 +70,7 @@ def turn_denials(
 
 
 def _turn(items: list[Item], draft: Draft, concept: str, status: list[str], state: str) -> None:
-    draft.concept = concept
+    draft.concept, draft.clause = concept, True
     status[draft.item] = state
     items[draft.item] = items[draft.item]._replace(role="abnormality", value=concept, form="noun")
 

@@ -241,6 +241,9 @@ def _entity(text: str, start: int, end: int, unit: Unit) -> RateEntity:
         return RateEntity(name, "Anatomy", "present", start, end)
     if unit.role == "normality":
         return RateEntity(name, "Non-Abnormality", mention.assertion, start, end)
+    if mention.form == "clause":
+        kind = "Non-Abnormality" if mention.assertion == "absent" else "Abnormality"
+        return RateEntity(name, kind, mention.assertion, start, end)
     general = _DISEASE.search(name) is not None and mention.assertion == "absent"
     kind = "Disease" if mention.kind == "disease" or general else "Abnormality"
     return RateEntity(

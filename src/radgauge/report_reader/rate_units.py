@@ -9,6 +9,9 @@ from radgauge.report_reader.reading import Mention, ReportReading
 from radgauge.report_reader.vocabulary import Vocabulary
 from radgauge.text.tokens import Tokens
 
+_STATED = re.compile(
+    r"\s+(?:(?:is|are|was|were|remains?|appears?|lies|sits|seen|noted|now|again|also)\s+){0,3}", re.IGNORECASE
+)
 _MARKINGS = re.compile(r"(?:markings?|volumes?)$", re.IGNORECASE)
 
 
@@ -30,6 +33,8 @@ def units_of(reading: ReportReading, vocabulary: Vocabulary) -> list[Unit]:
         before = mention
         if again or mention.form == "ellipsis":
             continue
+        if units and _is_placed(units[-1], mention, reading.text):
+            units[-1] = units[-1]._replace(role="anatomy")
         if mention.kind == "anatomy":
             units.append(Unit(mention.start, mention.end, "anatomy", mention.form == "adjective", mention))
         elif mention.kind == "normality":
@@ -44,6 +49,12 @@ def units_of(reading: ReportReading, vocabulary: Vocabulary) -> list[Unit]:
     units += [Unit(each.start, each.end, each.role, True, None) for each in reading.modifiers]
     units.sort(key=lambda unit: unit.start)
     return _whole_markings(reading.text, _whole_devices(reading.text, units))
+
+
+def _is_placed(unit: Unit, mention: Mention, text: str) -> bool:
+    """Whether a statement is about a device as about a structure: "a Foley catheter is in situ" (Appendix A.1)."""
+    said = mention.kind == "normality" or mention.concept == "device_malposition"
+    return said and _is_device(unit) and _STATED.fullmatch(text, unit.end, mention.start) is not None
 
 
 def _whole_markings(text: str, units: list[Unit]) -> list[Unit]:

@@ -17,54 +17,13 @@ from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relati
 from radgauge.report_reader.region import resolve_by_region
 from radgauge.report_reader.sentence import SentenceReading, read_sentence
 from radgauge.report_reader.vocabulary import Vocabulary
+from radgauge.text.sections import SPOKEN_AS
 from radgauge.text.sentences import split_sentences
 
 _SENTENCES_KEPT = 1 << 16
 _LONGEST_SENTENCE = 4000  # characters; what is longer is no sentence and is read in pieces
 
 _HEADING = re.compile(r"([A-Za-z][A-Za-z /&()-]{2,40}?)\s*:(?=\s|$)[\s,]*")
-_SECTIONS = {
-    "findings": ("findings", "finding", "report", "description", "interpretation", "discussion"),
-    "impression": (
-        "impression",
-        "impressions",
-        "conclusion",
-        "conclusions",
-        "opinion",
-        "summary",
-        "diagnosis",
-    ),
-    "history": (
-        *(
-            "history",
-            "clinical history",
-            "indication",
-            "indications",
-            "clinical indication",
-            "reason for exam",
-        ),
-        *(
-            "reason for examination",
-            "reason for study",
-            "clinical information",
-            "past medical history",
-            "hpi",
-        ),
-        *("history of present illness", "clinical data", "preoperative diagnosis", "chief complaint"),
-    ),
-    "technique": (
-        "technique",
-        "procedure",
-        "exam",
-        "examination",
-        "study",
-        "comparison",
-        "comparisons",
-        "views",
-    ),
-    "recommendation": ("recommendation", "recommendations", "plan", "follow up", "followup"),
-}
-_SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names}
 _CONTEXT_OF = {"history": "history", "technique": "technique", "recommendation": "recommendation"}
 
 
@@ -80,7 +39,7 @@ def _sections(text: str, spans: Sequence[tuple[int, int]]) -> list[Sentence]:
     for start, end in spans:
         if ":" in text[start : start + 44]:
             heading = _HEADING.match(text, start, end)
-            if heading is not None and (named := _SECTION_OF.get(heading[1].lower().strip())) is not None:
+            if heading is not None and (named := SPOKEN_AS.get(heading[1].lower().strip())) is not None:
                 section = named
                 start = heading.end()
                 if start >= end:

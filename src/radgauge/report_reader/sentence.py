@@ -94,13 +94,14 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     drafts = unnamed_findings(items, words, starts, drafts, vocabulary)
     for draft in drafts:  # "no fluid in the pleural space": what a word and a place make together can be denied
         if items[draft.item].role not in _MENTIONED:
-            role = "open" if draft.concept.startswith("open:") else "abnormality"
+            composed = vocabulary.lexicon.concepts.get(draft.concept)
+            role = "open" if draft.concept.startswith("open:") else composed.kind if composed else "abnormality"
             items[draft.item] = items[draft.item]._replace(role=role, value=draft.concept, form="noun")
     status, decided = assert_items(items, words, starts)
     for draft in drafts:
         if draft.unnamed:
             status[draft.item], decided[draft.item] = ("absent" if draft.denied else "present"), -1
-    if "normality" in roles or any(draft.inverse for draft in drafts):
+    if "normality" in roles or any(draft.inverse or items[draft.item].role == "normality" for draft in drafts):
         drafts = turn_denials(items, words, drafts, vocabulary, (status, decided))
     described = "unknown" in roles or not {item.role for item in items}.isdisjoint(MODIFIERS)
     owner = describe(items, words, starts, drafts) if described else {}
@@ -227,7 +228,7 @@ def _mention(
         inner = _inside(tokens.norms[item.first : item.last], vocabulary, concept.name if concept else "")
         severity, change = severity or inner[0], change or inner[1]
     said = (known[0], locations, severity, tuple(draft.sizes), change, descriptors, cue, known[1])
-    form = item.form if draft.first == draft.item else "clause"
+    form = "clause" if draft.clause else item.form
     attributes = tuple.__new__(Attributes, said)  # half the time of the constructor
     read = (start, end, text[start:end], draft.concept, kind, assertion, 0, attributes, form)
     return tuple.__new__(Mention, read)

@@ -7,27 +7,19 @@ Headings are found at the start of a line, alone on a line, in Markdown, or inli
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
-HEADINGS: dict[str, tuple[str, ...]] = {
-    "findings": ("findings", "finding", "observations", "report findings", "chest findings"),
-    "impression": (
-        *("impression", "impressions", "conclusion", "conclusions", "opinion", "interpretation"),
-        *("summary", "final impression", "impression and recommendation", "impression and plan"),
-    ),
-    "findings and impression": ("findings and impression", "findings/impression", "impression and findings"),
-    "indication": (
-        *("indication", "indications", "reason for exam", "reason for examination", "reason for study"),
-        *("reason for this examination", "clinical indication", "clinical question"),
-    ),
-    "history": ("history", "clinical history", "clinical information", "clinical data", "patient history"),
-    "comparison": ("comparison", "comparisons", "comparison studies", "prior studies"),
-    "technique": ("technique", "procedure", "protocol", "views", "contrast"),
-    "examination": ("examination", "exam", "study", "exam type", "type of examination"),
-    "recommendation": ("recommendation", "recommendations", "follow-up", "plan"),
-    "addendum": ("addendum", "addenda"),
-    "notification": ("notification", "notifications", "wet read"),
+_TABLE = tomllib.loads((Path(__file__).parent / "data" / "sections.toml").read_text(encoding="utf-8"))
+HEADINGS: dict[str, tuple[str, ...]] = {name: tuple(headings) for name, headings in _TABLE["headings"].items()}
+SPOKEN_AS: dict[str, str] = {
+    heading: _TABLE["spoken_as"][name]
+    for group in (_TABLE["headings"], _TABLE["inside"])
+    for name, headings in group.items()
+    for heading in headings
 }
+"""Heading -> what the sentences below it are: findings, impression, history, technique or recommendation."""
 WANTED = ("findings", "impression", "findings and impression")
 """What reports are judged by. Written in lower case, other headings are ordinary words of a sentence."""
 
