@@ -121,7 +121,7 @@ def _reach_forward(
             targets.append(position)
         elif role == "cue":
             kinds = {each.asserts for each in item.cues if each.direction != "after"}
-            if "stop" in kinds and position == index + 1 and phrase:
+            if "stop" in kinds and position == index + 1 and cue.asserts == "uncertain":
                 continue  # "suspected but unproven fracture"
             if "stop" in kinds or "absent" in kinds or (phrase and targets):
                 break

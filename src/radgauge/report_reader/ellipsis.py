@@ -11,7 +11,7 @@ from radgauge.report_reader.drafts import Draft, composed
 from radgauge.report_reader.phrases import look_right, object_after, subject_before
 from radgauge.report_reader.vocabulary import MODIFIERS, Item, Vocabulary
 
-_SPARING = frozenset({"spare", "spared", "sparing", "uninvolved"})
+SPARING = frozenset({"spare", "spared", "sparing", "uninvolved"})
 _ENDS = frozenset({"mark", "comma", "semicolon", "conjunction"})
 _PREDICATE = frozenset({"verb", "change"})
 
@@ -26,7 +26,7 @@ def unnamed_findings(
         places: list[int] | None
         if item.role == "side":
             places = [] if _is_subject(items, index) else None
-        elif word in _SPARING:
+        elif word in SPARING:
             places = (
                 object_after(items, index) or look_right(items, index)[1] or subject_before(items, index, starts)
             )

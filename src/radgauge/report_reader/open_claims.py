@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
+from radgauge.report_reader.ellipsis import SPARING
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
 from radgauge.text.tokens import Tokens, tokenize
 
@@ -97,6 +98,8 @@ def _head(items: Sequence[Item], start: int, end: int) -> int:
         role = items[index].role
         if role == "unknown":
             word = items[index].value
+            if word in SPARING:
+                return -1
             return index if len(word) >= _LEAST_LETTERS and not word.endswith("ly") else -1
         if role == "anatomy":
             return -1

@@ -139,11 +139,14 @@ def deny_predicates(items: list[Item], words: Sequence[str]) -> None:
     for index, item in enumerate(items):
         if item.role != "cue" or not any(cue.scope == "predicate" for cue in item.cues):
             continue
-        verb = next((each for each in range(index + 1, len(items)) if items[each].role == "verb"), -1)
+        verb = next((each for each in range(index + 1, len(items)) if items[each].role in ("verb", "change")), -1)
         if verb < 0 or not any(each.role in FINDINGS for each in items[index + 1 : verb]):
             items[index] = item._replace(cues=(Cue("absent", "before", "clause"),))
             continue
         items[index] = item._replace(role="other", cues=())
+        if items[verb].role == "change":
+            items[verb] = items[verb]._replace(value="stable")
+            continue
         items[verb] = items[verb]._replace(role="cue", cues=(Cue("absent", "before", "clause"),))
         behind = verb + 1
         if behind < len(items) and items[behind].role == "change":

@@ -112,7 +112,9 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     topic, about = "", 0
     if "side" in roles:
         sides_of_wholes(items, words, starts, drafts, vocabulary)
+    if any(len(draft.explicit) > 1 or draft.sides_differ for draft in drafts):
         drafts, owner = split_by_side(items, drafts, owner, vocabulary)
+    if "side" in roles:
         topic, about = topic_side(items, drafts)
     place = {draft.item: position for position, draft in enumerate(drafts)}
     advice = _advice_from(items, words) if "context" in roles else len(items)
