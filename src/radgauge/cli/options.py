@@ -66,7 +66,7 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
             function(**values, **made)
 
         del run.__wrapped__  # or inspect would look through to the groups
-        run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
+        run.__dict__["__signature__"] = inspect.Signature(flat)
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
         place.command(name)(run)
         return function

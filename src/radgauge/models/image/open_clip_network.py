@@ -17,7 +17,7 @@ HEAD = 64
 """Width of an attention head in every network of this kind."""
 
 
-class QuickGELU(nn.Module):  # type: ignore[misc]  # torch is untyped here
+class QuickGELU(nn.Module):
     """The approximation of OpenAI's checkpoints."""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -25,7 +25,7 @@ class QuickGELU(nn.Module):  # type: ignore[misc]  # torch is untyped here
         return x * torch.sigmoid(1.702 * x)
 
 
-class ResidualBlock(nn.Module):  # type: ignore[misc]
+class ResidualBlock(nn.Module):
     """A transformer block of open_clip."""
 
     def __init__(self, width: int, *, heads: int, inner: int, quick: bool) -> None:
@@ -45,7 +45,7 @@ class ResidualBlock(nn.Module):  # type: ignore[misc]
         return summed
 
 
-class Blocks(nn.Module):  # type: ignore[misc]
+class Blocks(nn.Module):
     """The blocks under the name that checkpoints use: resblocks."""
 
     def __init__(self, width: int, layers: int, *, heads: int, inner: int, quick: bool) -> None:
@@ -60,7 +60,7 @@ class Blocks(nn.Module):  # type: ignore[misc]
         return x
 
 
-class ClipVision(nn.Module):  # type: ignore[misc]
+class ClipVision(nn.Module):
     """open_clip's own vision transformer; the class token is projected."""
 
     def __init__(self, settings: dict[str, Any], embed: int, *, quick: bool) -> None:
@@ -84,7 +84,7 @@ class ClipVision(nn.Module):  # type: ignore[misc]
         return projected
 
 
-class ClipText(nn.Module):  # type: ignore[misc]
+class ClipText(nn.Module):
     """open_clip's own text transformer; the end of the text is projected."""
 
     def __init__(self, settings: dict[str, Any], embed: int, *, quick: bool) -> None:
@@ -113,7 +113,7 @@ class ClipText(nn.Module):  # type: ignore[misc]
         return projected
 
 
-class _Attention(nn.Module):  # type: ignore[misc]
+class _Attention(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
@@ -126,7 +126,7 @@ class _Attention(nn.Module):  # type: ignore[misc]
         return projected
 
 
-class _Block(nn.Module):  # type: ignore[misc]
+class _Block(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.norm1, self.norm2 = nn.LayerNorm(width, eps=1e-6), nn.LayerNorm(width, eps=1e-6)
@@ -140,7 +140,7 @@ class _Block(nn.Module):  # type: ignore[misc]
         return summed
 
 
-class TimmVision(nn.Module):  # type: ignore[misc]
+class TimmVision(nn.Module):
     """timm's vision transformer under a linear projection, as open_clip wraps it (BiomedCLIP)."""
 
     def __init__(self, width: int, layers: int, patch: int, size: int, embed: int) -> None:
@@ -162,7 +162,7 @@ class TimmVision(nn.Module):  # type: ignore[misc]
         return projected
 
 
-class BertText(nn.Module):  # type: ignore[misc]
+class BertText(nn.Module):
     """An encoder of transformers under open_clip's pooling and projection."""
 
     def __init__(self, encoder: Any, embed: int, *, pooler: str, projection: str) -> None:

@@ -15,7 +15,7 @@ WIDTH = 2048
 """Numbers that `ResNet50` gives for a picture."""
 
 
-class Bottleneck(nn.Module):  # type: ignore[misc]  # torch is untyped here
+class Bottleneck(nn.Module):
     """1x1, 3x3 and 1x1 convolutions beside a shortcut."""
 
     def __init__(self, inputs: int, inner: int, *, stride: int) -> None:
@@ -40,7 +40,7 @@ class Bottleneck(nn.Module):  # type: ignore[misc]  # torch is untyped here
         return summed
 
 
-class ResNet50(nn.Module):  # type: ignore[misc]
+class ResNet50(nn.Module):
     """Pictures to 2,048 numbers: the mean of the last layer over its places; there is no classifier."""
 
     def __init__(self) -> None:

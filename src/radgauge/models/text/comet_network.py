@@ -32,7 +32,7 @@ def sparsemax(scores: Tensor) -> Tensor:
     return (scores - sums[support - 1] / support).clamp(min=0)
 
 
-class LayerMix(nn.Module):  # type: ignore[misc]  # torch is untyped here
+class LayerMix(nn.Module):
     """A learned weighted sum of the encoder's layers."""
 
     def __init__(self, layers: int, *, transformation: str, layer_norm: bool, dropout: float) -> None:
@@ -63,7 +63,7 @@ def _normed(layer: Tensor, mask: Tensor) -> Tensor:
     return (layer - mean) / torch.sqrt(variance + EPSILON).view(-1, 1, 1)
 
 
-class _Encoder(nn.Module):  # type: ignore[misc]
+class _Encoder(nn.Module):
     """Holds the transformer under the name that COMET's checkpoints use: encoder.model."""
 
     def __init__(self, model: Any) -> None:
@@ -71,7 +71,7 @@ class _Encoder(nn.Module):  # type: ignore[misc]
         self.model = model
 
 
-class FeedForward(nn.Module):  # type: ignore[misc]
+class FeedForward(nn.Module):
     """The regressor; its linear layers are ff.0, ff.3, ff.6, ..."""
 
     def __init__(
@@ -112,7 +112,7 @@ def _activation(name: str) -> nn.Module:
     return getattr(nn, name.title())()
 
 
-class Estimator(nn.Module):  # type: ignore[misc]
+class Estimator(nn.Module):
     """Two texts encoded independently, mixed over layers, pooled, and compared by a feed-forward head."""
 
     def __init__(self, transformer: Any, hparams: Mapping[str, Any], *, padding: int) -> None:
