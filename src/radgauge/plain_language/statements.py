@@ -4,7 +4,7 @@ A statement has a finding with its kin, and roles: whether it is made, left open
 place, size, and words that exclude one another (acute and old, displaced and not). Each role is a vector; the
 statement is their element-wise product, so that one part told otherwise makes another statement however much the
 rest agrees (binding, as in vector-symbolic models: Gayler 2003). A role that only one of two statements tells
-takes a little away, another value more, the opposite most.
+lowers the cosine a little, another value more, the opposite most.
 
 Names of one zone of the lung count as one place, a lobe is the same whether its side stands in its name or beside
 it, and what a statement of normality says anyway is not counted again when the sentence also denies it by name.

@@ -18,7 +18,7 @@ from radgauge.show.tables import Cell, Column, Row, Table, bounded, table
 from radgauge.show.wording import arrow, p_value, signed
 from radgauge.studies.perturb import DELTAS, KINDS, Sensitivity, SensitivityStudy, Value
 
-CALM, GRAVE = 0, 1
+INSIGNIFICANT, SIGNIFICANT = 0, 1
 """Series of the insignificant and of the significant kinds."""
 
 
@@ -52,7 +52,7 @@ def sensitivity_page(study: SensitivityStudy, *, about: Mapping[str, Any]) -> Se
         study=study,
         figures={metric.column: _figure(metric, study) for metric in study.metrics},
         ranking=forest(
-            [(metric.column, CALM, *_numbers(metric.ranked_right)) for metric in study.metrics],
+            [(metric.column, INSIGNIFICANT, *_numbers(metric.ranked_right)) for metric in study.metrics],
             key="ranked-right",
             title="share of pairs ranked right",
         ),
@@ -72,7 +72,7 @@ def write_sensitivity(path: Path, study: SensitivityStudy, *, about: Mapping[str
             study=study,
             version=radgauge.__version__,
             css=page_style(),
-            marks=(series_mark(CALM), series_mark(GRAVE)),
+            marks=(series_mark(INSIGNIFICANT), series_mark(SIGNIFICANT)),
             arrows={metric.column: arrow(metric.higher_is_better) for metric in study.metrics},
             kinds=KINDS,
             unmeasured=_unmeasured(study),
@@ -83,7 +83,11 @@ def write_sensitivity(path: Path, study: SensitivityStudy, *, about: Mapping[str
 
 def _figure(metric: Sensitivity, study: SensitivityStudy) -> Plot:
     rows = [
-        (f"{kind} ({metric.means[kind].n})", GRAVE if KINDS[kind].significant else CALM, *_numbers(value))
+        (
+            f"{kind} ({metric.means[kind].n})",
+            SIGNIFICANT if KINDS[kind].significant else INSIGNIFICANT,
+            *_numbers(value),
+        )
         for kind, value in sorted(metric.means.items(), key=lambda each: KINDS[each[0]].significant)
         if metric.means[kind].n
     ]
@@ -105,7 +109,11 @@ def _measured(study: SensitivityStudy) -> list[str]:
 
 def _unmeasured(study: SensitivityStudy) -> str:
     """Which deltas have no value, and why."""
-    names = {name: (calm, grave) for name, calm, grave in DELTAS if name in study.metrics[0].deltas}
+    names = {
+        name: (insignificant, significant)
+        for name, insignificant, significant in DELTAS
+        if name in study.metrics[0].deltas
+    }
     said = []
     for name in names.keys() - set(_measured(study)):
         missing = " and ".join(kind for kind in names[name] if not study.possible[kind])
@@ -118,7 +126,7 @@ def _deltas(study: SensitivityStudy) -> Table:
     for name in _measured(study):
         for place, metric in enumerate(study.metrics):
             delta = metric.deltas[name]
-            drawn = strip([(CALM, *_numbers(delta))], title=f"{metric.column}: {name}", zero=True)
+            drawn = strip([(INSIGNIFICANT, *_numbers(delta))], title=f"{metric.column}: {name}", zero=True)
             rows.append(
                 (
                     Cell(name, again=place > 0),

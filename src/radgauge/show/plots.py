@@ -70,9 +70,9 @@ def interval_mark(across: Scale, y: float, series: int, value: float, low: float
 def distribution(
     groups: Sequence[tuple[str, Array]], *, key: str, title: str, note: str = "", bins: int = 28
 ) -> Plot:
-    """One hill per system, with quartiles below it: how the values of single cases are spread.
+    """A density plot per system, with quartiles below it: how the values of single cases are spread.
 
-    All hills of a plot have the same scale, so their areas can be compared.
+    All densities of a plot have the same scale, so their areas can be compared.
     """
     left = _text_width([name for name, _ in groups]) + 14
     width, row = 440.0, 44.0
@@ -81,18 +81,18 @@ def distribution(
     everything = np.concatenate(known) if known else np.empty(0)
     across = scale(everything.tolist(), left, width - 12, pad=0.0)
     edges = np.linspace(across.low, across.high, bins + 1)
-    hills = [np.histogram(values, edges)[0] / max(len(values), 1) for values in known]
-    top = max((hill.max() for hill in hills), default=1.0) or 1.0
+    densities = [np.histogram(values, edges)[0] / max(len(values), 1) for values in known]
+    top = max((density.max() for density in densities), default=1.0) or 1.0
     parts = [label(0, 13, title, "h"), label(width - 12, 13, note, "e")]
     parts.append(_axis(across.low, across.high, across, height - 20, top=24))
-    for place, ((name, _), values, hill) in enumerate(zip(groups, known, hills, strict=True)):
+    for place, ((name, _), values, density) in enumerate(zip(groups, known, densities, strict=True)):
         base = 24 + row * (place + 1) - 8
         parts.append(label(left - 10, base - 3, name, "e i"))
         if not len(values):
             parts.append(label(left, base - 3, "nothing judged"))
             continue
         steps = []
-        for k, share in enumerate(hill):
+        for k, share in enumerate(density):
             y = number(base - share / top * (row - 14))
             steps.append(f"{number(across(edges[k]))} {y}L{number(across(edges[k + 1]))} {y}")
         outline = f"M{number(across.start)} {number(base)}L" + "L".join(steps)

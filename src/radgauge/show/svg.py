@@ -1,4 +1,4 @@
-"""Small SVG: elements, axes and the two dresses a plot can wear.
+"""Small SVG: elements, axes, and the colours of a plot in a page or in a file of its own.
 
 A plot is drawn once, with classes instead of colours. In the page the style sheet gives the colours, light or
 dark; a file of its own gets them as a style element. Written here because a plotting library would weigh more

@@ -107,13 +107,13 @@ def load_transformer(
         for key, a, b in report["mismatched_keys"]
         if not key.startswith(new)
     ]
-    endless = [key for key, value in network.state_dict().items() if not _finite(value)]
+    non_finite = [key for key, value in network.state_dict().items() if not _finite(value)]
     _refuse(
         of,
         missing=missing,
         unexpected=report["unexpected_keys"] if missing else (),  # heads of other tasks are no fault
         shapes=shapes,
-        endless=endless,
+        non_finite=non_finite,
     )
     if any(key.startswith("pooler.") for key in report["missing_keys"]):
         network.pooler = None
@@ -216,7 +216,7 @@ def check_keys(found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: ob
             for key in shared
             if tuple(found[key].shape) != tuple(wanted[key].shape)
         ],
-        endless=[prefix + key for key in shared if not _finite(found[key])],
+        non_finite=[prefix + key for key in shared if not _finite(found[key])],
     )
 
 
@@ -230,7 +230,7 @@ def _refuse(
     missing: Iterable[str],
     unexpected: Iterable[str],
     shapes: Iterable[str],
-    endless: Iterable[str],
+    non_finite: Iterable[str],
 ) -> None:
     faults = [
         f"{len(names)} {what}: {', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
@@ -238,7 +238,7 @@ def _refuse(
             ("missing", sorted(missing)),
             ("unexpected", sorted(unexpected)),
             ("of another shape", sorted(shapes)),
-            ("with values that are not finite", sorted(endless)),
+            ("with values that are not finite", sorted(non_finite)),
         )
         if names
     ]

@@ -220,8 +220,8 @@ def _sensitivity(
         found = interval(rows, corpus, **resampling.draw())[0]
         return Value(found.value, found.low, found.high, int((~np.isnan(rows)).any(axis=1).sum()))
 
-    def delta(calm: str, grave: str) -> Delta:
-        rows = sign * table[:, [column[calm], column[grave]]]
+    def delta(insignificant: str, significant: str) -> Delta:
+        rows = sign * table[:, [column[insignificant], column[significant]]]
         found = bounded(rows, _difference)
         chance: _Chance = {"permutations": permutations, "alternative": "greater"}
         apart = unpaired_test(rows[:, 0], rows[:, 1], rng=resampling.rng(), **chance)
@@ -243,7 +243,11 @@ def _sensitivity(
             paired_p_holm=np.nan,
         )
 
-    deltas = {name: delta(calm, grave) for name, calm, grave in DELTAS if calm in column and grave in column}
+    deltas = {
+        name: delta(insignificant, significant)
+        for name, insignificant, significant in DELTAS
+        if insignificant in column and significant in column
+    }
     right, ties, pairs = _pairs(sign * table, weighty)
     totals = np.stack([right.sum(1), pairs.sum(1)], axis=1)
     number = int(pairs.sum())
