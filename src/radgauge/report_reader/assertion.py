@@ -131,8 +131,8 @@ def _reach_forward(
                 and _concludes(items, words, index, position)
             ):
                 break
-        elif role == "verb":
-            after_verb = bool(targets)
+        elif role == "verb":  # "no consolidation, features of edema or effusion": a noun
+            after_verb = bool(targets) and words[position + 1 : position + 2] != ["of"]
         elif role in _JOINS:
             following = items[position + 1] if position + 1 < len(items) else None
             if words[position] in ("or", "nor", "and / or", "/"):
