@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from functools import lru_cache
-from pathlib import Path
 
+from radgauge.findings.numbers import DATA, numbers
 from radgauge.findings.open_claims import OPEN, likeness
 from radgauge.report_reader.lexicon import Lexicon
 
-DATA = Path(__file__).parent / "data"
+_SIMILARITY = numbers()["similarity"]
 
-NEAR = 0.55
+NEAR = _SIMILARITY["near"]
 """Similarity from which two findings may be the same thing in other words."""
 
-STEP = 0.92  # one step up the hierarchy: "opacity" for "airspace opacity" loses little
-WIDE = 0.2  # a step up to a concept that says almost nothing
+STEP = _SIMILARITY["step"]  # one step up the hierarchy: "opacity" for "airspace opacity" loses little
+WIDE = _SIMILARITY["wide"]  # a step up to a concept that says almost nothing
 
 
 class ConceptSimilarity:

@@ -10,7 +10,7 @@ import tomllib
 from functools import cached_property, lru_cache
 from typing import Any
 
-from radgauge.findings.concepts import DATA
+from radgauge.findings.numbers import DATA
 from radgauge.report_reader.lexicon import Lexicon
 
 

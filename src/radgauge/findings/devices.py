@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from radgauge.findings.concepts import DATA
+from radgauge.findings.numbers import DATA
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Mention, ReportReading
 

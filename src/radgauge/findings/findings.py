@@ -9,6 +9,7 @@ from typing import NamedTuple
 from radgauge.findings.concepts import ConceptSimilarity
 from radgauge.findings.descriptions import Descriptions
 from radgauge.findings.devices import BAD, GOOD, Devices, devices_for
+from radgauge.findings.numbers import numbers
 from radgauge.findings.places import Places
 from radgauge.findings.rules import Rules, rules_for
 from radgauge.findings.support import Sentences
@@ -19,7 +20,7 @@ Span = tuple[int, int]
 NOT_NORMAL = "not_normal:"
 """What the concept of a structure that is merely said not to be normal begins with; the structure follows."""
 
-SAME = 0.8
+SAME = numbers()["similarity"]["same"]
 """Similarity from which two findings of one report that share a place are one finding said twice."""
 
 

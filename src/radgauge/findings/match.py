@@ -12,20 +12,23 @@ from radgauge.findings.concepts import NEAR
 from radgauge.findings.described import describe_each_other, is_sign
 from radgauge.findings.findings import NOT_NORMAL, SAME, Denial, Finding, Findings, Knowledge, union
 from radgauge.findings.labels import label_rules
+from radgauge.findings.numbers import numbers
 from radgauge.findings.open_claims import OPEN, likeness
 from radgauge.findings.places import place_names, severity_name, side_name
 
-SAME_SIZE = 0.25  # relative difference of measurements that is still the same
-SMALL_MM = 3.0  # and the absolute one: nobody measures better than that
-OTHER_SIDE, ONE_OF_BOTH, OTHER_PLACE, UNSAID = 0.62, 0.9, 0.8, 0.97
+_NUMBERS = numbers()["match"]
+SAME_SIZE = _NUMBERS["same_size"]  # relative difference of measurements that is still the same
+SMALL_MM = _NUMBERS["small_mm"]  # and the absolute one: nobody measures better than that
+OTHER_SIDE, ONE_OF_BOTH = _NUMBERS["other_side"], _NUMBERS["one_of_both"]
+OTHER_PLACE, UNSAID = _NUMBERS["other_place"], _NUMBERS["unsaid"]
 """What remains of a similarity when side or place differ: the same finding on the other side is still a match with
 a wrong location, another kind of finding there is another finding."""
 
 
-ONE_NAMES_IT = 0.8  # the diagnosis of one report is the description of the other
-UNREAD = 0.65  # what remains of a similarity when the diagnosis is not shared
-DESCRIBED = 0.78  # a diagnosis and its description
-MERELY_NOT_NORMAL = 0.75  # a finding, and the word that its place is not normal
+ONE_NAMES_IT = _NUMBERS["one_names_it"]  # the diagnosis of one report is the description of the other
+UNREAD = _NUMBERS["unread"]  # what remains of a similarity when the diagnosis is not shared
+DESCRIBED = _NUMBERS["described"]  # a diagnosis and its description
+MERELY_NOT_NORMAL = _NUMBERS["not_normal"]  # a finding, and the word that its place is not normal
 
 
 class Difference(NamedTuple):
@@ -212,7 +215,7 @@ def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
     """How much two findings are one, 0 to 1: concept first, then side and place; 0 below NEAR."""
     value = concept_similarity(r, c, knowledge)
     if value < NEAR and (r.concept.startswith(NOT_NORMAL) or c.concept.startswith(NOT_NORMAL)):
-        value = MERELY_NOT_NORMAL if _same_structure(r, c, knowledge) else 0.0
+        value = MERELY_NOT_NORMAL if same_structure(r, c, knowledge) else 0.0
     if value < NEAR:
         return 0.0
     if r.sides != c.sides:
@@ -226,11 +229,24 @@ def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
     return value if value >= NEAR else 0.0
 
 
-def _same_structure(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
-    """Whether one says that a structure is not normal and the other what is wrong with it."""
+def same_structure(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether two findings speak of one structure, or of a part and its whole."""
     return any(
         knowledge.places.related(x, y) for x in _structures(a, knowledge) for y in _structures(b, knowledge)
     )
+
+
+def _in_place(places: frozenset[str], finding: Finding, knowledge: Knowledge) -> bool:
+    """Whether a normal structure is where a finding would be: a normal biceps tendon denies no other tear."""
+    structures = _structures(finding, knowledge)
+    lexicon = knowledge.lexicon
+    siblings = any(
+        set(lexicon.concepts[x].parents) & set(lexicon.concepts[y].parents)
+        for x in structures
+        for y in places
+        if x in lexicon.concepts and y in lexicon.concepts and x != y
+    )
+    return not siblings or any(knowledge.places.related(x, y) for x in structures for y in places)
 
 
 def _structures(finding: Finding, knowledge: Knowledge) -> frozenset[str]:
@@ -322,6 +338,8 @@ def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
     if denial.sides and finding.sides and not denial.sides & finding.sides:
         return False
     if denial.severity and 0 < finding.severity < denial.severity:
+        return False
+    if denial.normal and denial.places and not _in_place(denial.places, finding, knowledge):
         return False
     if finding.concept.startswith(OPEN):
         words = finding.concept.removeprefix(OPEN)

@@ -10,12 +10,15 @@ import re
 from collections.abc import Sequence
 
 from radgauge.findings.findings import SAME, Finding, Knowledge, union
+from radgauge.findings.numbers import numbers
 from radgauge.findings.open_claims import OPEN
 from radgauge.findings.rules import Rules
 from radgauge.report_reader.reading import Mention
 
 _COMPARED = 100  # findings of a report that a further one is held against; real reports have fewer
 _ALTERNATIVE = re.compile(r"^\W*(?:\w+\W+){0,4}?(?:or|versus|vs|and/or)\b", re.IGNORECASE)
+CAN_BE = numbers()["similarity"]["can_be"]
+SAYS_AGAIN = numbers()["similarity"]["says_again"]
 _SLASH = re.compile(r"^\s*/\s*$")
 _APPOSED = re.compile(
     r"(?:^|[,;(])\s*(?:which\s+)?(?:is\s+|are\s+)?(?:most\s+)?"
@@ -67,7 +70,7 @@ def _can_be(description: Finding, diagnosis: Finding, knowledge: Knowledge) -> b
     return (
         vague
         or diagnosis.uncertain
-        or any(knowledge.similarity.of(concept, other) >= 0.5 for other in diagnosis.concepts)
+        or any(knowledge.similarity.of(concept, other) >= CAN_BE for other in diagnosis.concepts)
     )
 
 
@@ -144,4 +147,4 @@ def _says_again(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
     bare = not (b.sides or b.locations or b.severity or b.sizes_mm)
     if bare and (b.concept in a.others or b.concept in knowledge.similarity.ancestors(a.concept)):
         return b.concept in a.others or knowledge.similarity.of(a.concept, b.concept) >= SAME
-    return knowledge.similarity.of(a.concept, b.concept) >= 0.88
+    return knowledge.similarity.of(a.concept, b.concept) >= SAYS_AGAIN

@@ -5,8 +5,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 
-from radgauge.findings.concepts import DATA
+DATA = Path(__file__).parent / "data"
 
 
 @lru_cache(maxsize=1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from radgauge.findings.numbers import numbers
 from radgauge.models.text.static_embedding import StaticEncoder, words_of
 
 OPEN = "open:"
 """What the concept of an open claim begins with; its words follow."""
 
-SHARED = 0.9  # similarity when all words of the shorter claim are in the longer one
-CLOSE = 0.62  # cosine from which other words may mean the same
+SHARED = numbers()["open"]["shared"]  # similarity when all words of the shorter claim are in the longer one
+CLOSE = numbers()["open"]["close"]  # cosine from which other words may mean the same
 
 
 @lru_cache(maxsize=1 << 15)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
+from functools import lru_cache
 
-from radgauge.findings.concepts import DATA, ConceptSimilarity
+from radgauge.findings.concepts import ConceptSimilarity
+from radgauge.findings.numbers import DATA
 
+_LEVEL = re.compile(r"[ctls]\d{1,2}")
 LEFT, RIGHT, MIDLINE = 1, 2, 4
 BOTH = LEFT | RIGHT
 SIDES = {"left": LEFT, "right": RIGHT, "bilateral": BOTH, "midline": MIDLINE, "": 0}
 SEVERITIES = {"": 0, "trace": 1, "mild": 2, "moderate": 3, "severe": 4}
 _SEVERITY_NAMES = tuple(SEVERITIES)
+
+
+@lru_cache(maxsize=1 << 12)
+def _levels(place: str) -> frozenset[str]:
+    """The vertebrae in the name of a place: l4 and l5 of l4_l5_disc."""
+    return frozenset(part for part in place.split("_") if _LEVEL.fullmatch(part))
 
 
 class Places:
@@ -59,6 +69,8 @@ class Places:
     def _one(self, a: str, b: str) -> bool:
         if a in self._vague or b in self._vague or self._related(a, b):
             return True
+        if not _levels(a).isdisjoint(_levels(b)):
+            return True  # the disc between two vertebrae, and one of them
         return not self._zones.get(a, set()).isdisjoint(self._zones.get(b, ()))
 
 

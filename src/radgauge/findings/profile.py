@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from radgauge.error_categories import CATEGORIES
 from radgauge.findings.devices import BAD
-from radgauge.findings.findings import Denial, Finding, Findings, Knowledge
-from radgauge.findings.match import Aligned, Contradiction, Difference, Match
+from radgauge.findings.findings import SAME, Denial, Finding, Findings, Knowledge
+from radgauge.findings.match import Aligned, Contradiction, Difference, Match, same_structure
+from radgauge.findings.numbers import numbers
 from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
 from radgauge.findings.support import supports
 from radgauge.findings.weights import Weights
@@ -27,8 +28,8 @@ FALSE_COMPARISON, OMITTED_COMPARISON, FALSE_UNCERTAINTY, OMITTED_UNCERTAINTY = 4
 """Positions in CATEGORIES."""
 
 ACTIONABLE = TIERS.index("actionable")
-LIKELY = 0.6  # support from which an unmatched finding is no significant error
-BIG_STEP = 2  # severity: trace to moderate is a step that matters, mild to moderate is not
+LIKELY = numbers()["support"]["likely"]  # support from which an unmatched finding is no significant error
+BIG_STEP = numbers()["severity"]["big_step"]  # trace to moderate matters, mild to moderate does not
 
 
 class Error(NamedTuple):
@@ -106,7 +107,7 @@ def profile_of(
         tiers.append((tier, match.reference.uncertain))
         if rules.tier_of(match.reference, context) in SIGNIFICANT:
             asked, found = asked + 1, found + 1
-        if match.similarity < 0.8:
+        if match.similarity < SAME:
             inexact.append((tier, match.reference.uncertain, 1.0 - match.similarity))
         if match.differences:
             errors += _attribute_errors(match, tier, knowledge)
@@ -118,6 +119,8 @@ def profile_of(
         errors.append(_whole(OMITTED, tier, finding, denial, support))
     for finding, denial, support in _alone(aligned.added, aligned.invented, candidate, reference):
         errors.append(_whole(FALSE, _whole_tier(finding, knowledge, context), finding, denial, support))
+    if aligned.missing and aligned.added:
+        _rivals(errors, knowledge)
     errors += _disputes(aligned, reference, candidate, knowledge, context)
     return Profile(
         errors=tuple(errors),
@@ -150,6 +153,26 @@ def _alone(
     support = supports([min(each.sentences) for each in unmatched], own.sentences, other.sentences)
     found = [(finding, None, value) for finding, value in zip(unmatched, support, strict=True)]
     return [*found, *((each.finding, each.denial, 0.0) for each in contradicted)]
+
+
+def _rivals(errors: list[Error], knowledge: Knowledge) -> None:
+    """An invented finding where one is missed may be that one under another name: it costs a share only."""
+    share = numbers()["rivals"]["share"]
+    missed = [error.reference for error in errors if error.category == OMITTED and not error.spans]
+    for index, error in enumerate(errors):
+        if error.category != FALSE or error.spans or error.candidate is None:
+            continue
+        for place, finding in enumerate(missed):
+            if finding is not None and _one_place(finding, error.candidate, knowledge):
+                errors[index] = error._replace(support=1.0 - (1.0 - error.support) * share)
+                del missed[place]
+                break
+
+
+def _one_place(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    if (a.kind == "device") is not (b.kind == "device") or (a.sides and b.sides and not a.sides & b.sides):
+        return False
+    return same_structure(a, b, knowledge)
 
 
 def _whole(category: int, tier: int, finding: Finding, denial: Denial | None, support: float) -> Error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from radgauge.findings.concepts import DATA
+from radgauge.findings.numbers import DATA
 from radgauge.report_reader.lexicon import Lexicon
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 from radgauge.error_categories import CATEGORIES
 from radgauge.errors import InputError
-from radgauge.findings.concepts import DATA
+from radgauge.findings.numbers import DATA
 from radgauge.findings.rules import TIERS
 from radgauge.parsing import parse_json
 
