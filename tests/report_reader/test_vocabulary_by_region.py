@@ -81,6 +81,37 @@ HEAD_AND_NECK: list[tuple[str, Expected]] = [
     ("Fracture of the nasal bones.", {"nasal_bone_fracture": "present"}),
 ]
 
+PELVIS_BREAST_VESSELS: list[tuple[str, Expected]] = [
+    ("Bell-clapper deformity of the left testis.", {"bell_clapper_deformity": "present"}),
+    ("Twisted vascular pedicle.", {"ovarian_torsion": "present"}),
+    ("Chocolate cyst of the right ovary.", {"endometriosis": "present"}),
+    ("Cogwheel sign in the adnexa.", {"hydrosalpinx": "present"}),
+    ("PI-RADS 5 lesion.", {"prostate_cancer": "present"}),
+    ("Ring of fire sign.", {"ectopic_pregnancy": "present"}),
+    ("Placental lacunae.", {"placenta_accreta": "present"}),
+    ("Twin peak sign.", {"multiple_gestation": "present"}),
+    ("Fine linear branching calcifications.", {"suspicious_calcification": "present"}),
+    ("Milk of calcium.", {"benign_breast_calcification": "present"}),
+    ("Linguine sign.", {"implant_rupture": "present"}),
+    ("Lack of compressibility of the femoral vein.", {"dvt": "present"}),
+    ("To-and-fro flow in the neck of the sac.", {"pseudoaneurysm": "present"}),
+    ("Tardus parvus waveform.", {"tardus_parvus": "present"}),
+    ("Intense tracer uptake in the sternum.", {"tracer_uptake": "present"}),
+]
+
+SPINE_AND_DEVICES: list[tuple[str, Expected]] = [
+    ("Hangman's fracture without jumped facets.", {"hangman_fracture": "present", "facet_dislocation": "absent"}),
+    ("Flexion teardrop fracture.", {"teardrop_fracture": "present"}),
+    ("Bamboo spine.", {"ankylosing_spondylitis": "present"}),
+    ("Scotty dog sign.", {"spondylolysis": "present"}),
+    ("Clumping of the nerve roots.", {"arachnoiditis": "present"}),
+    ("Intravertebral vacuum cleft.", {"kummell_disease": "present"}),
+    ("Right mainstem intubation.", {"mainstem_intubation": "present"}),
+    ("Twiddler syndrome.", {"lead_fracture": "present"}),
+    ("Gossypiboma.", {"retained_surgical_item": "present"}),
+    ("ngt and cvl in place.", {"nasogastric_tube": "present", "central_venous_catheter": "present"}),
+]
+
 PLACE_AND_WORD: list[tuple[str, Expected]] = [
     ("The anterior cruciate ligament is torn.", {"acl_tear": "present"}),
     ("Torn left medial meniscus.", {"medial_meniscal_tear": "present"}),
@@ -116,7 +147,10 @@ ABDOMEN: list[tuple[str, Expected]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), MUSCULOSKELETAL + CHEST + HEAD_AND_NECK + ABDOMEN + PLACE_AND_WORD)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    MUSCULOSKELETAL + CHEST + HEAD_AND_NECK + ABDOMEN + PELVIS_BREAST_VESSELS + SPINE_AND_DEVICES + PLACE_AND_WORD,
+)
 def test_terms_of_the_region_are_read(text: str, expected: Expected) -> None:
     read = {mention.concept: mention.assertion for mention in read_report(text).mentions}
     assert expected.items() <= read.items()
