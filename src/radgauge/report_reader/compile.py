@@ -94,12 +94,15 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
 
 
 def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
+    places = list({anatomy for rules in vocabulary.compositions.values() for anatomy, _ in rules})
+    number = {anatomy: index for index, anatomy in enumerate(places)}
     return {
         "terms": vocabulary.terms,
         "abbreviations": vocabulary.abbreviations,
         "lowered": vocabulary.lowered,
+        "places": [sorted(anatomy) for anatomy in places],
         "compositions": {
-            word: [[sorted(anatomy), concept] for anatomy, concept in rules]
+            word: [[number[anatomy], concept] for anatomy, concept in rules]
             for word, rules in vocabulary.compositions.items()
         },
         "sides": dict(vocabulary.sides),
@@ -119,13 +122,14 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
 
 
 def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
+    places = [frozenset(anatomy) for anatomy in kept["places"]]
     return Vocabulary(
         lexicon,
         kept["terms"],
         kept["abbreviations"],
         kept["lowered"],
         {
-            word: [(frozenset(anatomy), concept) for anatomy, concept in rules]
+            word: [(places[number], concept) for number, concept in rules]
             for word, rules in kept["compositions"].items()
         },
         kept["sides"],

@@ -60,7 +60,7 @@ def _parse(path: Path) -> dict[str, Any]:
 
 
 def _values(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    return {key: tuple(value) if value.__class__ is list else value for key, value in table.items()}
 
 
 def _merge(concepts: dict[str, Concept], path: Path, tables: Any, *, override: bool) -> list[str]:
