@@ -151,13 +151,17 @@ def _reach_forward(
                 break
             if targets and words[position] == "and" and following.role == "severity":
                 break
-        elif role == "semicolon":
-            break
+        elif role == "semicolon" or (words[position] == "by" and targets and _is_definite(words, position + 1)):
+            break  # "suspicious for compression by the mass": the mass is there
         elif role == "other" and words[position] == "with" and targets:
             denied = cue.asserts == "absent" and not after_verb
             if not (denied and _bare_companion(items, position, targets[-1])):
                 break
     return targets
+
+
+def _is_definite(words: Sequence[str], index: int) -> bool:
+    return index < len(words) and words[index] in ("the", "this", "these")
 
 
 def _concludes(items: Sequence[Item], words: Sequence[str], index: int, link: int) -> bool:

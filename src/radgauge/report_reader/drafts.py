@@ -76,7 +76,7 @@ def drafts_of(
                 draft.explicit = look_right(items, index)[1]
                 concept = composed(draft, items, words[index], vocabulary)
             draft.words, before, draft.history = look_left(items, index)
-            if not concept and (several := _apart(draft, items, words[index], vocabulary)):
+            if not concept and (several := apart(draft, items, words[index], vocabulary)):
                 drafts += several
                 continue
             if not concept and item.form == "open":
@@ -126,7 +126,7 @@ def composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabul
     return found.pop() if len(found) == 1 else ""
 
 
-def _apart(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> list[Draft]:
+def apart(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> list[Draft]:
     """One draft per finding that a word makes of several organs: "ventricles and cisterns are free of blood"."""
     places: dict[str, list[int]] = {}
     for place in draft.explicit:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.report_reader.drafts import Draft, composed
+from radgauge.report_reader.drafts import Draft, apart, composed
 from radgauge.report_reader.phrases import look_right, object_after, subject_before
 from radgauge.report_reader.vocabulary import MODIFIERS, Item, Vocabulary
 
@@ -52,8 +52,9 @@ def unnamed_findings(
             draft.concept = source.concept
         else:
             draft.denied = True
+        composing = words[source.item] in vocabulary.compositions and item.role != "side"
+        found += (composing and apart(draft, items, words[source.item], vocabulary)) or [draft]
         items[index] = item._replace(role="abnormality", value=draft.concept, form="ellipsis", cues=())
-        found.append(draft)
     return sorted([*drafts, *found], key=lambda draft: draft.item) if found else drafts
 
 

@@ -126,7 +126,9 @@ def _in_position(items: Sequence[Item], words: Sequence[str], start: int, head: 
             cue.direction != "after" and cue.asserts in ("absent", "uncertain", "present") for cue in item.cues
         )
     if item.role == "verb":
-        return _anatomy_before(items, before)
+        return _anatomy_before(items, before) or (
+            before > 0 and words[before - 1] in ("it", "this", "these", "they")
+        )
     return False
 
 

@@ -37,6 +37,7 @@ def _denies_next(item: Item) -> bool:
 def turn_denials(
     items: list[Item],
     words: Sequence[str],
+    starts: Sequence[bool],
     drafts: list[Draft],
     vocabulary: Vocabulary,
     asserted: tuple[list[str], list[int]],
@@ -60,13 +61,26 @@ def turn_denials(
         elif absent and items[index].role == "normality" and _is_denied(items, decided[index], index):
             concept = _opposite(items, words, draft, vocabulary)
             _turn(items, draft, concept, status, "present")
-            places = [place for place in draft.explicit if place < index]
-            if concept == _UNSPECIFIC and places and index - places[0] <= _FARTHEST_SUBJECT:
-                draft.first = places[0]
+            if concept == _UNSPECIFIC and (subject := _subject(items, starts, index)) >= 0:
+                draft.first = subject
+                draft.explicit = sorted({subject, *draft.explicit})
             elif decided[index] == index - 1:
                 draft.first = index - 1
         kept.append(draft)
     return kept
+
+
+def _subject(items: Sequence[Item], starts: Sequence[bool], index: int) -> int:
+    """The first structure of the clause in front of the word at `index`; -1 for none near."""
+    found = -1
+    for position in range(index - 1, max(-1, index - _FARTHEST_SUBJECT), -1):
+        if items[position].role == "anatomy":
+            found = position
+        elif items[position].role in ("semicolon", "colon", "comma"):
+            break
+        if starts[position]:
+            break
+    return found
 
 
 def _turn(items: list[Item], draft: Draft, concept: str, status: list[str], state: str) -> None:

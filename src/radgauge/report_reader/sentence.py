@@ -102,7 +102,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         if draft.unnamed:
             status[draft.item], decided[draft.item] = ("absent" if draft.denied else "present"), -1
     if "normality" in roles or any(draft.inverse or items[draft.item].role == "normality" for draft in drafts):
-        drafts = turn_denials(items, words, drafts, vocabulary, (status, decided))
+        drafts = turn_denials(items, words, starts, drafts, vocabulary, (status, decided))
     described = "unknown" in roles or not {item.role for item in items}.isdisjoint(MODIFIERS)
     owner = describe(items, words, starts, drafts) if described else {}
     if "unit" in roles:
