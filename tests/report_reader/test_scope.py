@@ -216,3 +216,34 @@ def test_headings_mean_the_same_everywhere() -> None:
         assert [part.name for part in split_sections(text)] == [section]
         assert [sentence.section for sentence in read_report(text).sentences] == [section]
         assert SPOKEN_AS[heading.lower()] == section
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("The heart has enlarged since the prior study.", "cardiomegaly"),
+        ("The cardiac silhouette has enlarged.", "enlarged_cardiac_silhouette"),
+    ],
+)
+def test_a_structure_that_has_grown_is_enlarged(text: str, concept: str) -> None:
+    mention = first(text, concept)
+    assert (mention.assertion, mention.attributes.change) == ("present", "increased")
+
+
+def test_a_word_that_makes_a_finding_with_its_organ_was_read() -> None:
+    reading = read_report("Fluid in the left pleural space.")
+    assert (reading.coverage, reading.unread) == (1.0, ())
+
+
+def test_what_a_hedge_names_with_the_is_there() -> None:
+    found = states("Suspicious for compression of the cord by the epidural mass.")
+    assert (found["cord_compression"], found["spinal_epidural_tumor"]) == ("uncertain", "present")
+
+
+def test_spared_places_with_findings_of_their_own_are_told_apart() -> None:
+    found = states("Blood is confined to the subdural space, with none in the ventricles or basal cisterns.")
+    assert found == {
+        "subdural_hematoma": "present",
+        "intraventricular_hemorrhage": "absent",
+        "subarachnoid_hemorrhage": "absent",
+    }

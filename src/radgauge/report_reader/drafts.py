@@ -40,7 +40,8 @@ def drafts_of(
     items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], vocabulary: Vocabulary
 ) -> list[Draft]:
     """One draft per anatomy, finding and word of normality, with its places and describing words."""
-    drafts = []
+    drafts: list[Draft] = []
+    draft: Draft | None
     taken: set[int] = set()  # anatomy inside the phrase of a finding
     for index, item in enumerate(items):
         role = item.role
@@ -68,6 +69,10 @@ def drafts_of(
                 taken.update(before)
             if words[index] in vocabulary.compositions:
                 _compose(draft, composed(draft, items, words[index], vocabulary))
+        elif role == "change" and " " in words[index] and item.value == "increased":
+            draft = _grown(items, words, starts, index, vocabulary)
+            if draft is None:
+                continue
         elif words[index] in vocabulary.compositions:
             draft = Draft(index, "")
             draft.explicit = object_after(items, index) or subject_before(items, index, starts)
@@ -93,6 +98,20 @@ def drafts_of(
             draft.words = [index for index in draft.words if items[index].role in ("side", "position", "part")]
     _share_places(items, words, drafts, vocabulary)
     return drafts
+
+
+def _grown(
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], index: int, vocabulary: Vocabulary
+) -> Draft | None:
+    """A structure that has enlarged is enlarged: "the heart has enlarged since the prior study"."""
+    last = words[index].rsplit(" ", 1)[-1]
+    draft = Draft(index, "")
+    if last not in vocabulary.compositions:
+        return None
+    draft.explicit = subject_before(items, index, starts)
+    _compose(draft, composed(draft, items, last, vocabulary))
+    draft.change = items[index].value
+    return draft if draft.concept else None
 
 
 def _describes_next(items: Sequence[Item], index: int) -> bool:

@@ -76,7 +76,6 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     if "unknown" in roles:
         items = open_claims(items, words, tokens, vocabulary.compositions)
         words = words_of(items, tokens)
-    content, known, unread = count_content(items, tokens)
     if "normality" in roles:
         clear_of(items, words)
     joined = not roles.isdisjoint(("comma", "conjunction", "semicolon"))
@@ -90,6 +89,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         deny_predicates(items, words)
     drafts = drafts_of(items, words, starts, vocabulary)
     if not drafts:
+        content, known, unread = count_content(items, tokens)
         return SentenceReading((), (), (), unread, content, known)
     drafts = unnamed_findings(items, words, starts, drafts, vocabulary)
     for draft in drafts:  # "no fluid in the pleural space": what a word and a place make together can be denied
@@ -97,6 +97,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
             composed = vocabulary.lexicon.concepts.get(draft.concept)
             role = "open" if draft.concept.startswith("open:") else composed.kind if composed else "abnormality"
             items[draft.item] = items[draft.item]._replace(role=role, value=draft.concept, form="noun")
+    content, known, unread = count_content(items, tokens)
     status, decided = assert_items(items, words, starts)
     for draft in drafts:
         if draft.unnamed:
