@@ -7,9 +7,9 @@ import radgauge
 NAMES = """
 __version__
 Case read_cases write_cases read_report
-Reader Readings Cache
+Reader Readings Progress Cache
 Metric Explanation Note load metric_names
-Scores Results score read_scores write_scores summarise compare oracle align read_judgments
+Scores Results score explain read_scores write_scores summarise compare oracle align read_judgments
 build_report write_report
 RadgaugeError InputError UsageError ModelError MissingExtra
 """
@@ -26,8 +26,9 @@ def test_every_public_name_exists() -> None:
 
 
 def test_modules_do_not_hide_the_functions_of_their_name() -> None:
+    import radgauge.explain
     import radgauge.studies.agreement
     import radgauge.studies.compare
     import radgauge.studies.oracle
 
-    assert all(callable(getattr(radgauge, name)) for name in ("align", "compare", "oracle"))
+    assert all(callable(getattr(radgauge, name)) for name in ("align", "compare", "explain", "oracle"))

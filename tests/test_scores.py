@@ -135,7 +135,7 @@ def test_a_metric_that_loses_rows_is_refused() -> None:
 
 
 def test_the_signature_names_every_setting() -> None:
-    assert SharedWords(bias=0.25).signature().startswith("shared_words|bias:0.25|v:")
+    assert SharedWords(bias=0.25).signature().startswith("shared_words|bias:0.25|code:")
 
 
 def test_systems_and_selection() -> None:
@@ -184,7 +184,7 @@ def test_two_settings_of_one_metric_stand_side_by_side_under_an_alias(tmp_path: 
     assert both["floored"].values[0, 0] != both["bleu"].values[0, 0]
     assert both["floored"].signature == alone.signature
     write_scores(tmp_path / "scores.jsonl", both)
-    again, _ = read_scores(tmp_path / "scores.jsonl")
+    again = read_scores(tmp_path / "scores.jsonl")
     assert isinstance(again["floored"].metric, Alias)
     lines = {line.column: line.value for line in summarise(again, resamples=0)}
     expected = {line.column: line.value for line in summarise(score(cases, "bleu:smoothing=floor"), resamples=0)}

@@ -23,6 +23,7 @@ _PUBLIC = {
     "read_report": "report_reader",
     "Reader": "reading",
     "Readings": "reading",
+    "Progress": "reading",
     "Cache": "cache",
     "Metric": "metric",
     "Explanation": "metric",
@@ -32,6 +33,7 @@ _PUBLIC = {
     "Scores": "scores",
     "Results": "scores",
     "score": "scores",
+    "explain": "explain",
     "read_scores": "io.scores_file",
     "write_scores": "io.scores_file",
     "summarise": "studies.summary",
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from radgauge.errors import ModelError as ModelError
     from radgauge.errors import RadgaugeError as RadgaugeError
     from radgauge.errors import UsageError as UsageError
+    from radgauge.explain import explain as explain
     from radgauge.io.case_files import read_cases as read_cases
     from radgauge.io.case_files.write import write_cases as write_cases
     from radgauge.io.judgments import read_judgments as read_judgments
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
     from radgauge.metric import Explanation as Explanation
     from radgauge.metric import Metric as Metric
     from radgauge.metric import Note as Note
+    from radgauge.reading import Progress as Progress
     from radgauge.reading import Reader as Reader
     from radgauge.reading import Readings as Readings
     from radgauge.registry import load as load

@@ -223,7 +223,7 @@ def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None) 
         f"{len(repeats)} of {len(cases)} cases repeat an id: first {cases[one].id!r} of system "
         f"{cases[one].system!r}{where}, with {'the same texts' if same else 'different texts'}; "
         "every (id, system) must occur once: "
-        + (f"if {telling!r} tells the systems apart, pass --columns system={telling}" if telling else "")
+        + (f"if {telling!r} tells the systems apart, pass columns={{'system': {telling!r}}}" if telling else "")
         + ("" if telling else "remove the copies, or name the systems in a `system` column")
     )
 

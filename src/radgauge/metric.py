@@ -21,12 +21,15 @@ from numpy.typing import NDArray
 from radgauge import __version__
 from radgauge.code_hash import code_hash
 from radgauge.errors import UsageError
+from radgauge.show.notebook import Grid, Mark, Tabular, as_html, marked_html
+from radgauge.show.wording import number
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
     from radgauge.reading import Readings
 
 Rows = NDArray[np.float64]
+VALUES_SHOWN = 4  # outputs in the first line of an explanation
 Span = tuple[int, int]
 
 
@@ -49,13 +52,55 @@ class Note:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why one case got its score."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Tabular):
+    """Why one case got its score.
+
+    Attributes:
+        metric: Who explains.
+        values: Its outputs.
+        notes: The reasons.
+        candidate: The text that the notes speak of; "" if it was not given (`radgauge.explain` gives it).
+        references: Likewise.
+    """
 
     metric: str
     values: Mapping[str, float]
     notes: tuple[Note, ...] = ()
+    candidate: str = ""
+    references: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """One row per note."""
+        return {
+            "kind": [note.kind for note in self.notes],
+            "note": [note.text for note in self.notes],
+            "reference_spans": [[list(span) for span in note.reference_spans] for note in self.notes],
+            "candidate_spans": [[list(span) for span in note.candidate_spans] for note in self.notes],
+        }
+
+    def _grid(self) -> Grid:
+        values = ", ".join(
+            f"{column} {number(value)}" for column, value in list(self.values.items())[:VALUES_SHOWN]
+        )
+        return Grid(f"{self.metric}: {values}", ("", "why"), [(note.kind, note.text) for note in self.notes])
+
+    def __repr__(self) -> str:
+        grid = self._grid()
+        return "\n".join([grid.title, *(f"  {kind}: {text}" for kind, text in grid.rows)])
+
+    def _repr_html_(self) -> str:
+        """The notes, and both texts with the places that they speak of marked."""
+        which = next((note.data["reference"] for note in self.notes if "reference" in note.data), 0)
+        texts = []
+        if self.references:
+            reference = self.references[which if 0 <= which < len(self.references) else 0]
+            marks = [Mark(*span, note.kind, note.text) for note in self.notes for span in note.reference_spans]
+            texts.append(f"<p><b>reference</b><br>{marked_html(reference, marks)}</p>")
+        if self.candidate:
+            marks = [Mark(*span, note.kind, note.text) for note in self.notes for span in note.candidate_spans]
+            texts.append(f"<p><b>candidate</b><br>{marked_html(self.candidate, marks)}</p>")
+        return f"<div>{''.join(texts)}{as_html(self._grid())}</div>"
 
 
 class Metric(ABC):
@@ -79,6 +124,24 @@ class Metric(ABC):
     extra: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     independent: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        """Settings show themselves as `load` takes them, with what the metric will do."""
+        super().__init_subclass__()
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Metric.__repr__  # type: ignore[method-assign]  # before dataclass writes its own
+
+    def __repr__(self) -> str:
+        chosen = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}  # type: ignore[arg-type]
+        said = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
+        columns = self.columns
+        more = f" and {len(columns) - VALUES_SHOWN} more" if len(columns) > VALUES_SHOWN else ""
+        direction = "higher" if self.higher_is_better else "lower"
+        needs = f"; needs {' and '.join(sorted(self.needs))}" if self.needs else ""
+        return (
+            f"<{self.name}: {self.summary}; gives {', '.join(columns[:VALUES_SHOWN])}{more}; {direction} is better"
+            f"{needs}; settings: {said or 'none'}>"
+        )
 
     def __post_init__(self) -> None:
         """A setting whose type is a Literal must have one of its values; subclasses with checks call this first.

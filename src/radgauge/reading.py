@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from radgauge.cache import Cache
 from radgauge.code_hash import code_hash
 from radgauge.errors import RadgaugeError
+from radgauge.show.progress import tell
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +68,7 @@ class Readings:
 
     Args:
         cache: Where persistent readings are kept; None keeps nothing on disk.
-        progress: Told after every batch.
+        progress: Told after every batch; None tells the line that `radgauge.show.progress` draws.
     """
 
     def __init__(self, *, cache: Cache | None = None, progress: Progress | None = None) -> None:
@@ -134,8 +135,7 @@ class Readings:
                     self._cache.put(_key(reader), kept)
                 except (OSError, sqlite3.Error) as error:
                     self._give_up_cache(error)
-            if self._progress is not None:
-                self._progress(label, start + len(batch), len(wanted))
+            (self._progress or tell)(label, start + len(batch), len(wanted))
 
     def _give_up_cache(self, error: Exception) -> None:
         log.warning("the reading cache cannot be used (%s); this run keeps nothing on disk", error)

@@ -1,20 +1,23 @@
-"""Scores: what a judge said about cases. Metrics and radiologists both give Scores."""
+"""score: every case judged by every metric, rows in = rows out."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from radgauge.cases import Case, Key, as_cases
-from radgauge.errors import RadgaugeError, UsageError
-from radgauge.metric import Metric, Rows, mean
-from radgauge.reading import Readings
+from radgauge.errors import InputError, RadgaugeError, UsageError
+from radgauge.metric import Metric, Rows
+from radgauge.reading import Progress, Readings
 from radgauge.registry import load
+from radgauge.results import Results as Results
+from radgauge.results import Scores as Scores
+from radgauge.show.progress import silence, working
 from radgauge.text.words import has_words
 
 log = logging.getLogger(__name__)
@@ -23,177 +26,95 @@ LONGEST = 200_000
 """Characters of the longest text that is judged unless told otherwise; reports have some thousands."""
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """One judge's verdict on every case, in the order of the cases.
-
-    Attributes:
-        judge: Name of the metric or the rater.
-        signature: Settings, models and versions behind the numbers.
-        keys: (study id, system) of each row.
-        rows: Sufficient statistics, (n, k); NaN = could not be judged.
-        values: Values per case, (n, m), one column per output.
-        columns: Names of the outputs, the headline first.
-        higher_is_better: Direction of the headline.
-        reasons: Why a case could not be judged.
-        metric: The metric, if the judge is one: it knows how rows become a corpus value.
-        directions: For each column whether higher is better; by default all go the headline's way.
-    """
-
-    judge: str
-    signature: str
-    keys: tuple[Key, ...]
-    rows: Rows
-    values: Rows
-    columns: tuple[str, ...]
-    higher_is_better: bool
-    reasons: Mapping[Key, str] = field(default_factory=dict)
-    metric: Metric | None = None
-    directions: tuple[bool, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not len(self.keys) == len(self.rows) == len(self.values):
-            raise RadgaugeError(
-                f"{self.judge}: {len(self.keys)} keys, {len(self.rows)} rows and {len(self.values)} values "
-                "must be equally many"
-            )
-        if len(set(self.keys)) != len(self.keys):
-            raise RadgaugeError(f"{self.judge}: the (id, system) keys must be unique")
-        if not self.directions:
-            object.__setattr__(self, "directions", (self.higher_is_better,) * len(self.columns))
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The systems judged, in order of first appearance."""
-        return tuple(dict.fromkeys(system for _, system in self.keys))
-
-    @property
-    def headline(self) -> NDArray[np.float64]:
-        """The first output, one value per case."""
-        return self.values[:, 0]
-
-    def column(self, name: str) -> NDArray[np.float64]:
-        """One output, one value per case."""
-        if name not in self.columns:
-            raise UsageError(f"{self.judge} has no column {name!r}; it has: {', '.join(self.columns)}")
-        return self.values[:, self.columns.index(name)]
-
-    def oriented(self, name: str) -> NDArray[np.float64]:
-        """One output, turned so that larger is better."""
-        values = self.column(name)
-        return values if self.directions[self.columns.index(name)] else -values
-
-    def take(self, index: NDArray[Any] | Sequence[int]) -> Scores:
-        """The cases at these positions (or under this mask)."""
-        where = np.asarray(index)
-        positions = np.flatnonzero(where) if where.dtype == bool else where.astype(np.intp)
-        keys = tuple(self.keys[i] for i in positions)
-        kept = set(keys)
-        return replace(
-            self,
-            keys=keys,
-            rows=self.rows[positions],
-            values=self.values[positions],
-            reasons={key: why for key, why in self.reasons.items() if key in kept},
-        )
-
-    def of_system(self, system: str) -> Scores:
-        """The cases of one system."""
-        return self.take(np.array([name == system for _, name in self.keys], dtype=bool))
-
-    def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
-        """Corpus values from column sums of `rows`; see Metric.corpus_scores."""
-        return mean(totals, counts) if self.metric is None else self.metric.corpus_scores(totals, counts)
-
-
-@dataclass(frozen=True, eq=False)
-class Results(Mapping[str, Scores]):
-    """What `score` returns: every judge's Scores on the same cases, by name.
-
-    Attributes:
-        judges: Scores by judge name, all with the same keys.
-        meta: Column name -> one value per case, as the input had it.
-    """
-
-    judges: Mapping[str, Scores]
-    meta: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    def __getitem__(self, judge: str) -> Scores:
-        return self.judges[judge]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.judges)
-
-    def __len__(self) -> int:
-        return len(self.judges)
-
-    @property
-    def keys_of_cases(self) -> tuple[Key, ...]:
-        """(id, system) of every case."""
-        return next(iter(self.judges.values())).keys if self.judges else ()
-
-    def records(self) -> list[dict[str, Any]]:
-        """One flat record per case: id, system, one value per column; None = could not be judged."""
-        table = self.to_dict()
-        names = list(table)
-        return [dict(zip(names, row, strict=True)) for row in zip(*table.values(), strict=True)]
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """The same as columns."""
-        keys = self.keys_of_cases
-        table: dict[str, list[Any]] = {
-            "id": [study for study, _ in keys],
-            "system": [system for _, system in keys],
-        }
-        for scores in self.values():
-            for name, values in zip(scores.columns, scores.values.T, strict=True):
-                table[name] = [None if np.isnan(value) else float(value) for value in values]
-        return table
-
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame (pandas must be installed)."""
-        return _frame_library("pandas").DataFrame(self.to_dict())
-
-    def to_polars(self) -> Any:
-        """A polars DataFrame (polars must be installed)."""
-        return _frame_library("polars").DataFrame(self.to_dict())
-
-
 def score(
-    cases: object,
+    cases: object = None,
     metrics: Sequence[str | Metric] | str | Metric | None = None,
     *,
+    references: Sequence[str | Sequence[str]] | None = None,
+    candidates: Sequence[str] | None = None,
     reading: Readings | None = None,
     models: str = "embedded",
     longest: int = LONGEST,
+    progress: Progress | bool | None = None,
 ) -> Results:
     """Judge every case with every metric. Rows in = rows out.
 
     Args:
-        cases: A sequence of Case or of dicts (id, candidate, reference, ...), or a pandas or polars frame.
+        cases: A file of reports (its path), what `read_cases` returned, a sequence of Case or of dicts (id,
+            candidate, reference, ...), a dict of columns, a pandas or polars frame, or a Hugging Face dataset.
         metrics: Names ("bleu"), specifications ("bleu:variant=cxr") or Metric objects; None = the defaults.
+        references: Instead of cases: one reference per case, or a list of alternatives; ids are row numbers.
+        candidates: The candidates of these references, in the same order.
         reading: Shared readings, so that several calls read each text once.
         models: Profile for metrics given by name: "embedded", "published" or a folder of checkpoints.
         longest: Characters of the longest text that is judged; a case with a longer one is not, with this reason.
             It bounds the memory of metrics that compare every word of one text with every word of another.
+        progress: Called with (what, done, total); None shows a line in terminals and notebooks if it takes longer
+            than two seconds, False shows none.
 
     >>> results = score([{"id": "1", "candidate": "no effusion", "reference": "no effusion"}], ["bleu"])
     >>> results.records()[0]["bleu_1"]
     1.0
+    >>> score(references=["no effusion"], candidates=["no effusion"], metrics="rouge")
+    Results: 1 metric, 1 case, 1 system
+    metric     system  not judged
+    rouge_l ↑   1.000           0
     """
-    listed = as_cases(cases)
+    listed, header = _given(cases, references, candidates)
     judges = _load_all(metrics, models=models)
-    shared = reading if reading is not None else Readings()
+    told = progress if callable(progress) else None
+    shared = reading if reading is not None else Readings(progress=told)
     names = [metric.name for metric in judges]
     labels = [metric.name if names.count(metric.name) == 1 else metric.columns[0] for metric in judges]
-    results = {
-        label: _judge(metric, listed, shared, label, longest) for label, metric in zip(labels, judges, strict=True)
-    }
+    results = {}
+    with silence(progress is not None and progress is not True), working("scoring") as tell:
+        for number, (label, metric) in enumerate(zip(labels, judges, strict=True)):
+            tell(label, number, len(judges))
+            results[label] = _judge(metric, listed, shared, label, longest)
+            if told is not None:
+                told("scoring", number + 1, len(judges))
     meta_names = dict.fromkeys(name for case in listed for name in case.meta)
-    return Results(results, {name: [case.meta.get(name, "") for case in listed] for name in meta_names})
+    return Results(results, {name: [case.meta.get(name, "") for case in listed] for name in meta_names}, header)
+
+
+def _given(
+    cases: object, references: Sequence[str | Sequence[str]] | None, candidates: Sequence[str] | None
+) -> tuple[list[Case], dict[str, Any]]:
+    """The cases, and what is known of the file they come from."""
+    if references is not None or candidates is not None:
+        if cases is not None:
+            raise UsageError("give cases, or references and candidates, not both")
+        return _paired(references, candidates), {}
+    if cases is None:
+        raise UsageError("nothing to score: give cases, or references=[...] and candidates=[...]")
+    if isinstance(cases, str | os.PathLike) or hasattr(cases, "provenance"):
+        from radgauge.io.case_files import CaseFile, read_cases
+
+        file = read_cases(os.fspath(cases)) if isinstance(cases, str | os.PathLike) else cases
+        if isinstance(file, CaseFile):
+            for note in file.provenance.warnings:
+                log.warning("%s", note)
+            return list(file.cases), {"input": file.provenance.as_dict()}
+    return as_cases(cases), {}
+
+
+def _paired(references: Sequence[str | Sequence[str]] | None, candidates: Sequence[str] | None) -> list[Case]:
+    if references is None or candidates is None:
+        absent = "references" if references is None else "candidates"
+        raise UsageError(f"references and candidates belong together; {absent} is missing")
+    for name, texts in (("references", references), ("candidates", candidates)):
+        if isinstance(texts, str):
+            raise UsageError(f"{name} must be a list of texts, got one text; to judge one case pass [text]")
+    if len(references) != len(candidates):
+        raise InputError(
+            f"references and candidates must be equally many, got {len(references)} and {len(candidates)}"
+        )
+    return as_cases(
+        [
+            {"id": str(number), "references": reference, "candidate": candidate}
+            for number, (reference, candidate) in enumerate(zip(references, candidates, strict=True), start=1)
+        ]
+    )
 
 
 def _load_all(metrics: Sequence[str | Metric] | str | Metric | None, *, models: str) -> list[Metric]:
@@ -324,12 +245,3 @@ def _with_usable_references(metric: Metric, case: Case) -> Case:
         return case.with_real_references()
     kept = tuple(text for text in case.references if has_words(text))
     return case if len(kept) == len(case.references) else replace(case, references=kept)
-
-
-def _frame_library(name: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError:
-        raise UsageError(f"{name} is not installed; run: pip install {name}") from None

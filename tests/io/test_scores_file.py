@@ -31,7 +31,8 @@ def test_what_is_written_can_be_read(tmp_path: Path, results: Results, suffix: s
     path = tmp_path / f"scores{suffix}"
     write_scores(path, results, about={"seed": 7})
     assert is_scores_file(path)
-    back, header = read_scores(path)
+    back = read_scores(path)
+    header = back.header
     assert header["seed"] == 7
     assert back.meta["age"] == ["61", "44", "61"]
     for name, scores in results.items():
@@ -60,7 +61,7 @@ def test_a_rater_has_no_metric_and_means_will_do(tmp_path: Path) -> None:
     keys = (("1", "a"), ("2", "a"), ("3", "a"))
     rater = Scores("rater 1", "human", keys, values, values, ("errors",), False)
     write_scores(tmp_path / "s.jsonl", Results({"rater 1": rater}))
-    back, _ = read_scores(tmp_path / "s.jsonl")
+    back = read_scores(tmp_path / "s.jsonl")
     assert back["rater 1"].corpus_scores(*sums(back["rater 1"].rows)).tolist() == [2.5]
     assert not back["rater 1"].higher_is_better
 
@@ -69,7 +70,7 @@ def test_a_metric_that_is_not_installed_keeps_its_values(tmp_path: Path, results
     path = tmp_path / "scores.jsonl"
     write_scores(path, results)
     path.write_text(path.read_text().replace('"metric": "bleu"', '"metric": "gone"'))
-    back, _ = read_scores(path)
+    back = read_scores(path)
     assert back["bleu"].metric is None
     np.testing.assert_array_equal(back["bleu"].rows, results["bleu"].values)
 
@@ -120,7 +121,7 @@ def test_no_column_of_the_input_is_lost(
     path = tmp_path / f"scores{suffix}"
     write_scores(path, results)
     assert f"column {name!r} is written as 'meta_meta_{name}'" in caplog.text
-    back, _ = read_scores(path)
+    back = read_scores(path)
     assert back.meta == {name: ["61", "44"], f"meta_{name}": ["x", ""]}
     np.testing.assert_array_equal(back["bleu"].values, results["bleu"].values)
     assert back.keys_of_cases == results.keys_of_cases
@@ -129,7 +130,7 @@ def test_no_column_of_the_input_is_lost(
 def test_half_a_character_costs_no_score(tmp_path: Path) -> None:
     results = score([Case("1", "no effusion", ("no effusion",), meta={"note": "cut \ud83d"})], ["bleu"])
     write_scores(tmp_path / "s.jsonl", results)
-    back, _ = read_scores(tmp_path / "s.jsonl")
+    back = read_scores(tmp_path / "s.jsonl")
     assert back["bleu"].values[0, 0] == results["bleu"].values[0, 0]
     assert back.meta["note"] == ["cut \ud83d"]
     with pytest.raises(RadgaugeError, match=r"s\.parquet cannot be written \(UnicodeEncodeError\)"):
@@ -142,7 +143,8 @@ def test_scores_that_cannot_be_written_are_kept_elsewhere(tmp_path: Path, result
     with pytest.raises(RadgaugeError, match="the scores are kept in") as caught:
         write_scores(tmp_path / "file" / f"scores{suffix}", results, about={"seed": 3})
     kept = Path(str(caught.value).rpartition(" kept in ")[2])
-    back, header = read_scores(kept)
+    back = read_scores(kept)
+    header = back.header
     assert header["seed"] == 3
     np.testing.assert_array_equal(back["bleu"].rows, results["bleu"].rows)
     assert kept.stat().st_mode & 0o777 == 0o600

@@ -59,7 +59,7 @@ def test_columns_and_encoding_may_be_named(tmp_path: Path) -> None:
     found = read_term_reports(path, encoding="cp1252")
     assert [report.text for report in found.reports] == ["Clear’s.", "No café."]
     assert read_term_reports(path, encoding="cp1252", section="impression").reports[0].text == "x"
-    with pytest.raises(InputError, match="pass --encoding cp1252"):
+    with pytest.raises(InputError, match="pass encoding='cp1252'"):
         read_term_reports(path)
 
 

@@ -108,6 +108,7 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 
 def _say(message: object) -> None:
+    from radgauge.cli.flags import in_flags
     from radgauge.show.wording import visible
 
-    typer.echo(f"radgauge: {visible(str(message))}", err=True)
+    typer.echo(f"radgauge: {visible(in_flags(str(message)))}", err=True)

@@ -78,10 +78,7 @@ def align_cli(
         run_behaviour(judged, say)
         return
     judgments = people.read()
-    if scores is not None:
-        results, _ = read_scores(scores)
-    else:
-        results = judged.score(judgments.cases, say.readings())
+    results = read_scores(scores) if scores is not None else judged.score(judgments.cases, say.readings())
     found = align(
         results,
         judgments,

@@ -80,7 +80,7 @@ def compare_cli(
     if source is not None and source.exists() and is_scores_file(source):
         if random_baseline or oracle:
             raise UsageError(f"{source.name} holds scores; baselines and oracles need the reports themselves")
-        results, _ = read_scores(source)
+        results = read_scores(source)
     else:
         cases = list(form.read([source] if source is not None else None).cases)
         drawn_from = None

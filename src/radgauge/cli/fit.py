@@ -117,7 +117,7 @@ def fit_radcliq_cli(
     check_radcliq_path(output)
     judgments = people.read()
     if scores is not None:
-        results, _ = read_scores(scores)
+        results = read_scores(scores)
     else:
         parts = judged.metric or ["radgraph", "bertscore", "chexbert_similarity", "bleu:variant=cxr"]
         results = replace(judged, metric=parts).score(judgments.cases, say.readings())

@@ -361,10 +361,11 @@ class Output:
 
     def tell(self, *sentences: str) -> None:
         """Messages on stderr."""
+        from radgauge.cli.flags import in_flags
         from radgauge.show.terminal import console
 
         if not self.quiet and sentences:
-            console(stderr=True).say(*sentences)
+            console(stderr=True).say(*map(in_flags, sentences))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -374,15 +375,20 @@ class ReadingOutput(Output):
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor write the reading cache.")] = False
 
     def readings(self) -> Readings:
-        """Readings with the user's cache and a progress bar on stderr."""
+        """Readings with the user's cache; what takes long shows a line on stderr unless it is to be quiet."""
+        import click
+
         from radgauge.cache import Cache
         from radgauge.cli.resume import keeps
         from radgauge.reading import Readings
+        from radgauge.show.progress import silence
 
         cache = None if self.no_cache else Cache()
         if cache is not None:
             keeps(lambda: cache.used > 0)
-        return Readings(cache=cache, progress=self.progress())
+        if context := click.get_current_context(silent=True):
+            context.with_resource(silence(self.quiet))
+        return Readings(cache=cache)
 
 
 _PANEL = "Language model"

@@ -7,24 +7,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from radgauge.show.progress import line as line
+
 if TYPE_CHECKING:
     from radgauge.reading import Progress
 
 PATIENCE = 0.5  # seconds before a bar appears
-
-
-def line(what: str, done: int, total: int, *, left: float, columns: int) -> str:
-    """One line of progress that fits: a line that wraps cannot be drawn over. The bar gives way first.
-
-    >>> line("reading", 1, 4, left=3.2, columns=36)
-    'reading  ━━━╌╌╌╌╌╌╌╌  1/4  3 s left'
-    """
-    numbers = f"{done:,}/{total:,}  {left:.0f} s left"
-    width = min(28, columns - len(what) - len(numbers) - 5)
-    if width < 4:
-        return f"{what}  {numbers}"[: max(columns - 1, 0)]
-    filled = round(width * done / total)
-    return f"{what}  {'━' * filled}{'╌' * (width - filled)}  {numbers}"
 
 
 def bars(doing: str = "reading") -> Progress | None:

@@ -105,7 +105,8 @@ def _scored(
     from radgauge.io.scores_file import is_scores_file, read_scores
 
     if source is not None and source.is_file() and is_scores_file(source):
-        results, header = read_scores(source)
+        results = read_scores(source)
+        header = dict(results.header)
         if reports or form.reference_file is not None:
             return results, form.read(reports).cases, header
         return results, (), header

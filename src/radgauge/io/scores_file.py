@@ -35,7 +35,7 @@ FORMAT = "radgauge-scores-1"
 _LARGEST = float(np.finfo(np.float64).max)
 
 
-def write_scores(path: Path, results: Results, *, about: Mapping[str, Any] | None = None) -> None:
+def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any] | None = None) -> None:
     """Write results to `path` (.jsonl or .parquet); the file appears whole or not at all.
 
     Args:
@@ -46,8 +46,10 @@ def write_scores(path: Path, results: Results, *, about: Mapping[str, Any] | Non
     Raises:
         RadgaugeError: The file cannot be written; the message names the file in which the scores are kept.
     """
+    path = Path(path)
     check_scores_path(path)
-    header = _header(results, about or {})
+    kept_input = {"input": results.header["input"]} if "input" in results.header else {}
+    header = _header(results, {**kept_input, **(about or {})})
     for name, written in header["renamed"].items():
         log.warning("the input's column %r is written as %r: its name is one that scores files use", name, written)
     table = _table(results)
@@ -70,8 +72,8 @@ def check_scores_path(path: Path) -> None:
         require("pyarrow", extra="parquet")
 
 
-def read_scores(path: Path) -> tuple[Results, dict[str, Any]]:
-    """Results and header of a scores file.
+def read_scores(path: Path | str) -> Results:
+    """The results in a scores file, with the file's header as `header`.
 
     Corpus values are exact where the metric that made the file is installed; otherwise they are means of
     the case values, and the judge has no `metric`.
@@ -79,6 +81,7 @@ def read_scores(path: Path) -> tuple[Results, dict[str, Any]]:
     Raises:
         InputError: It is no scores file, or not as radgauge wrote it.
     """
+    path = Path(path)
     header, table = _read_parquet(path) if path.suffix == ".parquet" else _read_jsonl(path)
     _check_header(path, header)
     if "id" not in table or "system" not in table:
@@ -117,7 +120,7 @@ def read_scores(path: Path) -> tuple[Results, dict[str, Any]]:
         for name, column in table.items()
         if name not in taken and not name.startswith("_")
     }
-    return Results(judges, meta), header
+    return Results(judges, meta, header)
 
 
 def is_scores_file(path: Path) -> bool:

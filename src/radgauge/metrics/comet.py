@@ -187,7 +187,7 @@ class Comet(Metric):
         if self.models == "published":
             raise ModelError(
                 "comet has no checkpoint that can be fetched: the authors' four are not on a public hub; "
-                "name a checkpoint folder with --models PATH, or train one with `radgauge train estimator`"
+                "name a checkpoint folder with models=PATH, or train one with `radgauge train estimator`"
             )
         given = Path(self.models).expanduser()
         inside = given / self.name

@@ -17,11 +17,12 @@ from radgauge.report.browser_data import BrowserData, browser_data
 from radgauge.report.methods import methods_text, not_judged_rows, source_rows
 from radgauge.report.standing import most_disputed
 from radgauge.scores import Results
+from radgauge.show.progress import working
 from radgauge.show.svg import Plot
 from radgauge.show.tables import Table
 from radgauge.stats.resampling import Resampling
 from radgauge.studies.agreement import Alignment, align
-from radgauge.studies.compare import compare
+from radgauge.studies.compare import SystemComparison, compare
 from radgauge.studies.summary import summarise
 
 MOST_CASES = 2400
@@ -73,6 +74,7 @@ class Report:
     about: Mapping[str, str] = field(default_factory=dict)
 
 
+@working("building the report")
 def build_report(
     results: Results,
     *,
@@ -135,7 +137,7 @@ def build_report(
         title_all = f"Every output with {interval_name}"
         tables["outputs"] = s.summary_table(lines, key="outputs", title=title_all, columns=columns)
     plots.update({plot.key: plot for plot in s.summary_plots(lines, metrics)})
-    found = []
+    found: Sequence[SystemComparison] = []
     if len(systems) > 1:
         try:
             found = compare(

@@ -14,9 +14,9 @@ PNG_SCALE = 3
 """PNG pixels per SVG pixel: sharp in print at a column's width."""
 
 
-def write_report(path: Path, report: Report) -> int:
+def write_report(path: Path | str, report: Report) -> int:
     """Write the page; returns its size in bytes."""
-    return write_page(path, render_page(report))
+    return write_page(Path(path), render_page(report))
 
 
 def write_page(path: Path, page: str) -> int:
@@ -26,13 +26,13 @@ def write_page(path: Path, page: str) -> int:
     return len(text)
 
 
-def write_plots(folder: Path, report: Report) -> tuple[list[Path], str]:
+def write_plots(folder: Path | str, report: Report) -> tuple[list[Path], str]:
     """Write every plot as SVG, and as PNG too if that is possible.
 
     Returns:
         The files, and a sentence on why there is no PNG ("" if there is).
     """
-    make_folder(folder)
+    folder = make_folder(folder)
     try:
         resvg = require("resvg_py", extra="plots")
     except MissingExtra as error:

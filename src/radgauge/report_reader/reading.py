@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from radgauge.show.notebook import ROWS, Mark, Tabular, marked_html
+
+_COLUMNS = ("text", "concept", "kind", "assertion", "start", "end", "sentence", "form")
 
 
 class Sentence(NamedTuple):
@@ -71,8 +75,8 @@ class Unread(NamedTuple):
     sentence: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReportReading:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportReading(Tabular):
     """A report as the reader understood it; everything is in text order.
 
     Content words are those that name or describe something; de-identified words are none. `known_words` counts
@@ -92,6 +96,25 @@ class ReportReading:
     def coverage(self) -> float:
         """Share of the content words that the lexicon knows, 0 to 1; NaN if there are none."""
         return self.known_words / self.content_words if self.content_words else math.nan
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """One row per mention."""
+        said = [{**mention._asdict(), **mention.attributes._asdict()} for mention in self.mentions]
+        return {name: [row[name] for row in said] for name in (*_COLUMNS, *Attributes._fields)}
+
+    def __repr__(self) -> str:
+        understood = "" if math.isnan(self.coverage) else f", {self.coverage:.0%} of its words understood"
+        head = f"<reading of {len(self.sentences)} sentences: {len(self.mentions)} mentions{understood}>"
+        return "\n".join([head, *(f"  {m.text}: {m.kind}, {m.assertion}" for m in self.mentions[:ROWS])])
+
+    def _repr_html_(self) -> str:
+        """The report with its mentions marked; words that nothing explained are underlined."""
+        marks = [
+            Mark(m.start, m.end, m.kind if m.kind in ("anatomy", "normality") else m.assertion, m.concept)
+            for m in self.mentions
+        ]
+        marks += [Mark(word.start, word.end, "unread") for word in self.unread]
+        return f"<div>{marked_html(self.text, marks)}</div>"
 
     @property
     def open_claims(self) -> tuple[Mention, ...]:

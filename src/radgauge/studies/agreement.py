@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,10 @@ from radgauge.errors import InputError
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.targets import default_targets, mean_of_known, raters_on, target_name
 from radgauge.scores import Results
+from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text, known
+from radgauge.show.progress import working
+from radgauge.show.wording import interval as interval_text
+from radgauge.show.wording import number
 from radgauge.stats import (
     Agreement,
     Correlation,
@@ -67,8 +72,8 @@ class Ceiling:
     leave_one_out: LeaveOneOut
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Alignment:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alignment(Tabular):
     """What `align` found.
 
     Attributes:
@@ -89,7 +94,47 @@ class Alignment:
     cases: int
     notes: tuple[str, ...]
 
+    def to_dict(self) -> dict[str, list[Any]]:
+        """One row per output, target and rater; None where there is no value."""
+        rows = [
+            {
+                "judge": line.judge,
+                "column": line.column,
+                "target": line.target,
+                "rater": line.rater,
+                "correlation": line.correlation.value,
+                "low": line.correlation.interval.low,
+                "high": line.correlation.interval.high,
+                "not_judged": line.not_judged,
+            }
+            for line in self.lines
+        ]
+        return {name: [known(row[name]) for row in rows] for name in (rows[0] if rows else ())}
 
+    def _grid(self) -> Grid:
+        rows = [
+            (
+                line.column,
+                line.target,
+                line.rater,
+                number(line.correlation.value),
+                interval_text(line.correlation.interval.low, line.correlation.interval.high),
+                str(line.not_judged),
+            )
+            for line in self.lines
+        ]
+        notes = tuple(f"note: {note}" for note in self.notes)
+        headers = ("metric", "target", "rater", "correlation", "interval", "not judged")
+        return Grid(f"agreement with radiologists on {self.cases} cases", headers, rows, notes)
+
+    def __repr__(self) -> str:
+        return as_plain_text(self._grid())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._grid())
+
+
+@working("correlating with radiologists")
 def align(
     results: Results,
     judgments: Judgments,

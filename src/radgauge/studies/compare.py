@@ -5,11 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from radgauge.choices import Correction, IntervalMethod, TestName
 from radgauge.error_categories import BESIDE_HEADLINE
 from radgauge.errors import InputError, UsageError
 from radgauge.scores import Results, Scores
+from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text, known
+from radgauge.show.progress import working
+from radgauge.show.wording import arrow, p_value, signed
+from radgauge.show.wording import interval as interval_text
 from radgauge.stats.compare import Comparison, adjust_comparisons, compare_paired
 from radgauge.stats.effect_sizes import effects
 from radgauge.stats.relative import relative_change
@@ -35,6 +40,55 @@ class SystemComparison:
     improvement: Interval | None = None
 
 
+class Comparisons(list[SystemComparison], Tabular):
+    """Lines of `compare`: a list that shows itself as a table and becomes a frame."""
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """One row per output and pair of systems; None where there is no value."""
+        rows = [
+            {
+                "judge": line.judge,
+                "column": line.column,
+                "system": line.system,
+                "baseline": line.baseline,
+                "value": line.result.value_a,
+                "baseline_value": line.result.value_b,
+                "difference": line.result.difference.value,
+                "low": line.result.difference.low,
+                "high": line.result.difference.high,
+                "p": line.result.p,
+                "p_adjusted": line.result.p_adjusted,
+                "higher_is_better": line.result.higher_is_better,
+                "d_z": line.result.effect.d_z,
+                "n": line.result.n,
+                "improvement_percent": line.improvement.value if line.improvement else None,
+                "signature": line.signature,
+            }
+            for line in self
+        ]
+        return {name: [known(row[name]) for row in rows] for name in (rows[0] if rows else ())}
+
+    def _grid(self) -> Grid:
+        rows = [
+            (
+                f"{line.column} {arrow(line.result.higher_is_better)}",
+                f"{line.system} against {line.baseline}",
+                signed(line.result.difference.value),
+                interval_text(line.result.difference.low, line.result.difference.high),
+                p_value(line.result.p if line.result.p_adjusted is None else line.result.p_adjusted),
+                str(line.result.n),
+            )
+            for line in self
+        ]
+        return Grid("", ("metric", "systems", "difference", "interval", "p", "n"), rows)
+
+    def __repr__(self) -> str:
+        return as_plain_text(self._grid())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._grid())
+
+
 def compare(
     results: Results,
     *,
@@ -51,7 +105,7 @@ def compare(
     percent: bool = False,
     seed: int = 0,
     resampling: Resampling | None = None,
-) -> list[SystemComparison]:
+) -> Comparisons:
     """Paired tests between systems, for every judge.
 
     Args:
@@ -86,8 +140,9 @@ def compare(
         else [(name, first) for name in chosen if name != first]
     )
     found: list[SystemComparison] = []
-    for scores in results.values():
-        for system, other in pairs:
+    with working("comparing") as tell:
+        for place, (scores, (system, other)) in enumerate(itertools.product(results.values(), pairs)):
+            tell(scores.judge, place, len(results) * len(pairs))
             a, b = _shared_studies(scores.of_system(system), scores.of_system(other))
             lines = compare_paired(
                 a.rows,
@@ -119,7 +174,7 @@ def compare(
                 better = _improvement(changes[number], up) if percent else None
                 found.append(SystemComparison(scores.judge, column, system, other, line, scores.signature, better))
     adjusted = adjust_comparisons([line.result for line in found], method=correction)
-    return [replace(line, result=result) for line, result in zip(found, adjusted, strict=True)]
+    return Comparisons(replace(line, result=result) for line, result in zip(found, adjusted, strict=True))
 
 
 def _columns(scores: Scores, every: bool) -> list[int]:

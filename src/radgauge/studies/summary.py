@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from radgauge.choices import IntervalMethod
 from radgauge.metric import sums
 from radgauge.scores import Results, Scores
+from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text, known
+from radgauge.show.progress import working
+from radgauge.show.wording import arrow, number
+from radgauge.show.wording import interval as interval_text
 from radgauge.stats.resample import interval
 from radgauge.stats.resampling import Resampling
 
@@ -50,6 +55,35 @@ class Summary:
     method: str = ""
 
 
+class Summaries(list[Summary], Tabular):
+    """Lines of `summarise`: a list that shows itself as a table and becomes a frame."""
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """One row per system and output; None where there is no value."""
+        names = [f.name for f in fields(Summary) if f.name != "reasons"]
+        return {name: [known(getattr(line, name)) for line in self] for name in names}
+
+    def _grid(self) -> Grid:
+        rows = [
+            (
+                f"{line.column} {arrow(line.higher_is_better)}",
+                line.system,
+                number(line.value),
+                interval_text(line.low, line.high),
+                str(line.judged),
+                str(line.not_judged),
+            )
+            for line in self
+        ]
+        return Grid("", ("metric", "system", "value", "interval", "judged", "not judged"), rows)
+
+    def __repr__(self) -> str:
+        return as_plain_text(self._grid())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._grid())
+
+
 def summarise(
     results: Results,
     *,
@@ -58,7 +92,7 @@ def summarise(
     method: IntervalMethod = "auto",
     seed: int = 0,
     resampling: Resampling | None = None,
-) -> list[Summary]:
+) -> Summaries:
     """Corpus values with intervals, per system and output.
 
     The same seed is used for every system and metric, so that equal data get equal intervals whatever
@@ -73,12 +107,13 @@ def summarise(
         resampling: These four as one record, instead of them.
     """
     how = resampling or Resampling(level, resamples, method, seed)
-    return [
-        line
-        for scores in results.values()
-        for system in scores.systems
-        for line in _lines(scores.of_system(system), system, how)
-    ]
+    with working("computing intervals") as tell:
+        found = Summaries()
+        for place, scores in enumerate(results.values()):
+            tell(scores.judge, place, len(results))
+            for system in scores.systems:
+                found += _lines(scores.of_system(system), system, how)
+    return found
 
 
 def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:

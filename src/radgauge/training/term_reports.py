@@ -129,7 +129,8 @@ def read_term_studies(
         raise InputError(
             f"{file.name}: no column {settled.get(absent) or f'with the {absent}'}; give Open-i XML, "
             "indiana_reports.csv, or a table with id, report (or findings) and terms (or labels, MeSH); "
-            f"got columns {', '.join(names) or 'none'}; name yours with --columns id=A,report=B,terms=C"
+            f"got columns {', '.join(names) or 'none'}; "
+            "name yours with columns={'id': A, 'report': B, 'terms': C}"
         )
     return _table(file, {role: str(name) for role, name in found.items()}, encoding)
 

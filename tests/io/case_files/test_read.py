@@ -59,7 +59,7 @@ def test_a_wide_file_has_one_column_per_system(tmp_path: Path) -> None:
         ("1", "theirs", "there is no effusion", ("The lungs are clear.",)),
         ("1", "ours", "lungs are clear now", ("The lungs are clear.",)),
     ]
-    with pytest.raises(InputError, match=r"no candidate column.*pass --candidate-columns ours,theirs$"):
+    with pytest.raises(InputError, match=r"no candidate column.*pass candidate_columns=\['ours', 'theirs'\]$"):
         read_cases(path)
     with pytest.raises(InputError, match="no column 'our'; did you mean 'ours'"):
         read_cases(path, candidate_columns=["our"])
@@ -70,7 +70,7 @@ def test_a_wide_file_has_one_column_per_system(tmp_path: Path) -> None:
 def test_the_iu_systems_are_read_wide(shared_data: Path) -> None:
     path = shared_data / "iu_xray_systems" / "test590_systems.csv"
     systems = ["cvt2distilgpt2", "moerad", "hi_ia", "aamn"]
-    with pytest.raises(InputError, match=r"--candidate-columns cvt2distilgpt2,moerad,hi_ia,aamn$"):
+    with pytest.raises(InputError, match=r"candidate_columns=\['cvt2distilgpt2', 'moerad', 'hi_ia', 'aamn'\]$"):
         read_cases(path)
     found = read_cases(path, candidate_columns=systems)
     assert len(found.cases) == 590 * 4
@@ -106,8 +106,8 @@ def test_a_study_without_candidate(tmp_path: Path) -> None:
     assert str(error.value) == (
         "system 'a': 1 of 2 studies have no candidate in a.csv, first: '2' (r.csv, line 3); "
         "1 of 2 candidates have no study in r.csv, first: '3' (a.csv, line 3). "
-        "Complete the files, keep such studies as cases that cannot be judged (--missing nan), "
-        "or leave out studies that no system has reported (--missing subset)"
+        "Complete the files, keep such studies as cases that cannot be judged (missing='nan'), "
+        "or leave out studies that no system has reported (missing='subset')"
     )
     found = read_cases(references=references, candidates=[candidates], missing="nan")
     assert pairs(found) == [("1", "a", "one", ("One.",)), ("2", "a", "", ("Two.",)), ("3", "a", "three", ())]
@@ -164,7 +164,7 @@ def test_a_split_of_the_references(tmp_path: Path) -> None:
     annotation = {"train": [{"id": "1", "report": "One."}], "test": [{"id": "2", "report": "Two."}]}
     references = put(tmp_path, "annotation.json", json.dumps(annotation))
     candidates = put(tmp_path, "a.csv", "id,report\n2,two\n")
-    with pytest.raises(InputError, match="All of them are of split train: pass --split test"):
+    with pytest.raises(InputError, match="All of them are of split train: pass split='test'"):
         read_cases(references=references, candidates=[candidates])
     found = read_cases(references=references, candidates=[candidates], split="test")
     assert pairs(found) == [("2", "a", "two", ("Two.",))]
@@ -287,9 +287,9 @@ def test_headings_without_a_choice_are_noted(tmp_path: Path) -> None:
     assert found.cases[0].references == ("FINDINGS: Clear. IMPRESSION: Normal.",)
     assert found.provenance.warnings == (
         "2 of 3 references contain section headings (first: id '1') and are used whole; "
-        "choose with --section findings, impression, both or whole",
+        "choose with section='findings', 'impression', 'both' or 'whole'",
         "1 of 3 candidates contain section headings (first: id '2') and are used whole; "
-        "choose with --section findings, impression, both or whole",
+        "choose with section='findings', 'impression', 'both' or 'whole'",
     )
     assert read_cases(put(tmp_path, "r.csv", REPORTS), section="whole").provenance.warnings == ()
 
@@ -396,7 +396,7 @@ def test_images_outside_the_folder_only_when_the_user_says_so(tmp_path: Path, na
     (tmp_path / "secret.png").write_bytes(b"")
     table = tmp_path / "r.csv"
     table.write_text(f"id,reference,candidate,image\n1,clear,clear,{name}\n")
-    with pytest.raises(InputError, match=r"secret\.png of id '1' lies outside .*files.* add --images-outside"):
+    with pytest.raises(InputError, match=r"secret\.png of id '1' lies outside .*files.* add images_outside=True"):
         read_cases(table, images=tmp_path / "files")
     found = read_cases(table, images=tmp_path / "files", images_outside=True).cases[0].images
     assert found == (tmp_path / "files" / name,)

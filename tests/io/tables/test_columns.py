@@ -54,18 +54,18 @@ def test_several_references(names: str, expected: tuple[str, ...]) -> None:
     [
         (
             "study_id uid reference candidate",
-            "2 columns could be the id; choose --columns id=study_id or --columns",
+            "2 columns could be the id; choose columns={'id': 'study_id'} or columns=",
         ),
         (
             "id ref gt candidate",
-            "could be the reference; choose --columns reference=ref or --columns reference=gt$",
+            "could be the reference; choose columns={'reference': 'ref'} or columns={'reference': 'gt'}$",
         ),
-        ("id ref hyp pred", "choose .* or --candidate-columns hyp,pred for one system each"),
-        ("id report text candidate", "could be the reference; choose --columns reference=report"),
-        ("reference candidate", "no id column; expected one of id, study_id.*name it with --columns id=NAME"),
+        ("id ref hyp pred", "choose .* or candidate_columns=\\['hyp', 'pred'\\] for one system each"),
+        ("id report text candidate", "could be the reference; choose columns={'reference': 'report'}"),
+        ("reference candidate", "no id column; expected one of id, study_id.*name it with columns={'id': NAME}"),
         (
             "id findings impression candidate",
-            "choose with --section findings, --section impression or --section both",
+            "choose with section='findings', section='impression' or section='both'",
         ),
         ("id reference other", "no candidate column.*got columns id, reference, other; name it with"),
     ],
@@ -85,11 +85,11 @@ def test_sections_in_columns() -> None:
     assert both.references == (("findings", "impression"),)
     assert both.as_dict()["reference"] == "findings + impression"
     assert roles("id reference findings candidate", section="findings").references == (("reference",),)
-    with pytest.raises(InputError, match="--section impression needs another column than 'findings'"):
+    with pytest.raises(InputError, match="section='impression' needs another column than 'findings'"):
         roles("id findings candidate", section="impression")
-    with pytest.raises(InputError, match="--section both needs another column than 'impression'"):
+    with pytest.raises(InputError, match="section='both' needs another column than 'impression'"):
         roles("id impression candidate", section="both")
-    with pytest.raises(InputError, match="could be the reference; choose --columns reference=findings"):
+    with pytest.raises(InputError, match=r"could be the reference; choose columns={'reference': 'findings'}"):
         roles("id findings section_findings candidate")
 
 

@@ -35,7 +35,7 @@ def place_images(cases: Sequence[Case], folder: Path, *, outside: bool = False) 
                 if image.is_absolute() or os.path.normpath(image).split(os.sep)[0] == os.pardir:
                     raise InputError(
                         f"the image {image.name} of id {case.id!r} lies outside {folder}: its path is absolute or "
-                        "leads upwards; if that is meant, add --images-outside"
+                        "leads upwards; if that is meant, add images_outside=True"
                     )
     places: dict[Path, Path] = {}
     for image in dict.fromkeys(image for case in cases for image in case.images):

@@ -114,10 +114,10 @@ def _remedy(absent: Sequence[str], extra: Sequence[str], studies: Mapping[str, C
     splits = {studies[study].meta.get("split", "") for study in absent}
     others = {case.meta.get("split", "") for study, case in studies.items() if study not in set(absent)} - splits
     if absent and not extra and len(others) == 1 and "" not in others:
-        return f"All of them are of split {', '.join(sorted(splits))}: pass --split {others.pop()}"
+        return f"All of them are of split {', '.join(sorted(splits))}: pass split={others.pop()!r}"
     return (
-        "Complete the files, keep such studies as cases that cannot be judged (--missing nan), "
-        "or leave out studies that no system has reported (--missing subset)"
+        "Complete the files, keep such studies as cases that cannot be judged (missing='nan'), "
+        "or leave out studies that no system has reported (missing='subset')"
     )
 
 

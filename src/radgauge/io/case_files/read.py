@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -57,6 +57,20 @@ class CaseFile:
 
     cases: tuple[Case, ...]
     provenance: Provenance
+
+    def __repr__(self) -> str:
+        about = self.provenance
+        files = ", ".join(source.name for source in about.sources)
+        head = (
+            f"<CaseFile {files}: {about.cases} cases, {about.studies} studies, systems {', '.join(about.systems)}>"
+        )
+        return "\n".join([head, *(f"note: {note}" for note in about.warnings)])
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self.cases)
 
 
 def read_cases(

@@ -70,6 +70,6 @@ def heading_notes(cases: Sequence[Case]) -> list[str]:
         if found:
             notes.append(
                 f"{len(found)} of {len(pairs)} {kind} contain section headings (first: id {found[0]!r}) "
-                "and are used whole; choose with --section findings, impression, both or whole"
+                "and are used whole; choose with section='findings', 'impression', 'both' or 'whole'"
             )
     return notes

@@ -36,6 +36,11 @@ class Judgments:
     ratings: Mapping[str, Scores] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        said = [what for what, given in (("errors", self.errors), ("ratings", self.ratings)) if given]
+        raters = f"{' and '.join(said)} of {len(self.raters)} raters"
+        return f"<Judgments {self.name!r}: {raters}, {len(self.cases)} cases>"
+
     @property
     def raters(self) -> tuple[str, ...]:
         """Everyone who counted or rated."""

@@ -130,7 +130,7 @@ def resolve(
     if study is None:
         raise InputError(
             f"{name}: no id column; expected one of {', '.join(sum(NAMES['id'], ()))}, "
-            f"got columns {shown_names(columns)}; name it with --columns id=NAME"
+            f"got columns {shown_names(columns)}; name it with columns={{'id': NAME}}"
         )
     images = tuple(c for c in find.several("image") if "image" in find.given or looks_like_files(sample[c]))
     references: tuple[Parts, ...] = ()
@@ -155,7 +155,7 @@ def resolve(
         if not references and mode == "references":
             raise InputError(
                 f"{name}: no reference column; expected one of reference, ground_truth, report, findings, "
-                f"impression, got columns {shown_names(columns)}; name it with --columns reference=NAME"
+                f"impression, got columns {shown_names(columns)}; name it with columns={{'reference': NAME}}"
             )
     wide = candidate_columns is not None or len(candidates) > 1
     if wide and "system" in find.given:
@@ -201,8 +201,8 @@ class _Finder:
         return None
 
     def ambiguous(self, role: str, found: Sequence[str]) -> str:
-        choices = " or ".join(f"--columns {role}={column}" for column in found)
-        wide = f", or --candidate-columns {','.join(found)} for one system each" if role == "candidate" else ""
+        choices = " or ".join(f"columns={{{role!r}: {column!r}}}" for column in found)
+        wide = f", or candidate_columns={list(found)} for one system each" if role == "candidate" else ""
         return f"{self.name}: {len(found)} columns could be the {role}; choose {choices}{wide}"
 
     def several(self, role: str, *, taken: Sequence[str] = ()) -> tuple[str, ...]:
@@ -258,12 +258,12 @@ class _Finder:
             return (whole,), False
         if section in ("findings", "impression", "both") and (findings or impression):
             raise InputError(
-                f"{self.name}: --section {section} needs another column than {(findings or impression)[0]!r}"
+                f"{self.name}: section={section!r} needs another column than {(findings or impression)[0]!r}"
             )
         if findings and impression:
             raise InputError(
                 f"{self.name} has {findings[0]!r} and {impression[0]!r} columns; choose with "
-                "--section findings, --section impression or --section both"
+                "section='findings', section='impression' or section='both'"
             )
         only = findings or impression
         return ((only,) if only else ()), bool(only)
@@ -273,5 +273,5 @@ def _no_candidate(name: str, columns: Sequence[str], likely: Sequence[str]) -> s
     expected = ", ".join([*NAMES["candidate"][0], *NAMES["candidate"][1][:6]])
     text = f"{name}: no candidate column; expected one of {expected}, ... got columns {shown_names(columns)}"
     if likely:
-        return f"{text}; if each of these is one system, pass --candidate-columns {','.join(likely)}"
-    return f"{text}; name it with --columns candidate=NAME, or give the candidates in their own file"
+        return f"{text}; if each of these is one system, pass candidate_columns={list(likely)}"
+    return f"{text}; name it with columns={{'candidate': NAME}}, or give the candidates in their own file"

@@ -140,7 +140,7 @@ def _encoding(path: Path, start: bytes, given: str | None) -> str:
         zeros = start.count(b"\0")
         if 0.3 < zeros / len(start) < 0.7:  # ASCII written as UTF-16 has a zero in every other byte
             order = "utf-16-le" if start[1:2] == b"\0" else "utf-16-be"
-            raise InputError(f"{path.name} looks like UTF-16 without a byte order mark; pass --encoding {order}")
+            raise InputError(f"{path.name} looks like UTF-16 without a byte order mark; pass encoding={order!r}")
         raise InputError(f"{path.name} is not a text file: it holds NUL bytes")
     return marked or "utf-8"
 
@@ -194,6 +194,6 @@ def _undecodable(path: Path, source: Source) -> InputError:
         letter = data[error.start : error.start + 1].decode("cp1252", errors="replace")
         return InputError(
             f"{path.name}, line {line}: byte 0x{data[error.start]:02x} is not {source.encoding}. "
-            f"If {letter!r} belongs there, pass --encoding cp1252; otherwise name the right encoding"
+            f"If {letter!r} belongs there, pass encoding='cp1252'; otherwise name the right encoding"
         )
     return InputError(f"{path.name} cannot be read as {source.encoding}")

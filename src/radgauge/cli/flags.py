@@ -1,0 +1,45 @@
+"""What the library says of its arguments, said of the command line's options."""
+
+from __future__ import annotations
+
+import re
+
+NAMES = (
+    *("columns", "candidate_columns", "section", "encoding", "missing", "split", "models", "images_outside"),
+    *("references", "candidates", "baseline", "systems", "target"),
+)
+_VALUE = r"(\{[^{}]*\}|\[[^\[\]]*\]|'[^']*'|\"[^\"]*\"|True|[\w.]+)((?:, (?:or )?'\w+'| or '\w+')*)"
+_ARGUMENT = re.compile(rf"\b({'|'.join(NAMES)})={_VALUE}")
+
+
+def in_flags(message: str) -> str:
+    """A message of the library in the words of the command line.
+
+    >>> in_flags("name it with columns={'id': NAME}")
+    'name it with --columns id=NAME'
+    >>> in_flags("pass candidate_columns=['model a', 'b'] or section='findings', 'both' or 'whole'")
+    "pass --candidate-columns 'model a,b' or --section findings, both or whole"
+    >>> in_flags("if that is meant, add images_outside=True")
+    'if that is meant, add --images-outside'
+    """
+    return _ARGUMENT.sub(_flag, message)
+
+
+def _flag(found: re.Match[str]) -> str:
+    name, value, more = found.groups()
+    option = f"--{name.replace('_', '-')}"
+    if value == "True":
+        return option
+    if value.startswith("{"):
+        pairs = re.findall(r"'([^']*)': '?([^',}]*)'?", value)
+        text = ",".join(f"{role}={column}" for role, column in pairs)
+    elif value.startswith("["):
+        text = ",".join(re.findall(r"'([^']*)'", value))
+    else:
+        text = value.strip("'\"")
+    return f"{option} {_quoted(text)}{more.replace(chr(39), '')}"
+
+
+def _quoted(text: str) -> str:
+    """A value as a shell takes it: names with blanks stand in quotes."""
+    return f"'{text}'" if re.search(r"[^\w.,=/:+-]", text) else text
