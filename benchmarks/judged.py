@@ -11,6 +11,7 @@ report among them. The data is not part of the package.
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 from judged_data import DATA, is_faithful, judged_sources, rankings, region_of, system_texts
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from radgauge.cases import Case
 from radgauge.io.judgments import Judgments
@@ -75,6 +77,25 @@ def faithful(sources: Mapping[str, Judgments], results: Mapping[str, Results]) -
         lines.append(
             (name, str(kept.sum()), f"{np.mean(found > 0):.2f}", f"{np.mean(total > 0):.2f}", f"{quality:.2f}")
         )
+    return lines
+
+
+def confidence(sources: Mapping[str, Judgments], results: Mapping[str, Results]) -> list[Line]:
+    """How far `errors_quality` places a pair from where the rating does, by how much was understood."""
+    shares: list[float] = []
+    gaps: list[float] = []
+    for name, judgments in sources.items():
+        errors, rating = results[name]["errors"], judgments.mean_ratings().headline
+        judged = ~np.isnan(errors.headline)
+        ours, theirs = rankdata(errors.headline[judged]), rankdata(rating[judged])
+        gaps += (np.abs(ours - theirs) / judged.sum()).tolist()
+        shares += errors.column("errors_coverage")[judged].tolist()
+    lines: list[Line] = [("errors_coverage", "pairs", "mean distance in rank, share of the set")]
+    bounds = (0.0, 0.8, 0.9, 0.95, 1.01)
+    for low, high in itertools.pairwise(bounds):
+        inside = [gap for share, gap in zip(shares, gaps, strict=True) if low <= share < high]
+        if inside:
+            lines.append((f"{low:g} to {min(high, 1):g}", str(len(inside)), f"{np.mean(inside):.3f}"))
     return lines
 
 
@@ -187,6 +208,7 @@ def main() -> None:
     tables = {
         "tau-b with the rating (counts: of error counts with those of the raters)": agreement(sources, results),
         "Faithful rewordings": faithful(sources, results),
+        "Coverage and distance from the raters": confidence(sources, results),
         "Region rankings: the rewording scores higher": ranking(options.data, metrics, reading),
     }
     if "iu_pairs" in sources:

@@ -38,7 +38,13 @@ def describe_each_other(diagnosis: Finding, others: Sequence[Finding], knowledge
         signs = signs_of(concept, knowledge)
         if signs is None:
             continue
-        fitting = [index for index, other in enumerate(others) if _same_side(diagnosis, other)]
+        fitting = [
+            index
+            for index, other in enumerate(others)
+            if _belongs(other, concept, signs, knowledge) and _same_side(diagnosis, other)
+        ]
+        if not fitting:
+            continue
         for phrase in signs.equals:
             if phrase and (whole := _all_of(phrase, others, fitting, knowledge)):
                 found |= whole
@@ -51,6 +57,27 @@ def describe_each_other(diagnosis: Finding, others: Sequence[Finding], knowledge
         if found or len(members) >= ENOUGH:
             found |= members
     return sorted(found)
+
+
+def has_signs(finding: Finding, knowledge: Knowledge) -> bool:
+    """Whether a finding is a diagnosis with a description set."""
+    phrases = knowledge.descriptions.phrases
+    return any(concept in phrases for concept in finding.concepts)
+
+
+def _belongs(finding: Finding, diagnosis: str, signs: Signs, knowledge: Knowledge) -> bool:
+    """Whether some phrase of a description set names a finding like this one."""
+    table = knowledge.descriptions.compiled
+    key = (finding.concepts, diagnosis)
+    known: bool | None = table.get(key)
+    if known is None:
+        known = table[key] = any(
+            knowledge.similarity.of(part.concept, concept) >= SAME
+            for phrase in (*signs.equals, *signs.signs)
+            for part in phrase
+            for concept in finding.concepts
+        )
+    return known
 
 
 def is_sign(finding: Finding, diagnosis: Finding, knowledge: Knowledge) -> bool:

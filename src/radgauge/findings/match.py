@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from radgauge.findings.concepts import NEAR
-from radgauge.findings.described import describe_each_other, is_sign
+from radgauge.findings.described import describe_each_other, has_signs, is_sign
 from radgauge.findings.findings import NOT_NORMAL, SAME, Denial, Finding, Findings, Knowledge, union
 from radgauge.findings.labels import label_rules
 from radgauge.findings.numbers import numbers
@@ -191,8 +191,11 @@ def _describe(
             added.remove(diagnosis)
             missing[:] = [each for each in missing if each not in told]
     for own, mine, other in ((missing, reference, candidate), (added, candidate, reference)):
-        shared = [each for each in other.present if any(_names(each, one, knowledge) for one in mine.present)]
-        if own and shared:
+        if not own:
+            continue
+        pictured = [each for each in other.present if has_signs(each, knowledge)]
+        shared = [each for each in pictured if any(_names(each, one, knowledge) for one in mine.present)]
+        if shared:
             own[:] = [each for each in own if not any(is_sign(each, known, knowledge) for known in shared)]
     return found
 

@@ -170,6 +170,7 @@ def _rivals(errors: list[Error], knowledge: Knowledge) -> None:
 
 
 def _one_place(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether two findings may be one: of one kind, not on opposite sides, in one structure."""
     if (a.kind == "device") is not (b.kind == "device") or (a.sides and b.sides and not a.sides & b.sides):
         return False
     return same_structure(a, b, knowledge)
