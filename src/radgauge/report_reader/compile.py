@@ -268,12 +268,16 @@ def _misplaced(lexicon: Lexicon) -> Sequence[str]:
 
 def _named(lexicon: Lexicon, words: Sequence[str]) -> list[str]:
     """Anatomy that has one of the words in its name."""
-    wanted = [f" {word} " for word in words]
-    return [
-        concept.id
-        for concept in lexicon
-        if concept.kind == "anatomy" and any(word in f" {concept.name} " for word in wanted)
-    ]
+    if not words:
+        return []
+    wanted = [f" {' '.join(phrase_key(word))} " for word in words]
+    found = []
+    for concept in lexicon:
+        if concept.kind == "anatomy":
+            name = f" {' '.join(phrase_key(concept.name))} "
+            if any(word in name for word in wanted):
+                found.append(concept.id)
+    return found
 
 
 def _regions(lexicon: Lexicon) -> dict[str, list[tuple[str, str, frozenset[str]]]]:

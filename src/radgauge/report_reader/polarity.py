@@ -59,11 +59,14 @@ def turn_denials(
             elif not draft.concept:
                 continue
         elif absent and items[index].role == "normality" and _is_denied(items, decided[index], index):
+            subject = _subject(items, starts, index)
             concept = _opposite(items, words, draft, vocabulary)
-            _turn(items, draft, concept, status, "present")
-            if concept == _UNSPECIFIC and (subject := _subject(items, starts, index)) >= 0:
-                draft.first = subject
+            if concept == _UNSPECIFIC and subject >= 0:
                 draft.explicit = sorted({subject, *draft.explicit})
+                concept = _opposite(items, words, draft, vocabulary)
+            _turn(items, draft, concept, status, "present")
+            if concept == _UNSPECIFIC and subject >= 0:
+                draft.first = subject
             elif decided[index] == index - 1:
                 draft.first = index - 1
         kept.append(draft)
