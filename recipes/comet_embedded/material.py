@@ -19,7 +19,7 @@ from radgauge.studies.perturb import KINDS, perturb
 from radgauge.text.sentences import split_sentences
 from radgauge.training.pair_files import PairTable
 
-SHARES = {"train": 0.7, "val": 0.1, "test": 0.2}
+SHARES = {"train": 0.8, "val": 0.08, "test": 0.12}
 CHANGES, MIXED, RANDOM = 5, 8, 8
 """Pairs per report: with one change, with sentences of another report, with any other report."""
 PIECE = 7  # sentences of a long transcription that stand for a report

@@ -18,6 +18,9 @@ from radgauge.report_reader import read_report
         ("Severe cardiomegaly.", ["+cardiomegaly:severe", "+:severe"], ["+cardiomegaly:mild"]),
         ("The heart is normal.", ["=heart"], ["+cardiomegaly"]),
         ("Pacemaker.", ["+device"], ["+finding"]),
+        ("Fracture of the left femur.", ["+fracture@left", "+@femur"], ["+@tibia"]),
+        ("The pleural effusion has increased.", ["+pleural_effusion:increased"], ["+pleural_effusion:decreased"]),
+        ("There is a quuxoma in the left kidney.", ["+~quuxoma"], ["-~quuxoma"]),
     ],
 )
 def test_names(text: str, there: list[str], not_there: list[str]) -> None:

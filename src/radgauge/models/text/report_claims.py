@@ -30,8 +30,9 @@ _STATED = ("abnormality", "disease", "device")
 def claims(reading: ReportReading) -> dict[str, float]:
     """Names of what the report says, with a strength above 0 and at most 1.
 
-    "+x" states x or something that is a kind of x, "+x@left" states it on a side, "+x:mild" with a severity, "+@x"
-    states something at the anatomy x; "-x" denies x; "=x" calls the anatomy x normal.
+    "+x" states x or something that is a kind of x, "+x@left" states it on a side, "+x@y" at the anatomy y,
+    "+x:mild" with a severity, "+x:new" with a change; "+@y" states something at y; "-x" denies x; "=y" calls y
+    normal; "+~x" and "-~x" have a word x of a finding that the lexicon does not know.
 
     >>> from radgauge.report_reader import read_report
     >>> found = claims(read_report("Small left pleural effusion. No pneumothorax."))
@@ -52,6 +53,9 @@ def _names(mention: Mention) -> Iterator[str]:
     said = mention.attributes
     if mention.kind == "normality":
         yield from (f"={place}" for place in said.locations)
+    elif mention.kind == "open":
+        sign = "-" if mention.assertion == "absent" else "+"
+        yield from (f"{sign}~{word}" for word in mention.concept.removeprefix("open:").split())
     elif mention.kind in _STATED and mention.assertion == "absent":
         yield f"-{mention.concept}"
     elif mention.kind in _STATED:
@@ -60,10 +64,14 @@ def _names(mention: Mention) -> Iterator[str]:
         for kind in kinds:
             yield f"+{kind}"
             yield from (f"+{kind}@{side}" for side in _SIDES.get(said.laterality, ()))
-        yield from (f"+@{place}" for place in said.locations)
+        for place in said.locations:
+            yield f"+@{place}"
+            yield f"+{mention.concept}@{place}"
         if said.severity:
             yield f"+{mention.concept}:{said.severity}"
             yield f"+:{said.severity}"
+        if said.change:
+            yield f"+{mention.concept}:{said.change}"
 
 
 def stating_sentences(reading: ReportReading) -> list[str]:
