@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from radgauge.text.sentences import split_sentences
 WEIGHTS = np.array([0.0, 0.15, 0.4, 1.0, 1.6])
 """Of normal, benign, not actionable, actionable, urgent, in actionable findings."""
 PULL = 3.0
-RESAMPLES = 2000
+RESAMPLES = 1000
 Array = NDArray[np.float64]
 
 
@@ -60,9 +61,9 @@ def network_features(pairs: Sequence[Pair], network: Matcher, words: Words) -> A
     return np.column_stack([*squashed, most, np.log1p(raw[:, [0, 1, 8, 9]]), raw[:, [5, 6, 13, 14]]])
 
 
-def rule_features(pairs: Sequence[Pair]) -> Array:
+def rule_features(pairs: Sequence[Pair], weights: str, reading: Readings) -> Array:
     """Quality first, then counts; a pair that cannot be judged gets the median."""
-    rows = Errors().measure([pair.case for pair in pairs], reading=Readings())[:, :3]
+    rows = Errors(weights=weights).measure([pair.case for pair in pairs], reading=reading)[:, :3]
     middle = np.nanmedian(rows, axis=0)
     rows = np.where(np.isnan(rows), middle, rows)
     return np.column_stack([rows[:, 0], np.log1p(rows[:, 1]), np.log1p(rows[:, 2])])
@@ -124,7 +125,7 @@ def bootstrap(judges: dict[str, Array], base: str, pairs: Sequence[Pair], rating
         low, high = np.percentile(whole, [2.5, 97.5], axis=0)
         ends = zip([*names, "mean"], low, high, strict=True)
         shown = [f"{name} [{least:+.3f}, {most:+.3f}]" for name, least, most in ends]
-        print(f"  {judge:24}" + "  ".join(shown), flush=True)
+        print(f"  {judge:28}" + "  ".join(shown), flush=True)
 
 
 def main() -> None:
@@ -138,13 +139,17 @@ def main() -> None:
     pairs = judged_pairs(given.data)
     ranked = ranked_pairs(given.data)
     words = Words(given.weights)
-    found = []
+    found, began = [], time.process_time()
     for file in given.network:
         network = Matcher()
         network.load_state_dict(torch.load(file, weights_only=True)["network"])
         found.append(network_features([*pairs, *ranked], network, words))
     learned = np.mean(found, axis=0)
-    rules = rule_features([*pairs, *ranked])
+    speed = len(given.network) * (len(pairs) + len(ranked)) / (time.process_time() - began)
+    print(f"  {speed:.1f} pairs per second of one core")
+    reading = Readings()
+    rules = rule_features([*pairs, *ranked], "default", reading)
+    hand = rule_features([*pairs, *ranked], "prior", reading)  # the default weights know all four sources
     rating = np.array([pair.rating for pair in pairs])
     source = np.array([pair.source for pair in pairs])
     n = len(pairs)
@@ -152,7 +157,9 @@ def main() -> None:
     gated = np.column_stack([rules, learned[:, :1] * unread([*pairs, *ranked])[:, None]])
     judges = {
         "errors_quality": rules[:n, 0],
-        "rules, ridge": left_out(rules[:n], rating, source),
+        "weights by hand": hand[:n, 0],
+        "by hand, ridge": left_out(hand[:n], rating, source),
+        "by hand and network, ridge": left_out(np.column_stack([hand, learned])[:n], rating, source),
         "network, no fit": learned[:n, 0],
         "network, ridge": left_out(learned[:n], rating, source),
         "both, ridge": left_out(both[:n], rating, source),
@@ -164,10 +171,10 @@ def main() -> None:
         ranks[out] = rankdata(judges["errors_quality"][out]) + rankdata(judges["network, ridge"][out])
     judges["mean rank"] = ranks
     names = list(dict.fromkeys(source))
-    print(f"  {'tau-b, source left out':24}" + "".join(f"{name:>17}" for name in names) + f"{'mean':>8}")
+    print(f"  {'tau-b, source left out':28}" + "".join(f"{name:>17}" for name in names) + f"{'mean':>8}")
     for judge, values in judges.items():
         taus = [tau(values[source == name], rating[source == name]) for name in names]
-        print(f"  {judge:24}" + "".join(f"{t:17.3f}" for t in taus) + f"{np.mean(taus):8.3f}")
+        print(f"  {judge:28}" + "".join(f"{t:17.3f}" for t in taus) + f"{np.mean(taus):8.3f}")
     everything = {"errors_quality": rules[n:, 0]}
     for judge, features in (("network, ridge", learned), ("both, ridge", both)):
         everything[judge] = ridge(features[:n], rating, source, features[n:])
@@ -175,8 +182,9 @@ def main() -> None:
         table = values.reshape(-1, len(RANKED))
         first = int((table[:, :1] > table[:, 1:]).all(1).sum())
         print(f"  rankings, {judge}: rewording first in {first} of {len(table)}")
-    print("  difference of tau to errors_quality, 95 % paired bootstrap over studies")
-    bootstrap(judges, "errors_quality", pairs, rating, source)
+    for base in ("errors_quality", "by hand, ridge"):
+        print(f"  difference of tau to {base}, 95 % paired bootstrap over studies")
+        bootstrap(judges, base, pairs, rating, source)
 
 
 if __name__ == "__main__":
