@@ -19,7 +19,6 @@ from radgauge.report_reader import read_report
         ("The heart is normal.", ["=heart"], ["+cardiomegaly"]),
         ("Pacemaker.", ["+device"], ["+finding"]),
         ("Fracture of the left femur.", ["+fracture@left", "+@femur"], ["+@tibia"]),
-        ("The pleural effusion has increased.", ["+pleural_effusion:increased"], ["+pleural_effusion:decreased"]),
         ("There is a quuxoma in the left kidney.", ["+~quuxoma"], ["-~quuxoma"]),
     ],
 )

@@ -30,9 +30,9 @@ _STATED = ("abnormality", "disease", "device")
 def claims(reading: ReportReading) -> dict[str, float]:
     """Names of what the report says, with a strength above 0 and at most 1.
 
-    "+x" states x or something that is a kind of x, "+x@left" states it on a side, "+x@y" at the anatomy y,
-    "+x:mild" with a severity, "+x:new" with a change; "+@y" states something at y; "-x" denies x; "=y" calls y
-    normal; "+~x" and "-~x" have a word x of a finding that the lexicon does not know.
+    "+x" states x or something that is a kind of x, "+x@left" states it on a side, "+x:mild" with a severity, "+@x"
+    states something at the anatomy x; "-x" denies x; "=x" calls the anatomy x normal; "+~x" and "-~x" have a word x
+    of a finding that the lexicon does not know.
 
     >>> from radgauge.report_reader import read_report
     >>> found = claims(read_report("Small left pleural effusion. No pneumothorax."))
@@ -64,14 +64,10 @@ def _names(mention: Mention) -> Iterator[str]:
         for kind in kinds:
             yield f"+{kind}"
             yield from (f"+{kind}@{side}" for side in _SIDES.get(said.laterality, ()))
-        for place in said.locations:
-            yield f"+@{place}"
-            yield f"+{mention.concept}@{place}"
+        yield from (f"+@{place}" for place in said.locations)
         if said.severity:
             yield f"+{mention.concept}:{said.severity}"
             yield f"+:{said.severity}"
-        if said.change:
-            yield f"+{mention.concept}:{said.change}"
 
 
 def stating_sentences(reading: ReportReading) -> list[str]:
