@@ -34,7 +34,7 @@ def test_it_follows_findings_and_not_words() -> None:
 
 
 def test_a_text_in_which_nothing_is_read_gets_no_number() -> None:
-    case = {"id": "1", "candidate": "Dinner is served at noon.", "reference": REFERENCE}
+    case = {"id": "1", "candidate": "Please see above.", "reference": REFERENCE}
     scores = score([case], ["comet"])["comet"]
     assert np.isnan(scores.headline[0])
     assert scores.reasons == {("1", "system"): "no finding and no normal statement was read in the candidate"}

@@ -76,7 +76,7 @@ class ReportSketch:
         """Which rows hold nothing: no block found anything in the text.
 
         >>> claims = ReportSketch(CLAIMS)
-        >>> claims.empty(claims.vectors(["No effusion.", "Dinner is served."], reading=Readings())).tolist()
+        >>> claims.empty(claims.vectors(["No effusion.", "Please see above."], reading=Readings())).tolist()
         [False, True]
         """
         return np.logical_not(vectors[:, : sum(self.sizes)].any(axis=1))
