@@ -31,8 +31,8 @@ def claims(reading: ReportReading) -> dict[str, float]:
     """Names of what the report says, with a strength above 0 and at most 1.
 
     "+x" states x or something that is a kind of x, "+x@left" states it on a side, "+x:mild" with a severity, "+@x"
-    states something at the anatomy x; "-x" denies x; "=x" calls the anatomy x normal; "+~x" and "-~x" have a word x
-    of a finding that the lexicon does not know.
+    states something at the anatomy x; "-x" denies x; "=x" calls the anatomy x normal; "+~x" and "-~x" have a
+    word x of a finding that the lexicon does not know.
 
     >>> from radgauge.report_reader import read_report
     >>> found = claims(read_report("Small left pleural effusion. No pneumothorax."))
