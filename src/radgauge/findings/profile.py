@@ -236,7 +236,7 @@ def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Err
                 continue
             category = SEVERITY
             step = abs(r.severity - c.severity)
-            if kind == "severity" and step < BIG_STEP and not (r.severity == 4 or c.severity == 4):
+            if kind == "severity" and step < BIG_STEP and not (r.severity == 4 or c.severity == 4) and not matters:
                 continue
             significant = matters and (kind == "size" or step >= BIG_STEP)
         elif kind == "change":
