@@ -1,6 +1,6 @@
 """How well the judges follow people and a second judge, per source, region and system.
 
-    python benchmarks/judged.py [--data DIR] [--metrics NAMES] [--fit] [--markdown]
+    python benchmarks/judged.py [--data DIR] [--metrics NAMES] [--fit] [--systems] [--markdown] [--card PAGE]
 
 Kendall's tau-b of every judge with the rating of judged pairs, with the weights of `errors` fitted on all other
 sources if `--fit` is given; how many of the region rankings put the faithful rewording above every wrong report;
@@ -177,19 +177,27 @@ def left_out(sources: Mapping[str, Judgments], reading: Readings) -> list[Line]:
     ]
 
 
-def show(title: str, lines: Sequence[Line], *, markdown: bool) -> None:
-    """A table for people or for a page."""
+def as_text(title: str, lines: Sequence[Line], *, markdown: bool) -> str:
+    """A table for people or for a page; "" if there is nothing to show."""
     if not lines:
-        return
-    print(f"\n### {title}\n" if markdown else f"\n{title}")
+        return ""
     if markdown:
         head, *rest = lines
-        for row in (head, tuple("---" for _ in head), *rest):
-            print("| " + " | ".join(row) + " |")
-        return
+        rows = ["| " + " | ".join(row) + " |" for row in (head, tuple("---" for _ in head), *rest)]
+        return "\n".join([f"**{title}**", "", *rows, ""])
     widths = [max(len(row[i]) for row in lines if i < len(row)) for i in range(len(lines[0]))]
-    for row in lines:
-        print("  ".join(f"{cell:{'<' if i == 0 else '>'}{widths[i]}}" for i, cell in enumerate(row)))
+    rows = ["  ".join(f"{c:{'<' if i == 0 else '>'}{widths[i]}}" for i, c in enumerate(row)) for row in lines]
+    return "\n".join([title, *rows, ""])
+
+
+START, END = "<!-- judged.py -->", "<!-- end of judged.py -->"
+
+
+def into_card(card: Path, text: str) -> None:
+    """Put the tables between the two marks of a card."""
+    before, _, rest = card.read_text(encoding="utf-8").partition(START)
+    after = rest.partition(END)[2]
+    card.write_text(f"{before}{START}\n{text}\n{END}{after}", encoding="utf-8")
 
 
 def main() -> None:
@@ -200,6 +208,7 @@ def main() -> None:
     parser.add_argument("--fit", action="store_true", help="fit weights with one source left out in turn")
     parser.add_argument("--systems", action="store_true", help="all systems of the 382 IU X-ray studies")
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--card", type=Path, help="put the tables, as Markdown, between the marks of this page")
     options = parser.parse_args()
     metrics = options.metrics.split(",")
     reading = Readings()
@@ -217,8 +226,11 @@ def main() -> None:
         tables["errors_quality, source left out"] = left_out(sources, reading)
     if options.systems:
         tables["All systems of 382 studies"] = all_systems(options.data, reading)
-    for title, lines in tables.items():
-        show(title, lines, markdown=options.markdown)
+    markdown = options.markdown or options.card is not None
+    text = "\n".join(as_text(title, lines, markdown=markdown) for title, lines in tables.items() if lines)
+    print(text)
+    if options.card is not None:
+        into_card(options.card, text)
 
 
 if __name__ == "__main__":
