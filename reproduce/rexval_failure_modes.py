@@ -9,7 +9,6 @@ from __future__ import annotations
 from side_by_side import ORACLES, Line, Settings, run
 
 import radgauge as rg
-from radgauge.io.judgments.targets import group_failure_modes
 
 NAMES = tuple(ORACLES)
 PAIRS = [(a, b) for a in NAMES for b in NAMES if a != b]
@@ -29,18 +28,16 @@ def make(settings: Settings) -> list[Line]:
     """48 p values."""
     judgments = rg.read_judgments(settings.place, format="rexval")
     modes = {
-        significant: {
-            (mode.category, mode.first, mode.second): mode
-            for mode in group_failure_modes(judgments, significant=significant)
-        }
-        for significant in (False, True)
+        (found.target == "significant", mode.category, mode.first, mode.second): mode
+        for found in rg.failure_modes(judgments)
+        for mode in found.modes
     }
     lines = []
     for title, category, significant, direction, values in TABLES:
         for (first, second), value in zip(PAIRS, values, strict=True):
             # "first has fewer than second" is the test "second has more than first".
             a, b = (first, second) if direction == "more" else (second, first)
-            mode = modes[significant][category, ORACLES[a], ORACLES[b]]
+            mode = modes[significant, category, ORACLES[a], ORACLES[b]]
             marks = [
                 f"{name} {'Y' if test.significant else 'N'}"
                 for name, test in (("t", mode.two_sample), ("paired", mode.paired))

@@ -9,7 +9,8 @@ __version__
 Case read_cases write_cases read_report
 Reader Readings Progress Cache
 Metric Explanation Note load metric_names
-Scores Results score explain read_scores write_scores summarise compare oracle align read_judgments
+Scores Results score explain read_scores write_scores summarise compare oracle align failure_modes read_judgments
+fit_errors fit_radcliq fit_ratescore fit_vlscore
 build_report write_report
 RadgaugeError InputError UsageError ModelError MissingExtra
 """

@@ -40,7 +40,12 @@ _PUBLIC = {
     "compare": "studies.compare",
     "oracle": "studies.oracle",
     "align": "studies.agreement",
+    "failure_modes": "studies.failure_modes",
     "read_judgments": "io.judgments",
+    "fit_errors": "training.fit_errors",
+    "fit_radcliq": "training.fit_radcliq",
+    "fit_ratescore": "training.fit_ratescore",
+    "fit_vlscore": "training.fit_vlscore",
     "build_report": "report",
     "write_report": "report",
     "RadgaugeError": "errors",
@@ -82,8 +87,13 @@ if TYPE_CHECKING:
     from radgauge.scores import score as score
     from radgauge.studies.agreement import align as align
     from radgauge.studies.compare import compare as compare
+    from radgauge.studies.failure_modes import failure_modes as failure_modes
     from radgauge.studies.oracle import oracle as oracle
     from radgauge.studies.summary import summarise as summarise
+    from radgauge.training.fit_errors import fit_errors as fit_errors
+    from radgauge.training.fit_radcliq import fit_radcliq as fit_radcliq
+    from radgauge.training.fit_ratescore import fit_ratescore as fit_ratescore
+    from radgauge.training.fit_vlscore import fit_vlscore as fit_vlscore
 
 
 def __getattr__(name: str) -> Any:

@@ -33,7 +33,7 @@ def test_matches_serve_as_candidates(files: Path, ending: str) -> None:
     out = files / f"found.{ending}"
     shown = run("--corpus", files / "train.csv", "--queries", files / "test.csv", "--top", 2, "-o", out)
     assert "No pleural effusion." in shown
-    assert "over 3 queries" in shown
+    assert "over 2 of 3 queries" in shown
     read = read_cases(references=files / "test.csv", candidates=[out], missing="nan")
     found = {case.key: case.candidate for case in read.cases}
     assert found["a", "oracle bleu2_cxr"] == "No pleural effusion."

@@ -13,7 +13,7 @@ import radgauge as rg
 from radgauge.cli import app
 from radgauge.cli.options import ReportForm
 from radgauge.cli.read_table import write_table_graphs
-from radgauge.errors import InputError, ModelError, UsageError
+from radgauge.errors import InputError, UsageError
 from radgauge.metrics.radgraph import RadGraph, f1_of_items
 from radgauge.report_reader.graph_json import graph_items, read_graphs, write_graphs
 
@@ -130,8 +130,22 @@ def test_published_json_round_trip_and_scoring(tmp_path: Path) -> None:
     scores = rg.score(cases, [RadGraph(models=str(dump))])["radgraph"]
     assert scores.columns[0] == "radgraph_yu"
     assert scores.values[0] == pytest.approx([0.2, 0.4, 0.4, 0.8])
-    with pytest.raises(ModelError, match="holds no graph of a report of 11 characters"):
-        rg.score([{"id": "1", "candidate": "Clear lungs", "reference": "small effusion"}], [RadGraph(str(dump))])
+    cases.append({"id": "2", "candidate": "Clear lungs", "reference": "small effusion"})
+    scores = rg.score(cases, [RadGraph(models=str(dump))])["radgraph"]
+    assert scores.values[0] == pytest.approx([0.2, 0.4, 0.4, 0.8])
+    assert np.isnan(scores.values[1]).all()
+    assert scores.reasons["2", "system"] == "candidate: graphs.json holds no graph of this report"
+
+
+def test_an_oracle_on_stored_graphs_goes_on_after_a_report_without_one(tmp_path: Path) -> None:
+    dump = tmp_path / "graphs.json"
+    write_graphs(dump, {"a": LEFT, "b": RIGHT}, source="test")
+    corpus = {"1": "small effusion", "2": "Clear lungs"}
+    queries = {"x": "Clear lungs", "y": "Small effusion left"}
+    lost, found = rg.oracle(corpus, queries, metric=RadGraph(models=str(dump)))
+    assert np.isnan(lost.score)
+    assert lost.note == "reference: graphs.json holds no graph of this report"
+    assert (found.corpus_id, found.score) == ("1", pytest.approx(0.2))
 
 
 def test_graphs_of_a_table_are_written_and_scored_again(tmp_path: Path) -> None:

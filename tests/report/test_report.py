@@ -177,6 +177,20 @@ def test_radiologists_are_shown_with_their_own_agreement(report: Report, judgmen
     assert report.tables["pairs"].columns[-1].label == "p williams1959"
 
 
+def test_failure_modes_of_all_and_of_significant_errors_are_shown(
+    page: str, report: Report, judgments: Judgments
+) -> None:
+    records = report.tables["failure_modes"].records
+    assert {record["target"] for record in records} == {"total", "significant"}
+    for record in records:
+        if (record["category"], record["first"]) == ("total", "ours"):
+            column = f"errors_{record['target']}"
+            own = judgments.mean_errors().of_system("ours").column(column)
+            assert record["mean_first"] == pytest.approx(own.mean())
+    assert 'id="failure_modes"' in page
+    assert f"of {len(records)} one-sided tests" in page
+
+
 def test_methods_name_versions_seed_hashes_and_gaps(page: str, report: Report) -> None:
     text = " ".join(report.methods)
     assert "radgauge 0.1.0" in text

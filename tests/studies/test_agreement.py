@@ -9,7 +9,6 @@ from scipy.stats import kendalltau
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments.judgments import Judgments, error_scores, rating_scores
-from radgauge.io.judgments.targets import group_failure_modes
 from radgauge.scores import Results, Scores
 from radgauge.studies.agreement import align
 
@@ -152,27 +151,3 @@ def test_too_few_resamples_for_a_ranking_are_named(judgments: Judgments) -> None
     found = align(results, judgments, resamples=50)
     assert any("50 resamples are too few to tell 4 judges apart" in note for note in found.notes)
     assert not any("too few" in note for note in align(results, judgments, resamples=300).notes)
-
-
-def test_failure_modes_find_the_group_with_more_errors() -> None:
-    keys = tuple((study, group) for study in STUDIES for group in GROUPS)
-    counts = [
-        (key, rater, 2, True, 3.0 + int(key[0][1:]) % 2 if key[1] == "y" else 0.0 + int(key[0][1:]) % 2)
-        for key in keys
-        for rater in ("0", "1")
-    ]
-    judged = Judgments(
-        "test",
-        tuple(Case(study, "t", ("r",), group) for study, group in keys),
-        error_scores(counts, keys=keys, signature="test"),
-    )
-    found = {(m.category, m.first, m.second): m for m in group_failure_modes(judged)}
-    assert found["omission", "y", "x"].two_sample.significant
-    assert not found["omission", "x", "y"].two_sample.significant
-    assert found["omission", "y", "x"].mean_first == pytest.approx(3.5)
-
-
-def test_failure_modes_need_groups(judgments: Judgments) -> None:
-    lonely = Judgments("one", judgments.cases[:1], judgments.errors)
-    with pytest.raises(InputError, match="two candidate groups or more"):
-        group_failure_modes(lonely)

@@ -15,8 +15,8 @@ from radgauge.show.wording import interval, number, p_value, share, signed
 if TYPE_CHECKING:
     from radgauge.show.tables import Row, Table, Value
     from radgauge.show.terminal import Terminal
-    from radgauge.stats import FailureMode
     from radgauge.studies.agreement import Alignment
+    from radgauge.studies.failure_modes import FailureModes
 
 
 @o.command(o.app, "align")
@@ -69,10 +69,10 @@ def align_cli(
 
       radgauge align scores.jsonl --judgments rexval-dataset/ --scope group --target significant
     """
-    from radgauge.io.judgments.targets import group_failure_modes
     from radgauge.io.scores_file import read_scores
     from radgauge.show.terminal import console
     from radgauge.studies.agreement import align
+    from radgauge.studies.failure_modes import failure_modes as find_modes
 
     if behaviour:
         run_behaviour(judged, say)
@@ -94,16 +94,17 @@ def align_cli(
         pairs=pairs,
         test=test,
     )
-    modes = group_failure_modes(judgments) if failure_modes else ()
+    counted = [name for name in target or () if name != "rating"]
+    modes = find_modes(judgments, targets=counted or None) if failure_modes else ()
     if say.as_json:
-        o.print_json({"alignment": found, "failure_modes": list(modes), "seed": sampling.seed})
+        o.print_json({"alignment": found, "failure_modes": {m.target: m for m in modes}, "seed": sampling.seed})
         return
     out = console()
     print_alignment(out, found, kind)
     if found.pairs:
         print_pairs(out, found, kind, test, correction)
-    if modes:
-        print_failure_modes(out, modes)
+    for each in modes:
+        print_failure_modes(out, each)
     unit = "studies" if method != "yu2022" else "single cases (as in the paper; too narrow)"
     say.notes(f"{found.cases} cases; positive = agreement; intervals resample {unit}")
     say.notes(*o.few_cases_note(len({study for study, _ in results.keys_of_cases}), "studies"))
@@ -205,8 +206,8 @@ def print_pairs(out: Terminal, found: Alignment, kind: str, test: str, correctio
     )
 
 
-def print_failure_modes(out: Terminal, modes: tuple[FailureMode, ...]) -> None:
-    """The pairs that differ, by either test."""
+def print_failure_modes(out: Terminal, found: FailureModes) -> None:
+    """The pairs that differ, by either test, on the errors of one target."""
     from radgauge.show.tables import Cell, Column, table
 
     rows: list[Row] = [
@@ -214,10 +215,14 @@ def print_failure_modes(out: Terminal, modes: tuple[FailureMode, ...]) -> None:
             *(mode.category, mode.first, mode.second, mode.mean_first, mode.mean_second),
             *(Cell(p_value(each.p), strong=each.significant) for each in (mode.two_sample, mode.paired)),
         )
-        for mode in modes
+        for mode in found.modes
         if mode.two_sample.significant or mode.paired.significant
     ]
-    out.print("\nfailure modes (Benjamini-Hochberg, 1 %; the paired test by study is the better one):")
+    left_out = f", {found.not_judged} not judged in full and left out" if found.not_judged else ""
+    out.say(
+        f"\nfailure modes, {found.target} errors of {found.studies} studies{left_out} "
+        "(Benjamini-Hochberg, 1 %; the paired test by study is the better one):"
+    )
     if not rows:
         out.print("none")
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -119,6 +120,8 @@ def print_matches(out: Terminal, matches: Sequence[Retrieved], column: str, *, t
         for match in matches[:SHOWN]
     ]
     out.show(table("query", "rank", "report", column, "times", *(["text"] if text else []), rows=rows))
-    queries = len({match.id for match in matches})
+    asked = {match.id: not math.isnan(match.score) for match in matches if match.rank == 1}
+    judged = sum(asked.values())
+    queries = f"{judged} queries" if judged == len(asked) else f"{judged} of {len(asked)} queries"
     left = f"; {len(matches) - SHOWN} more matches are not shown" if len(matches) > SHOWN else ""
-    out.print(f"mean {column} of the best: {number(mean_score(list(matches)))} over {queries} queries{left}")
+    out.print(f"mean {column} of the best: {number(mean_score(list(matches)))} over {queries}{left}")

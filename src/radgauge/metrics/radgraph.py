@@ -90,7 +90,7 @@ class RadGraph(Metric):
         """Per case the four F1 values."""
         candidates, references, owner = reference_pairs(cases)
         items = self.items([*candidates, *references], reading=reading)
-        unread = self._unread(reading)
+        unread = self.unread(reading)
         values = f1_of_items(items[: len(candidates)], items[len(candidates) :], empty=self.empty)
         values[[a in unread or b in unread for a, b in zip(candidates, references, strict=True)]] = np.nan
         order = [VARIANTS.index(name) for name in (self.variant, *(v for v in VARIANTS if v != self.variant))]
@@ -110,14 +110,14 @@ class RadGraph(Metric):
         for text, graph in zip(readable, self.graphs(readable, reading=reading), strict=True):
             known[text] = graph_items(graph, case=self.case)
             if "unread" in graph:
-                self._unread(reading)[text] = graph["unread"]
+                self.unread(reading)[text] = graph["unread"]
         return [known[text] for text in texts]
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which side has no entities."""
         found = self.items([case.candidate, *case.references], reading=reading)
         for where, texts in (("candidate", (case.candidate,)), ("reference", case.references)):
-            for why in filter(None, map(self._unread(reading).get, texts)):
+            for why in filter(None, map(self.unread(reading).get, texts)):
                 return f"{where}: {why}"
         return f"no entities found in the {'reference' if found[0].entities else 'candidate'}"
 
@@ -165,8 +165,8 @@ class RadGraph(Metric):
                 known[text] = radgraph_graph(report)
         return [known[text] for text in texts]
 
-    def _unread(self, reading: Readings) -> dict[str, str]:
-        """Texts that the network could not read, and why."""
+    def unread(self, reading: Readings) -> dict[str, str]:
+        """Texts that the network could not read, or the dump does not hold, and why."""
         unread: dict[str, str] = reading.once(("radgraph unread", self._reader().signature), dict)
         return unread
 

@@ -23,6 +23,7 @@ from radgauge.show.tables import Table
 from radgauge.stats.resampling import Resampling
 from radgauge.studies.agreement import Alignment, align
 from radgauge.studies.compare import SystemComparison, compare
+from radgauge.studies.failure_modes import failure_modes
 from radgauge.studies.summary import summarise
 
 MOST_CASES = 2400
@@ -177,6 +178,11 @@ def build_report(
         tables["radiologists"] = people.radiologist_table(alignment)
         if (pairs := people.pairs_table(alignment)) is not None:
             tables["pairs"] = pairs
+        if judgments.errors and len({case.system for case in judgments.cases}) > 1:
+            try:
+                tables["failure_modes"] = people.failure_table(failure_modes(judgments))
+            except InputError as error:  # groups on different studies: the rest of the report stands
+                notes = (*notes, f"no failure modes: {error}")
         add("radiologists", *people.scatter_plots(results, judgments, alignment, browser.places))
     if (agreeing := s.correlation_section(results)) is not None:
         tables["correlations"] = agreeing[0]

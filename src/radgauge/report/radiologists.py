@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from radgauge.cases import Key
 from radgauge.io.judgments import Judgments
 from radgauge.scores import Results
 from radgauge.show.plots import scatter
 from radgauge.show.svg import Plot
-from radgauge.show.tables import Column, Table, Value, bounded, table
+from radgauge.show.tables import Cell, Column, Row, Table, Value, bounded, table
 from radgauge.show.wording import arrow, interval, number, p_value, share, signed
 from radgauge.studies.agreement import Alignment
+from radgauge.studies.failure_modes import FailureModes
 
 TARGETS = {"rating": "rating", "total": "errors", "significant": "significant errors"}
 KINDS = {"kendall_b": "Kendall τ-b", "kendall_c": "Kendall τ-c", "spearman": "Spearman ρ", "pearson": "Pearson r"}
@@ -96,6 +97,47 @@ def pairs_table(found: Alignment) -> Table | None:
         Column(f"p {method}", format=p_value, significant=0.05),
         key="pairs",
         title=f"Every two metrics on {TARGETS.get(found.lines[0].target, found.lines[0].target)}",
+        rows=rows,
+        records=records,
+    )
+
+
+def failure_table(found: Sequence[FailureModes]) -> Table:
+    """Candidate groups with more errors of a kind than another: rows that either test finds, records of all."""
+    rows: list[Row] = []
+    records = []
+    for part in found:
+        for mode in part.modes:
+            one, other = mode.two_sample, mode.paired
+            if one.significant or other.significant:
+                rows.append(
+                    (
+                        *(TARGETS.get(part.target, part.target), mode.category, mode.first, mode.second),
+                        *(mode.mean_first, mode.mean_second),
+                        *(Cell(p_value(test.p), strong=test.significant) for test in (one, other)),
+                    )
+                )
+            records.append(
+                {
+                    "target": part.target,
+                    "category": mode.category,
+                    "first": mode.first,
+                    "second": mode.second,
+                    "mean_first": mode.mean_first,
+                    "mean_second": mode.mean_second,
+                    "t": one.statistic,
+                    "p_two_sample": one.p,
+                    "critical": one.critical,
+                    "p_paired": other.p,
+                    "studies": part.studies,
+                    "not_judged": part.not_judged,
+                }
+            )
+    return table(
+        *("errors", "category", "more in", "than in", "mean", "mean"),
+        *(Column(name, right=True) for name in ("p t test", "p paired")),
+        key="failure_modes",
+        title="Failure modes: pairs of groups that differ (one-sided, Benjamini-Hochberg within a category, 1 %)",
         rows=rows,
         records=records,
     )

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radgauge.errors import InputError, ModelError
+from radgauge.errors import InputError
 from radgauge.files import write_file
 from radgauge.parsing import parse_json
 from radgauge.report_reader.radgraph import TOKEN
@@ -116,18 +116,10 @@ class StoredGraphs:
         return f"radgraph-json:{file.name}:{file.stat().st_size}:{file.stat().st_mtime_ns}"
 
     def read(self, texts: Sequence[str]) -> list[Graph]:
-        """Graphs of the texts, in order."""
+        """Graphs of the texts, in order; an empty one with `unread` = the reason where the dump has none."""
         known = _by_tokens(self.path)
-        found = []
-        for text in texts:
-            graph = known.get(_tokens(text))
-            if graph is None:
-                raise ModelError(
-                    f"{self.path} holds no graph of a report of {len(text)} characters; "
-                    "write the dump from the same texts"
-                )
-            found.append(graph)
-        return found
+        absent = f"{Path(self.path).name} holds no graph of this report"
+        return [known.get(_tokens(text)) or {"text": text, "entities": {}, "unread": absent} for text in texts]
 
 
 def stored_by_us(path: str) -> bool:

@@ -63,16 +63,16 @@ def signed(value: float) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p value for people: never 0.
+    """A p value for people: three decimals, two digits below 0.001, never 0.
 
-    >>> p_value(0.00009999), p_value(0.0312), p_value(1e-9), p_value(float("nan"))
-    ('0.0001', '0.031', '<0.0001', '–')
+    >>> p_value(0.0312), p_value(0.00098), p_value(5.3e-5), p_value(1e-320), p_value(float("nan"))
+    ('0.031', '9.8e-04', '5.3e-05', '<1e-300', '–')
     """
     if math.isnan(p):
         return "–"
-    if p < 0.00005:
-        return "<0.0001"
-    return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"
+    if p < 1e-300:
+        return "<1e-300"
+    return f"{p:.1e}" if p < 0.001 else f"{p:.3f}"
 
 
 def percent_change(value: float) -> str:

@@ -6,6 +6,7 @@ that any of the judges compared could not judge are left out for all of them, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -30,10 +31,15 @@ from radgauge.stats.resample import (
     percentile_bounds,
 )
 
+LEAST = 3  # cases that a comparison needs
+
 
 @dataclass(frozen=True, slots=True)
 class CorrelationDifference:
-    """The first judge's correlation with the target less the second's; `p` from the same draws."""
+    """The first judge's correlation with the target less the second's; `p` from the same draws.
+
+    NaN where fewer than three cases are judged by both.
+    """
 
     first: float
     second: float
@@ -89,6 +95,11 @@ def correlation_difference(
     """
     check_choice("alternative", alternative, ("two-sided", "greater", "less"))
     both = np.stack([np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)], 1)
+    goal = np.asarray(target, dtype=np.float64)
+    same = goal.shape == (len(both),)
+    if same and (known := int((~np.isnan(both).any(axis=1) & ~np.isnan(goal)).sum())) < LEAST:
+        nothing = Interval(math.nan, math.nan, math.nan, level, "percentile", known, len(both) - known)
+        return CorrelationDifference(math.nan, math.nan, nothing, math.nan, kind, alternative)
     judges, goal, studies_left, within_left, kept = _complete(both, target, studies, within)
     (one, other), replicates = _correlations(
         judges, goal, kind=kind, studies=studies_left, within=within_left, resamples=resamples, rng=rng
@@ -198,7 +209,7 @@ def _complete(
         raise InputError(f"target must have one value per case: got shape {goal.shape} for {len(judges)} cases")
     known = ~(np.isnan(judges).any(axis=1) | np.isnan(goal))
     kept = int(known.sum())
-    if kept < 3:
+    if kept < LEAST:
         absent = np.isnan(judges).sum(0)
         worst = int(absent.argmax()) if len(absent) else 0
         raise InputError(

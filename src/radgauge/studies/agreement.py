@@ -181,7 +181,7 @@ def align(
         resampling: Method, level, resamples and seed as one record, instead of them.
     """
     how = resampling or Resampling(level, resamples, method, seed)
-    wanted = [target_name(name) for name in targets] if targets else default_targets(judgments)
+    wanted = list(dict.fromkeys(map(target_name, targets))) if targets else default_targets(judgments)
     joined, notes = _join(results, judgments)
     keep = _noisy(judgments, joined, more_errors_than)
     studies = [joined.keys[i][0] for i in keep]

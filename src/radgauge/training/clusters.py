@@ -3,7 +3,9 @@
 Calamida et al. (2023), Radiology-aware model-based evaluation metric for report generation, arXiv 2311.16764,
 section 3 and appendices B and D. The paper does not name its vectoriser; TF-IDF over the words of the terms with
 K = 6 finds most of the clusters of its table 5 on IU X-ray (normal, hypoinflation, thoracic vertebrae, calcified
-granuloma), though not granulomatous disease as a leading term. K-means and the two scores are scikit-learn's.
+granuloma), though not granulomatous disease as a leading term. TF-IDF and the two scores are scikit-learn's;
+K-means is `radgauge.training.kmeans`, on the distinct sets of terms, because scikit-learn's finds other clusters
+with every seed.
 """
 
 from __future__ import annotations
@@ -17,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import InputError, UsageError, require
+from radgauge.training.kmeans import STARTS, Clustering, kmeans
 
 Floats = NDArray[np.float64]
 UNUSABLE = frozenset({"no indexing", "technical quality of image unsatisfactory", ""})
 """Terms that say nothing about the findings (section 3)."""
-STARTS = 5  # K-means runs per K; the best is kept
+TRIED = 16  # starts of K-means for each K that is only tried
 SILHOUETTE_SAMPLE = 2000
 
 
@@ -107,10 +110,19 @@ def cluster_terms(
     # a small corpus has fewer clusters to try; the criteria are not defined for a report per cluster
     tried = set(range(low, min(high, distinct, len(documents) - 1) + 1)) | ({k} if k is not None else set())
     vectors = _vectors(documents)
-    fits = {each: _fit(vectors, each, seed) for each in sorted(tried or {1})}
-    trials = tuple(_trial(vectors, fit, seed) for fit in fits.values())
+    _, first, place, counts = np.unique(documents, return_index=True, return_inverse=True, return_counts=True)
+    points = vectors[first].toarray()
+
+    def fit(each: int, starts: int) -> Clustering:
+        rng = np.random.default_rng([seed, each])
+        return kmeans(points, each, weights=counts.astype(np.float64), rng=rng, starts=starts)
+
+    fits = {each: fit(each, STARTS if each == k else TRIED) for each in sorted(tried or {1})}
+    trials = tuple(_trial(vectors, fits[each], place, seed) for each in fits)
     chosen = k if k is not None else choose_k(trials)
-    labels = _by_size(np.asarray(fits[chosen].labels_, dtype=np.intp))
+    best = fits[chosen] if chosen == k else fit(chosen, STARTS)
+    trials = tuple(_trial(vectors, best, place, seed) if trial.k == chosen else trial for trial in trials)
+    labels = _by_size(best.labels[place])
     plane, explained = _plane(vectors)
     prominent = tuple(
         tuple(Counter(documents[at] for at in np.flatnonzero(labels == each)).most_common(5))
@@ -153,25 +165,21 @@ def _vectors(documents: Sequence[str]) -> Any:
         raise InputError(f"the terms must hold words, got: {error}") from None
 
 
-def _fit(vectors: Any, k: int, seed: int) -> Any:
-    cluster = require("sklearn.cluster", extra="fit")
-    return cluster.KMeans(k, n_init=STARTS, random_state=seed).fit(vectors)
-
-
-def _trial(vectors: Any, fit: Any, seed: int) -> Trial:
+def _trial(vectors: Any, fit: Clustering, place: NDArray[np.intp], seed: int) -> Trial:
     metrics = require("sklearn.metrics", extra="fit")
-    if not 1 < fit.n_clusters < vectors.shape[0]:
-        return Trial(int(fit.n_clusters), float("nan"), float(fit.inertia_), float("nan"))
+    k, labels = len(fit.centres), fit.labels[place]
+    if not 1 < k < vectors.shape[0]:
+        return Trial(k, float("nan"), fit.inertia, float("nan"))
     size = min(SILHOUETTE_SAMPLE, vectors.shape[0])
     return Trial(
-        k=int(fit.n_clusters),
+        k=k,
         silhouette=float(
             metrics.silhouette_score(
-                vectors, fit.labels_, sample_size=size if size < vectors.shape[0] else None, random_state=seed
+                vectors, labels, sample_size=size if size < vectors.shape[0] else None, random_state=seed
             )
         ),
-        inertia=float(fit.inertia_),
-        calinski_harabasz=float(metrics.calinski_harabasz_score(vectors.toarray(), fit.labels_)),
+        inertia=fit.inertia,
+        calinski_harabasz=float(metrics.calinski_harabasz_score(vectors.toarray(), labels)),
     )
 
 

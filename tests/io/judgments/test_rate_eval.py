@@ -43,6 +43,8 @@ def test_sentences_with_counts(tmp_path: Path) -> None:
         ("id,rate\nz,1\n", "'z' has no text in the JSON files"),
         ("id,rate\nb,1\nb,1\n", "'b' has more ratings than candidates"),
         ("id,rate\na,high\n", "column 'rate' must be a number, got 'high'"),
+        ("id,rate\na,inf\n", "column 'rate' must be a number, got 'inf'"),
+        ("id,rate\na,nan\n", "column 'rate' must be a number, got 'nan'"),
         (
             "id,other\na,1\n",
             r"none of the columns rating, .*, errors, .* is there; it has id, other; name yours in",

@@ -12,6 +12,7 @@ from scipy.stats import pearsonr, spearmanr
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments import Judgments, read_judgments
+from radgauge.io.judgments.judgments import rating_scores
 from radgauge.plain_language.studies import lay_agreement
 from radgauge.reading import Readings
 from radgauge.report.lay_tables import agreement_tables
@@ -37,6 +38,18 @@ def _file(folder: Path, *, factor: float = 1.0, ids: str = "12345") -> Judgments
         lines += [f"{study},{rater},{factor * value}" for study, value in zip(ids, values, strict=True)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return read_judgments(path)
+
+
+def test_a_metric_that_judges_nothing_gets_no_number() -> None:
+    texts = ("Rib fracture.", "Scoliosis.", "Bowel gas is normal.", "Degenerative changes.")
+    cases = [Case(str(n), texts[3 * n % 4], (texts[n % 4],)) for n in range(8)]
+    keys = tuple(case.key for case in cases)
+    ratings = {rater: {key: (n % 4) / 4 for n, key in enumerate(keys)} for rater in "ab"}
+    judged = Judgments("test", tuple(cases), {}, rating_scores(ratings, keys=keys, signature="test"))
+    found = lay_agreement(judged, ["chexbert"], resampling=Resampling(resamples=20))
+    line = next(each for each in found.lines if each.column.startswith("chexbert_5_micro"))
+    assert np.isnan([line.raw.value, line.gain.interval.value, line.gain.p]).all()
+    assert line.not_judged == 8
 
 
 def test_correlations_are_those_of_scipy(tmp_path: Path) -> None:

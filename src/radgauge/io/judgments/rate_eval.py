@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from radgauge.cases import Case
-from radgauge.errors import InputError, shown
+from radgauge.errors import InputError
+from radgauge.io.judgments.fields import number
 from radgauge.io.judgments.judgments import Judgments, rating_scores
 from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.column_names import shown_names
@@ -113,11 +114,11 @@ def read_triples(path: Path | str, *, fields: RateEvalFields | None = None) -> t
     columns = [_column(table, names.original), _column(table, names.rewrite), _column(table, names.opposite)]
     study = next((name for name in names.id if name in table.columns), None)
     triples = []
-    for number, record in enumerate(table.records, start=1):
+    for row, record in enumerate(table.records, start=1):
         texts = [str(record.values.get(column) or "").strip() for column in columns]
         if not all(texts):
             raise InputError(f"{table.place(record)}: a triple must have {', '.join(columns)}; one is empty")
-        triples.append(Triple(str(record.values[study]) if study else str(number), *texts))
+        triples.append(Triple(str(record.values[study]) if study else str(row), *texts))
     return tuple(triples)
 
 
@@ -160,8 +161,8 @@ def triple_accuracy(
     if not triples:
         raise InputError("there are no triples")
     cases = [
-        Case(str(number), text, (triple.original,), system)
-        for number, triple in enumerate(triples)
+        Case(str(row), text, (triple.original,), system)
+        for row, triple in enumerate(triples)
         for system, text in (("rewrite", triple.rewrite), ("opposite", triple.opposite))
     ]
     found = []
@@ -223,23 +224,14 @@ def _column(table: InputTable, names: tuple[str, ...]) -> str:
 
 def _rating(table: InputTable, record: Record, names: RateEvalFields) -> float:
     if any(name in table.columns for name in names.rating):
-        return _number(table, record, _column(table, names.rating))
+        return number(table, record, _column(table, names.rating))
     if not any(name in table.columns for name in names.errors):
         _column(table, (*names.rating, *names.errors))  # says that neither is there
-    errors = _number(table, record, _column(table, names.errors))
-    possible = _number(table, record, _column(table, names.possible))
+    errors = number(table, record, _column(table, names.errors))
+    possible = number(table, record, _column(table, names.possible))
     if possible <= 0:
         raise InputError(f"{table.place(record)}: the number of possible errors must be above 0, got {possible:g}")
     return 1 - errors / possible
-
-
-def _number(table: InputTable, record: Record, column: str) -> float:
-    try:
-        return float(str(record.values.get(column)))
-    except ValueError:
-        raise InputError(
-            f"{table.place(record)}: column {column!r} must be a number, got {shown(record.values.get(column))}"
-        ) from None
 
 
 Row = tuple[str, str, str, float]
@@ -251,12 +243,12 @@ def _table_rows(path: Path, names: RateEvalFields) -> list[Row]:
     study = next((name for name in names.id if name in table.columns), None)
     return [
         (
-            str(record.values[study]) if study is not None else str(number),
+            str(record.values[study]) if study is not None else str(row),
             str(record.values.get(reference) or ""),
             str(record.values.get(candidate) or ""),
             _rating(table, record, names),
         )
-        for number, record in enumerate(table.records)
+        for row, record in enumerate(table.records)
     ]
 
 
@@ -273,8 +265,8 @@ def _joined(folder: Path, split: str, names: RateEvalFields) -> list[Row]:
     study = next((name for name in names.id if name in table.columns), None)
     rows: list[Row] = []
     used: dict[str, int] = {}
-    for number, record in enumerate(table.records):
-        key = str(record.values[study]) if study is not None else str(number)
+    for row, record in enumerate(table.records):
+        key = str(record.values[study]) if study is not None else str(row)
         if key not in references or key not in candidates:
             raise InputError(f"{table.place(record)}: {key!r} has no text in the JSON files beside it")
         place = used.get(key, 0)

@@ -1,14 +1,13 @@
-"""What a metric can be held against: the targets that judgments offer, and how often one group fails."""
+"""What a metric can be held against: the targets that judgments offer."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.error_categories import BY_KEY, BY_NUMBER, CATEGORIES
+from radgauge.error_categories import BY_KEY, BY_NUMBER
 from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments.judgments import Judgments
-from radgauge.stats import FailureMode, find_failure_modes
 
 Array = NDArray[np.float64]
 
@@ -51,38 +50,3 @@ def mean_of_known(by_rater: Array) -> Array:
     mean: Array = np.full(len(by_rater), np.nan)
     np.divide(np.where(known, by_rater, 0.0).sum(axis=1), counts, out=mean, where=counts > 0)
     return mean
-
-
-def group_failure_modes(judgments: Judgments, *, significant: bool = False) -> tuple[FailureMode, ...]:
-    """Which candidate group makes more errors than another, by category (supplementary tables 2, 3 of Yu et al.).
-
-    Args:
-        judgments: Error counts of two candidate groups or more, every study with every group. Studies that not
-            every rater judged in full are left out.
-        significant: Only clinically significant errors.
-    """
-    groups = list(dict.fromkeys(case.system for case in judgments.cases))
-    studies = list(dict.fromkeys(case.id for case in judgments.cases))
-    if len(groups) < 2 or not judgments.errors:
-        raise InputError(f"{judgments.name}: failure modes need error counts of two candidate groups or more")
-    place = {case.key: number for number, case in enumerate(judgments.cases)}
-    absent = [(study, group) for study in studies for group in groups if (study, group) not in place]
-    if absent:
-        raise InputError(f"{judgments.name}: every study needs a candidate of every group; {absent[0]} is missing")
-    order = [place[study, group] for study in studies for group in groups]
-    suffix = "_significant" if significant else ""
-    mean = judgments.mean_errors()
-    asked = [c.key for c in CATEGORIES if not np.isnan(mean.column(f"errors_{c.key}")).all()]
-    counts = np.stack(
-        [
-            np.stack([rater.column(f"errors_{key}{suffix}")[order] for key in asked], axis=-1)
-            for rater in judgments.errors.values()
-        ],
-        axis=1,
-    )
-    shape = (len(studies), len(groups), len(judgments.errors), len(asked))
-    table = counts.reshape(shape)
-    judged = ~np.isnan(table).any(axis=(1, 2, 3))
-    if judged.sum() < 2:
-        raise InputError(f"{judgments.name}: {judged.sum()} studies were judged in full; failure modes need two")
-    return find_failure_modes(table[judged], groups=groups, categories=asked, total=True)

@@ -34,18 +34,23 @@ def search_graphs(
     parts = [_Items() for _ in names]
     texts = [*corpus, *queries]
     filled = np.zeros(len(texts), bool)
+    unread: dict[str, str] = {}
     for start in range(0, len(texts), BLOCK):
-        block = texts[start : start + BLOCK]
-        for number, items in enumerate(metric.items(block, reading=reading.fork()), start=start):
+        block, fork = texts[start : start + BLOCK], reading.fork()
+        for number, items in enumerate(metric.items(block, reading=fork), start=start):
             filled[number] = bool(items.entities)
             for name, part in zip(names, parts, strict=True):
                 part.add(_set(items, name))
+        unread.update(metric.unread(fork))
     indexes = [part.index(queries=len(queries)) for part in parts]
     sizes = np.stack([np.array(part.sizes, np.float64) for part in parts], axis=1)
     corpus_sizes, query_sizes = sizes[: len(corpus)], sizes[len(corpus) :]
     singles = corpus_sizes.astype(np.float32).T.copy()
-    unable = ~filled[: len(corpus)] if metric.empty == "nan" else np.zeros(len(corpus), bool)
+    unable = ~filled[: len(corpus)] if metric.empty == "nan" else np.array([text in unread for text in corpus])
     for number, size in enumerate(query_sizes):
+        if queries[number] in unread:
+            yield not_judged(f"reference: {unread[queries[number]]}")
+            continue
         if metric.empty == "nan" and not filled[len(corpus) + number]:
             yield not_judged("no entities found in the reference")
             continue

@@ -1,0 +1,58 @@
+"""`radgauge align` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from radgauge.cli import app
+
+FAST = ("-m", "rouge", "--resamples", "20", "--no-cache", "--quiet")
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(app, ["align", *map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> Path:
+    """Group x has fewer omissions than y, but more significant ones."""
+    lines = ["id,system,reference,candidate,rater,category,significant,count"]
+    counts = {("x", True): 2, ("x", False): 0, ("y", True): 0, ("y", False): 5}
+    for study in range(12):
+        for (group, significant), count in counts.items():
+            candidate = "No effusion." if (study + (group == "x")) % 3 else "Clear lungs."
+            for rater in "ab":
+                wobble = count + study % 2
+                lines.append(f"{study},{group},No effusion.,{candidate},{rater},2,{significant},{wobble}")
+    file = tmp_path / "counts.csv"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def test_failure_modes_show_the_errors_that_were_asked_for(counted: Path) -> None:
+    shown = run("-j", counted, *FAST, "--failure-modes", "--target", "significant")
+    assert "failure modes, significant errors of 12 studies" in shown
+    assert "failure modes, total errors" not in shown
+    (row,) = [line.split() for line in shown.splitlines() if line.startswith("omission ")]
+    assert row[1:5] == ["x", "y", "2.500", "0.500"]
+
+
+def test_failure_modes_of_both_targets_are_kept_apart_in_json(counted: Path) -> None:
+    found = json.loads(run("-j", counted, *FAST, "--failure-modes", "--json"))["failure_modes"]
+    assert list(found) == ["total", "significant"]
+    worse = {
+        target: {m["first"] for m in part["modes"] if m["two_sample"]["significant"]}
+        for target, part in found.items()
+    }
+    assert worse == {"total": {"y"}, "significant": {"x"}}
+
+
+def test_a_target_named_twice_is_shown_once(counted: Path) -> None:
+    lines = json.loads(run("-j", counted, *FAST, "-t", "2", "-t", "omission", "--json"))["alignment"]["lines"]
+    assert [line["target"] for line in lines] == ["omission"]
