@@ -101,8 +101,8 @@ def test_headline_is_the_chosen_variant() -> None:
 
 def test_reasons() -> None:
     cases = [
-        {"id": "1", "candidate": "...", "reference": "No effusion."},
-        {"id": "2", "candidate": "No effusion.", "reference": "?!"},
+        {"id": "1", "candidate": "Thank you.", "reference": "No effusion."},
+        {"id": "2", "candidate": "No effusion.", "reference": "Thank you."},
     ]
     reasons = rg.score(cases, ["radgraph"])["radgraph"].reasons
     assert reasons["1", "system"] == "no entities found in the candidate"
