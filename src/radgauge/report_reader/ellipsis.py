@@ -12,6 +12,8 @@ from radgauge.report_reader.phrases import look_right, object_after, subject_bef
 from radgauge.report_reader.vocabulary import MODIFIERS, Item, Vocabulary
 
 SPARING = frozenset({"spare", "spared", "sparing", "uninvolved"})
+TRIGGERS = SPARING | {"none", "not"}
+"""Words without which, and without a side, no finding is spoken of unnamed."""
 _ENDS = frozenset({"mark", "comma", "semicolon", "conjunction"})
 _PREDICATE = frozenset({"verb", "change"})
 

@@ -13,7 +13,7 @@ from radgauge.report_reader.anaphora import refers_back
 from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
-from radgauge.report_reader.ellipsis import unnamed_findings
+from radgauge.report_reader.ellipsis import TRIGGERS, unnamed_findings
 from radgauge.report_reader.open_claims import count_content, open_claims
 from radgauge.report_reader.polarity import cancel_double_negation, turn_denials
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
@@ -91,7 +91,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     if not drafts:
         content, known, unread = count_content(items, tokens)
         return SentenceReading((), (), (), unread, content, known)
-    drafts = unnamed_findings(items, words, starts, drafts, vocabulary)
+    if "side" in roles or not TRIGGERS.isdisjoint(words):
+        drafts = unnamed_findings(items, words, starts, drafts, vocabulary)
     for draft in drafts:  # "no fluid in the pleural space": what a word and a place make together can be denied
         if items[draft.item].role not in _MENTIONED:
             composed = vocabulary.lexicon.concepts.get(draft.concept)
