@@ -247,3 +247,16 @@ def test_a_report_that_denies_its_own_finding_leaves_it_open() -> None:
     reference = "Right pneumothorax. Cardiomegaly."
     row = judge(f"{reference} No pneumothorax.", reference)
     assert row["errors_false_uncertainty_significant"] == 1
+
+
+def test_an_invented_finding_where_one_is_missed_costs_less_than_one_elsewhere() -> None:
+    reference = "Stone in the left kidney."
+    same = judge("Infarct of the left kidney.", reference)["errors_quality"]
+    elsewhere = judge("Infarct of the spleen.", reference)["errors_quality"]
+    assert same > elsewhere
+
+
+def test_a_step_of_severity_is_an_error_in_a_significant_finding_only() -> None:
+    row = judge("Moderate left effusion.", "Mild left effusion.")
+    assert (row["errors_severity"], row["errors_severity_significant"]) == (1, 0)
+    assert judge("Moderate scoliosis.", "Mild scoliosis.")["errors_total"] == 0

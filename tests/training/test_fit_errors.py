@@ -15,7 +15,7 @@ from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.io.judgments.judgments import rating_scores
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
-from radgauge.training.fit_errors import _logs, _Table, fit_errors
+from radgauge.training.fit_errors import _logs, _Table, fit_errors, fit_sources
 
 REFERENCE = "Left pleural effusion. Cardiomegaly. Degenerative changes of the spine."
 CANDIDATES = {
@@ -96,3 +96,16 @@ def test_the_shipped_weights_hold_on_studies_not_seen(shared_data: Path) -> None
     judgments = read_judgments(shared_data / "radpref_dev" / "radpref_dev.json")
     found = fit_errors(judgments, start=PRIOR, folds=10)
     assert found.cross_validated > 0.6
+
+
+def test_sources_are_left_out_in_turn() -> None:
+    found = fit_sources({"one": judged(4), "two": judged(3)}, strength=0.05)
+    assert set(found.left_out) == set(found.start) == set(found.fitted) == {"one", "two"}
+    assert all(found.fitted[name] >= found.start[name] - 0.05 for name in found.fitted)
+    assert found.weights.about["tau_b_source_left_out"] == found.left_out
+    assert found.weights.about["from"] == "ratings of one (24 pairs), two (18 pairs)"
+
+
+def test_leaving_a_source_out_needs_another() -> None:
+    with pytest.raises(InputError, match="needs two sources or more, got 1"):
+        fit_sources({"one": judged(3)})
