@@ -65,13 +65,48 @@ def _imported(path: Path) -> set[str]:
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 
+def _dotted(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_go_downwards(path: Path) -> None:
-    module = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+    module = _dotted(path)
     own = _layer(module)
     assert own is not None, f"{module} has no layer yet: add it to LAYERS"
     upwards = {name for name in _imported(path) if RANK.get(_layer(name) or "", 99) > RANK[own]}
     assert not upwards, f"{path.name} imports {sorted(upwards)}, which lie above it"
+
+
+def _import_graph() -> dict[str, set[str]]:
+    """Module -> modules that it imports, at its top or in functions; imports for type checking do not count."""
+    paths = {
+        ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in MODULES
+    }
+    graph: dict[str, set[str]] = {}
+    for module, path in paths.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                node.body = []
+        named: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                named |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inner = {f"{node.module}.{alias.name}" for alias in node.names}
+                named |= {name if name.removeprefix("radgauge.") in paths else node.module for name in inner}
+        graph[module] = {name.removeprefix("radgauge.") for name in named} & set(paths) - {module}
+    return graph
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    left = _import_graph()
+    assert left["cli.models"] >= {"models.checkpoints.fetch"}  # an import inside a function
+    while free := {module for module, imported in left.items() if not imported & set(left)}:
+        left = {module: imported for module, imported in left.items() if module not in free}
+    assert not left, f"import cycles among {sorted(left)}, or below them"
 
 
 def _run(code: str) -> str:

@@ -11,7 +11,7 @@ from fuzzing import attempts
 
 from radgauge.errors import ImageError
 from radgauge.images import grey
-from radgauge.images.files import MOST_PIXELS
+from radgauge.images.limits import MOST_PIXELS
 
 Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
 pydicom = pytest.importorskip("pydicom", reason="the extra 'image' is not installed")

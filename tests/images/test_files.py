@@ -95,7 +95,7 @@ def test_a_picture_of_absurd_size_is_refused_before_it_is_decoded(
     Image.fromarray(picture()).save(path)
     with Image.open(path) as opened:
         width, height = opened.size
-    monkeypatch.setattr("radgauge.images.files.MOST_PIXELS", 1000)
+    monkeypatch.setattr("radgauge.images.limits.MOST_PIXELS", 1000)
     monkeypatch.setattr(ImageFile.ImageFile, "load", lambda self: pytest.fail("pixels were decoded"))
     with pytest.raises(ImageError, match=rf"a\.{kind} claims more than 1,000 pixels \({width} x {height}\)"):
         grey(path)

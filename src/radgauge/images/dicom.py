@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ImageError, RadgaugeError, require
-from radgauge.images.files import MOST_BYTES, Grey, check_size
+from radgauge.images.limits import MOST_BYTES, Grey, check_size, first_line
 
 Values = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ def read_dicom(path: Path) -> Grey:
         except RadgaugeError:
             raise
         except Exception as error:  # pydicom raises whatever a garbled element leads to
-            raise ImageError(f"{path.name} is a damaged DICOM file: {_first_line(error)}") from error
+            raise ImageError(f"{path.name} is a damaged DICOM file: {first_line(error)}") from error
 
 
 def _check_deflated(path: Path, pydicom: Any) -> None:
@@ -100,7 +100,7 @@ def _stored(path: Path, data: Any) -> NDArray[Any]:
                 f"{path.name} is compressed as {syntax.name}, and no decoder for it is installed; run: "
                 "pip install pylibjpeg pylibjpeg-libjpeg pylibjpeg-openjpeg"
             ) from error
-        raise ImageError(f"the picture in {path.name} is cut off or damaged: {_first_line(error)}") from error
+        raise ImageError(f"the picture in {path.name} is cut off or damaged: {first_line(error)}") from error
     return stored
 
 
@@ -126,7 +126,7 @@ def _shown(path: Path, data: Any, stored: NDArray[Any]) -> Grey:
         share = _looked_up(data, values) if data.get("VOILUTSequence") else _windowed(data, values, padding)
     except (ValueError, TypeError, AttributeError, IndexError, NotImplementedError) as error:
         raise ImageError(
-            f"{path.name} has a window or look-up table that cannot be used: {_first_line(error)}"
+            f"{path.name} has a window or look-up table that cannot be used: {first_line(error)}"
         ) from error
     share = np.clip(share, 0.0, 1.0)
     if kind == "MONOCHROME1":
@@ -176,7 +176,3 @@ def _windowed(data: Any, values: Values, padding: NDArray[np.bool_]) -> Values:
 def _first(value: Any) -> float:
     several = not isinstance(value, str | int | float) and hasattr(value, "__len__")
     return float(value[0] if several else value)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__

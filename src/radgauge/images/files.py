@@ -6,7 +6,6 @@ once. The kind of a file is told by its first bytes, never by its name.
 
 from __future__ import annotations
 
-import math
 import stat
 import struct
 import warnings
@@ -19,14 +18,9 @@ from numpy.typing import NDArray
 
 from radgauge.errors import ImageError, require
 from radgauge.files import sha256_of
+from radgauge.images.dicom import read_dicom
+from radgauge.images.limits import MOST_BYTES, MOST_PIXELS, Grey, check_size, first_line
 
-Grey = NDArray[np.uint8]
-"""A picture, (height, width), 0 black to 255 white."""
-
-MOST_PIXELS = 1 << 26
-"""Larger pictures are refused by what their header says, before anything is decoded: four times the largest
-radiographs (mammograms of 4096 x 3328)."""
-MOST_BYTES = 8 * MOST_PIXELS  # of a file: 16 bits in three channels, and room for what is around them
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "JPEG2000", "PPM")
 """Of pillow's decoders those for pictures; others start programs or are rarely tried."""
 _DAMAGE = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error)
@@ -51,8 +45,6 @@ def grey(path: Path | str) -> Grey:
     path = Path(path)
     start = _start(path)
     if start[128:132] == b"DICM" or (path.suffix.lower() in (".dcm", ".dicom") and not _common(start)):
-        from radgauge.images.dicom import read_dicom
-
         return read_dicom(path)
     image = require("PIL.Image", extra="image")
     turned = require("PIL.ImageOps", extra="image").exif_transpose
@@ -74,7 +66,7 @@ def grey(path: Path | str) -> Grey:
         except ImageError:
             raise
         except _DAMAGE as error:
-            raise ImageError(f"{path.name} is cut off or damaged: {_first_line(error)}") from error
+            raise ImageError(f"{path.name} is cut off or damaged: {first_line(error)}") from error
 
 
 def digest(path: Path | str) -> str:
@@ -86,22 +78,6 @@ def digest(path: Path | str) -> str:
     path = Path(path)
     _start(path)
     return sha256_of(path)[:32]
-
-
-def check_size(path: Path, *sides: int) -> None:
-    """Refuse a picture before it is decoded.
-
-    Args:
-        path: The file, for the message.
-        sides: Width, height and, where there are any, channels and frames; their product counts.
-
-    Raises:
-        ImageError: It has more than `MOST_PIXELS`, or none.
-    """
-    if min(sides) < 1:
-        raise ImageError(f"{path.name} claims a picture without pixels")
-    if math.prod(sides) > MOST_PIXELS:
-        raise ImageError(f"{path.name} claims more than {MOST_PIXELS:,} pixels ({' x '.join(map(str, sides))})")
 
 
 def _start(path: Path) -> bytes:
@@ -143,7 +119,3 @@ def scaled(values: NDArray[np.float64]) -> Grey:
     depth = max(8, int(np.ceil(np.log2(values.max(initial=0.0) + 1))))
     shown: Grey = np.rint(values * (255.0 / (2**depth - 1))).astype(np.uint8)
     return shown
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ModelError
-from radgauge.images.files import Grey
+from radgauge.images.limits import Grey
 from radgauge.images.resize import resize_pil
 
 FILTERS = {0: "NEAREST", 1: "LANCZOS", 2: "BILINEAR", 3: "BICUBIC", 4: "BOX", 5: "HAMMING"}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import require
-from radgauge.images.files import Grey
+from radgauge.images.limits import Grey
 
 _ONE = 2048  # OpenCV's fixed-point weights of a linear resize
 

@@ -15,7 +15,7 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 
 from radgauge.errors import UsageError
-from radgauge.models.checkpoints.hub import offline
+from radgauge.models.checkpoints.catalogue import offline
 
 URL, MODEL, KEY = "RADGAUGE_LLM_URL", "RADGAUGE_LLM_MODEL", "RADGAUGE_LLM_KEY"
 OPENAI = "api.openai.com"

@@ -22,12 +22,11 @@ from radgauge.models.checkpoints.catalogue import (
     checkpoint,
     checkpoints_for,
     find,
-    locate_file,
-    locate_tokenizer,
     models_dir,
     places_of,
 )
 from radgauge.models.checkpoints.fetch import fetch
+from radgauge.models.checkpoints.hub import locate_file, locate_tokenizer
 from radgauge.registry import metric_class, metric_names
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.cache import default_cache_dir
-from radgauge.errors import MissingModel, ModelError, UsageError
+from radgauge.errors import UsageError
 from radgauge.files import sha256_of
 
 TOKENIZER_FILES = ("*.json", "*.txt", "*.model")
@@ -101,6 +101,11 @@ def checkpoints_for(name: str) -> tuple[Checkpoint, ...]:
     return (wanted, *(checkpoint(other) for other in wanted.companions))
 
 
+def offline() -> bool:
+    """Whether the environment forbids any download."""
+    return os.environ.get("RADGAUGE_OFFLINE", "0").strip().lower() not in ("", "0", "false", "no")
+
+
 def models_dir() -> Path:
     """Radgauge's own folder for checkpoints: $RADGAUGE_MODELS, or `models` in the cache folder."""
     chosen = os.environ.get("RADGAUGE_MODELS")
@@ -133,51 +138,6 @@ def find(wanted: Checkpoint) -> Path | None:
     return None
 
 
-def locate_file(name: str, *, models: str) -> Path:
-    """A checkpoint file or unpacked archive for a model profile; fetched if that is allowed and needed.
-
-    Args:
-        name: Name in the catalogue.
-        models: "published", a folder that holds the file under its published name, or the file itself.
-
-    Raises:
-        ModelError: It is nowhere and must not or cannot be fetched.
-    """
-    wanted = checkpoint(name)
-    if models == "published":
-        return find(wanted) or _fetched(wanted)
-    given = Path(models).expanduser()
-    if given.is_file():
-        return given
-    for inside in (given / wanted.file, given / wanted.name):
-        if inside.is_file() or (inside.is_dir() and (inside / "config.json").is_file()):
-            return inside
-    if not given.is_dir():
-        raise ModelError(f"models must be 'embedded', 'published' or a folder or file that exists, got {models!r}")
-    raise MissingModel(f"the folder {given} must hold {wanted.file}, which is not there")
-
-
-def locate_tokenizer(model: str, *, models: str) -> Path:
-    """The folder with vocabulary and config.json of an encoder.
-
-    Args:
-        model: Hub id, or a folder.
-        models: "published", or a folder in which a folder of the id's last part is looked for first.
-    """
-    if Path(model).expanduser().is_dir():
-        return Path(model).expanduser()
-    leaf = model.partition("@")[0].rpartition("/")[2]
-    if models != "published":
-        inside = Path(models).expanduser() / leaf
-        if (inside / "config.json").is_file():
-            return inside
-        raise MissingModel(f"the folder {models} must hold the vocabulary and config.json of {model} as {leaf}/")
-    known = [each for each in CHECKPOINTS if each.repo == model]
-    # Encoders named by other archives need their vocabulary only, too.
-    wanted = known[0] if known else Checkpoint(leaf, "vocabulary", model, "", (), patterns=TOKENIZER_FILES)
-    return find(wanted) or _fetched(wanted)
-
-
 @lru_cache(maxsize=16)
 def file_hash(path: str) -> str:
     """First twelve hex digits of the SHA-256 of a file, or of the weights in an unpacked archive."""
@@ -191,12 +151,6 @@ def content_hash(path: Path, *, like: str) -> str:
         content = path.read_bytes()
         return hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
     return sha256_of(path)
-
-
-def _fetched(wanted: Checkpoint) -> Path:
-    from radgauge.models.checkpoints.fetch import fetch
-
-    return fetch(wanted)
 
 
 def _whole(folder: Path, wanted: Checkpoint) -> bool:

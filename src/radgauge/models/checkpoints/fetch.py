@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from radgauge.errors import MissingModel, ModelError
-from radgauge.models.checkpoints.catalogue import Checkpoint, content_hash, models_dir
-from radgauge.models.checkpoints.hub import offline
+from radgauge.models.checkpoints.catalogue import Checkpoint, content_hash, models_dir, offline
 
 log = logging.getLogger(__name__)
 

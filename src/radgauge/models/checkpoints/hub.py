@@ -7,21 +7,24 @@ only what is already in the hub's cache on this machine is used.
 from __future__ import annotations
 
 import hashlib
-import os
 from functools import lru_cache
 from pathlib import Path
 
 from radgauge.errors import MissingModel, ModelError, UsageError, require
 from radgauge.files import sha256_of
+from radgauge.models.checkpoints.catalogue import (
+    CHECKPOINTS,
+    TOKENIZER_FILES,
+    Checkpoint,
+    checkpoint,
+    find,
+    offline,
+)
+from radgauge.models.checkpoints.fetch import fetch
 
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _ONLY_WITHOUT_SAFETENSORS = ("*.bin",)
 _NAMING = (".json", ".txt", ".model", ".safetensors", ".bin", ".pt", ".pth", ".ckpt")
-
-
-def offline() -> bool:
-    """Whether the environment forbids any download."""
-    return os.environ.get("RADGAUGE_OFFLINE", "0").strip().lower() not in ("", "0", "false", "no")
 
 
 def split_revision(model: str) -> tuple[str, str | None]:
@@ -72,9 +75,6 @@ def checkpoint_folder(model: str) -> Path:
 
 def _in_catalogue(name: str) -> Path | None:
     """Where a checkpoint of radgauge's own list is, fetched if need be; None if its weights are not listed."""
-    from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find
-    from radgauge.models.checkpoints.fetch import fetch  # which itself asks this module whether it may
-
     for wanted in CHECKPOINTS:
         if wanted.repo == name and "*.safetensors" in wanted.patterns:  # others are vocabularies alone
             return find(wanted) or fetch(wanted)
@@ -88,6 +88,51 @@ def _fetch(hub: object, name: str, revision: str | None, *, local_only: bool) ->
         patterns = [*_WANTED, *_ONLY_WITHOUT_SAFETENSORS]
         found = Path(download(name, revision=revision, local_files_only=local_only, allow_patterns=patterns))
     return str(found)
+
+
+def locate_file(name: str, *, models: str) -> Path:
+    """A checkpoint file or unpacked archive for a model profile; fetched if that is allowed and needed.
+
+    Args:
+        name: Name in the catalogue.
+        models: "published", a folder that holds the file under its published name, or the file itself.
+
+    Raises:
+        ModelError: It is nowhere and must not or cannot be fetched.
+    """
+    wanted = checkpoint(name)
+    if models == "published":
+        return find(wanted) or fetch(wanted)
+    given = Path(models).expanduser()
+    if given.is_file():
+        return given
+    for inside in (given / wanted.file, given / wanted.name):
+        if inside.is_file() or (inside.is_dir() and (inside / "config.json").is_file()):
+            return inside
+    if not given.is_dir():
+        raise ModelError(f"models must be 'embedded', 'published' or a folder or file that exists, got {models!r}")
+    raise MissingModel(f"the folder {given} must hold {wanted.file}, which is not there")
+
+
+def locate_tokenizer(model: str, *, models: str) -> Path:
+    """The folder with vocabulary and config.json of an encoder.
+
+    Args:
+        model: Hub id, or a folder.
+        models: "published", or a folder in which a folder of the id's last part is looked for first.
+    """
+    if Path(model).expanduser().is_dir():
+        return Path(model).expanduser()
+    leaf = model.partition("@")[0].rpartition("/")[2]
+    if models != "published":
+        inside = Path(models).expanduser() / leaf
+        if (inside / "config.json").is_file():
+            return inside
+        raise MissingModel(f"the folder {models} must hold the vocabulary and config.json of {model} as {leaf}/")
+    known = [each for each in CHECKPOINTS if each.repo == model]
+    # Encoders named by other archives need their vocabulary only, too.
+    wanted = known[0] if known else Checkpoint(leaf, "vocabulary", model, "", (), patterns=TOKENIZER_FILES)
+    return find(wanted) or fetch(wanted)
 
 
 @lru_cache(maxsize=64)

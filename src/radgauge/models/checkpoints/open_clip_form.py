@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, require
 from radgauge.images.prepare import CLIP_MEAN, CLIP_STD, Preparation
-from radgauge.models.checkpoints.catalogue import locate_tokenizer
+from radgauge.models.checkpoints.hub import locate_tokenizer
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer, read_weights
 from radgauge.parsing import parse_json
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from radgauge.errors import ModelError, UsageError, require
 from radgauge.images import Grey
 from radgauge.images.resize import resize_area, resize_pil
-from radgauge.models.checkpoints.catalogue import file_hash, locate_file, locate_tokenizer
-from radgauge.models.checkpoints.hub import pick_device
+from radgauge.models.checkpoints.catalogue import file_hash
+from radgauge.models.checkpoints.hub import locate_file, locate_tokenizer, pick_device
 from radgauge.models.checkpoints.lightning_checkpoint import LightningCheckpoint, open_lightning
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer
 from radgauge.models.text.batching import padded, token_batches

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, require
 from radgauge.images.prepare import Preparation, from_transformers
-from radgauge.models.checkpoints.catalogue import locate_tokenizer
+from radgauge.models.checkpoints.hub import locate_tokenizer
 from radgauge.models.checkpoints.lightning_checkpoint import open_lightning
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer, read_weights
 from radgauge.parsing import parse_json

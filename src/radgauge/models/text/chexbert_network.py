@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, require
-from radgauge.models.checkpoints.catalogue import file_hash, locate_file, locate_tokenizer
-from radgauge.models.checkpoints.hub import pick_device
+from radgauge.models.checkpoints.catalogue import file_hash
+from radgauge.models.checkpoints.hub import locate_file, locate_tokenizer, pick_device
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer, read_weights
 from radgauge.models.text.sequences import SequenceEncoder
 

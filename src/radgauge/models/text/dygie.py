@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from radgauge.errors import require
-from radgauge.models.checkpoints.catalogue import file_hash, locate_file, locate_tokenizer
-from radgauge.models.checkpoints.hub import pick_device
+from radgauge.models.checkpoints.catalogue import file_hash
+from radgauge.models.checkpoints.hub import locate_file, locate_tokenizer, pick_device
 from radgauge.models.checkpoints.radgraph_archive import Archive, read_archive
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer
 from radgauge.models.text.batching import markers
