@@ -92,10 +92,16 @@ def perturb_cli(
     if triples:
         made = make_triples(texts, seed=seed)
         if output is not None:
-            write_triples(output, made)
+            write_triples(output, made.triples)
+        skipped = {"no_rewrite": made.no_rewrite, "no_opposite": made.no_opposite}
         if say.as_json:
-            o.print_json({"triples": [triple._asdict() for triple in made], "reports": len(texts), "seed": seed})
-        say.tell(f"{len(made)} triples from {len(texts)} reports")
+            listed = [triple._asdict() for triple in made.triples]
+            o.print_json({"triples": listed, "reports": len(texts), **skipped, "seed": seed})
+        say.tell(f"{len(made.triples)} triples from {len(texts)} reports")
+        say.notes(
+            f"{made.no_rewrite} reports cannot be said in other words surely, {made.no_opposite} have no sensible "
+            "opposite: left out"
+        )
         return
     laboratory = perturb_reports(texts, o.names(kinds), seed=seed)
     if output is not None:

@@ -23,7 +23,7 @@ from radgauge.studies.perturb.llm_triples import findings_sentences, not_the_opp
         ("Small left pleural effusion.", "Small right pleural effusion is seen.", "it does not say the same"),
         ("Small left pleural effusion.", "There is a large left pleural effusion.", "it does not say the same"),
         ("Small left pleural effusion.", "No left pleural effusion.", "it does not say the same"),
-        ("Cardiomegaly.", "The weather is fine.", "it does not say the same"),
+        ("Cardiomegaly.", "The weather is cold.", "it does not say the same"),
     ],
 )
 def test_rewrites(sentence: str, text: str, why: str) -> None:
@@ -38,7 +38,7 @@ def test_rewrites(sentence: str, text: str, why: str) -> None:
         ("The heart is normal in size.", "The heart is enlarged.", ""),
         ("No pneumothorax.", "Pneumothorax is not seen.", "it contradicts nothing"),
         ("No pneumothorax.", "There is a pneumothorax and a rib fracture.", "it changes something else"),
-        ("Cardiomegaly.", "The weather is fine.", "it contradicts nothing"),
+        ("Cardiomegaly.", "The weather is cold.", "it contradicts nothing"),
     ],
 )
 def test_opposites(sentence: str, text: str, why: str) -> None:
@@ -93,5 +93,6 @@ def test_usage(tmp_path: Path) -> None:
     file.write_text("id,report\n1,Clear.\n", encoding="utf-8")
     with pytest.raises(UsageError, match="add --triples and -o"):
         CliRunner().invoke(app, ["perturb", str(file), "--writer", "llm", "--json"], catch_exceptions=False)
-    with pytest.raises(UsageError, match="--writer must be rules or llm"):
-        CliRunner().invoke(app, ["perturb", str(file), "--writer", "me", "--json"], catch_exceptions=False)
+    done = CliRunner().invoke(app, ["perturb", str(file), "--writer", "me", "--json"], catch_exceptions=False)
+    assert done.exit_code == 2
+    assert "'me'" in done.output

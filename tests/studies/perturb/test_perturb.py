@@ -331,6 +331,55 @@ def test_same_seed_same_edits_whatever_else_is_asked(reports: dict[str, str], la
 
 
 def test_triples(reports: dict[str, str]) -> None:
-    triples = make_triples(reports)
+    made = make_triples(reports)
+    triples = made.triples
     assert len(triples) > 60
+    assert max(made.no_rewrite, made.no_opposite) <= len(reports) - len(triples)
     assert all(len({each.original, each.rewrite, each.opposite}) == 3 for each in triples)
+
+
+def proposed(kind: str, text: str) -> set[str]:
+    """Everything that may come out, whatever the seed."""
+    found = (perturb(text, kind, rng=np.random.default_rng(seed)) for seed in range(40))
+    return {each.text for each in found if each is not None}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("There is a subarachnoid hemorrhage.", {"There is a subarachnoid bleed."}),
+        ("Infraspinatus tear.", set()),  # the subscapularis is another muscle
+        ("The liver demonstrates fatty infiltration.", set()),  # no noun is exchanged for an adjective
+        ("Hepatic steatosis.", {"Liver steatosis.", "Fatty liver."}),
+        ("Mild degenerative disc disease at L4-L5.", {"Mild degenerative disk disease at L4-L5."}),
+    ],
+)
+def test_synonyms_outside_the_chest_keep_region_and_specificity(text: str, expected: set[str]) -> None:
+    assert proposed("paraphrase", text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He was given vitamin K.",
+        "Aorta is atherosclerotic.",
+        "Status post cholecystectomy.",
+        "Patient was treated for pulmonary embolism.",
+    ],
+)
+def test_what_has_no_sensible_opposite_is_skipped_and_counted(text: str) -> None:
+    assert proposed("flip_negation", text) == set()
+    assert make_triples({"1": text}).no_opposite == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Liver is normal. Status post cholecystectomy.",
+        "Liver is normal. Surgical clips are seen in the right upper quadrant.",
+        "Findings: Liver is normal.\nIndication: Appendicitis.",
+        "Liver is normal. Gravid uterus.",
+    ],
+)
+def test_only_pathologies_are_removed_as_such(text: str) -> None:
+    assert proposed("remove_pathology", text) == set()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from radgauge.report_reader import Mention
 from radgauge.studies.perturb.edits import Proposal
 from radgauge.studies.perturb.grammar import article, capital, is_plural, shrink, small, subject_is_plural
 from radgauge.studies.perturb.knowledge import Rules, knowledge
@@ -27,6 +28,8 @@ def flip_negation(report: ParsedReport) -> Iterator[Proposal]:
         words = report.sentence(index)
         if stated := report.stated(index):
             for after in _rewritten(words, known.deny):
+                if after.startswith("No ") and not _negatable(report, index, stated):
+                    continue
                 yield from _proposal(report, index, after, category=2, significant=is_significant(stated))
         denied = [
             each for each in report.by_sentence[index] if each.assertion == "absent" and each.kind in FINDINGS
@@ -37,6 +40,16 @@ def flip_negation(report: ParsedReport) -> Iterator[Proposal]:
                 if match is not None:
                     after = _stated(words, match, template)
                     yield from _proposal(report, index, after, category=1, significant=is_significant(denied))
+
+
+def _negatable(report: ParsedReport, index: int, stated: Sequence[Mention]) -> bool:
+    """Whether "No" may stand before the sentence: it opens with a finding that is a noun, no verb before it."""
+    known, start = knowledge(), report.reading.sentences[index].start
+    words, first = report.sentence(index), stated[0]
+    if first.form != "noun" or known.not_negatable.search(words[: first.end - start]):
+        return False
+    rest = known.seen.sub("", words[first.end - start :])
+    return not re.search(r"\b(?:is|are|was|were|has|have|had)\b", rest)
 
 
 def _stated(words: str, match: re.Match[str], template: str) -> str:

@@ -54,6 +54,11 @@ class EditTerms:
     not_synonyms: frozenset[str]
     free_words: frozenset[str]
     leaning: re.Pattern[str]
+    same_word: dict[str, tuple[str, ...]]
+    same_organ: dict[str, tuple[str, ...]]
+    same_term: dict[str, tuple[str, ...]]
+    not_negatable: re.Pattern[str]
+    seen: re.Pattern[str]
 
 
 @cache
@@ -92,7 +97,21 @@ def knowledge() -> EditTerms:
         free_words=frozenset(raw["paraphrase"]["free"]),
         not_synonyms=frozenset(raw["paraphrase"]["not_synonyms"]),
         leaning=re.compile(rf"(?:{_any(raw['reorder']['leaning'])})\b", re.IGNORECASE),
+        same_word=_groups(raw["paraphrase"]["words"]),
+        same_organ=_groups(raw["paraphrase"]["organs"]),
+        same_term=_groups(raw["paraphrase"]["terms"]),
+        not_negatable=re.compile(raw["not_negatable"]["pattern"], re.IGNORECASE),
+        seen=re.compile(raw["not_negatable"]["seen"], re.IGNORECASE),
     )
+
+
+def _groups(groups: list[list[str]]) -> dict[str, tuple[str, ...]]:
+    """Word -> the others of its groups."""
+    found: dict[str, tuple[str, ...]] = {}
+    for group in groups:
+        for word in group:
+            found[word] = (*found.get(word, ()), *(other for other in group if other != word))
+    return found
 
 
 def _any(words: Any) -> str:

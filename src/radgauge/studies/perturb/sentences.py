@@ -94,13 +94,19 @@ def _removal(report: ParsedReport, index: int, *, category: int, significant: bo
         if start > first:  # something stands between, a heading: keep it and take the space behind
             while end < len(text) and text[end] == " ":
                 end += 1
+    if not text[end:].strip():  # nothing follows: no space is left behind at the end
+        while start and text[start - 1].isspace():
+            start -= 1
     yield Proposal(start, end, "", category, significant)
 
 
 def remove_pathology(report: ParsedReport) -> Iterator[Proposal]:
-    """Sentences that state a pathology which matters."""
-    for index in range(len(report.reading.sentences)):
-        stated = report.stated(index)
+    """Sentences of the findings that state a pathology of the lexicon which matters."""
+    lexicon = load_lexicon()
+    for index, sentence in enumerate(report.reading.sentences):
+        if sentence.section in (*_ASIDE, "recommendation"):
+            continue
+        stated = [each for each in report.stated(index) if each.concept in lexicon]
         if stated and is_significant(stated):
             yield from _removal(report, index, category=2, significant=True)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from radgauge.errors import UsageError
 from radgauge.files import write_file
@@ -16,23 +17,33 @@ from radgauge.io.judgments.rate_eval import Triple
 from radgauge.studies.perturb.make import perturb_reports
 
 
-def make_triples(reports: Mapping[str, str], *, seed: int = 0) -> list[Triple]:
-    """The triples of all reports that can be both rewritten and turned round.
+class Triples(NamedTuple):
+    """Triples, and how many reports could not be said in other words, or have no sensible opposite."""
+
+    triples: tuple[Triple, ...]
+    no_rewrite: int
+    no_opposite: int
+
+
+def make_triples(reports: Mapping[str, str], *, seed: int = 0) -> Triples:
+    """The triples of all reports that can be both rewritten and turned round; the others are counted.
 
     Args:
         reports: Id -> text.
         seed: Seed of every choice.
 
-    >>> [triple] = make_triples({"1": "There is no pleural effusion."})
-    >>> triple.opposite
-    'There is a pleural effusion.'
+    >>> made = make_triples({"1": "There is no pleural effusion.", "2": "He was given contrast."})
+    >>> made.triples[0].opposite, made.no_opposite
+    ('There is a pleural effusion.', 1)
     """
-    made = perturb_reports(reports, ["paraphrase", "flip_negation"], seed=seed).perturbed
-    return [
+    done = perturb_reports(reports, ["paraphrase", "flip_negation"], seed=seed)
+    made = done.perturbed
+    triples = tuple(
         Triple(study, text, made[study, "paraphrase"].text, made[study, "flip_negation"].text)
         for study, text in reports.items()
         if (study, "paraphrase") in made and (study, "flip_negation") in made
-    ]
+    )
+    return Triples(triples, done.none_possible["paraphrase"], done.none_possible["flip_negation"])
 
 
 def write_triples(path: Path, triples: Sequence[Triple]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from radgauge.report_reader import load_lexicon
 from radgauge.studies.perturb.edits import Proposal
-from radgauge.studies.perturb.grammar import fit
+from radgauge.studies.perturb.grammar import fit, is_plural
 from radgauge.studies.perturb.knowledge import knowledge, synonyms
-from radgauge.studies.perturb.report import ParsedReport, is_significant
+from radgauge.studies.perturb.report import FINDINGS, ParsedReport, is_significant
 
 _MEASUREMENT = re.compile(r"(?<![\d.,/-])(\d{1,3}(?:\.\d{1,2})?)(?=\s?-?(?:mm|cm|x|×|by)\b)", re.IGNORECASE)
 _UNIT = re.compile(r"[\d.\s]*(?:(?:x|×|by)\s*[\d.]+\s*)*-?(?:mm|cm)\b", re.IGNORECASE)
@@ -102,9 +103,16 @@ def paraphrase(report: ParsedReport) -> Iterator[Proposal]:
     """Synonyms of findings from the lexicon, and turns of phrase."""
     known, words = knowledge(), synonyms()
     for mention in report.reading.mentions:
-        if mention.form != "noun":
+        if mention.form != "noun" or mention.concept not in load_lexicon():
             continue
         before = mention.text.lower()
+        if mention.kind not in FINDINGS:
+            continue
+        if "chest" not in load_lexicon()[mention.concept].regions:
+            for term in _exchanged(before):
+                if not _repeats(report, mention.start, term):
+                    yield _placed(report, mention.start, mention.end, term, category=0, significant=False)
+            continue
         terms = words.get(mention.concept, ())
         if before not in terms:
             continue
@@ -120,6 +128,19 @@ def paraphrase(report: ParsedReport) -> Iterator[Proposal]:
     for pattern, template in known.paraphrase:
         for match in pattern.finditer(report.text):
             yield _placed(report, *match.span(), match.expand(template), category=0, significant=False)
+
+
+def _exchanged(before: str) -> Iterator[str]:
+    """The term with one of its words, or the whole of it, exchanged for what means the same anywhere."""
+    known = knowledge()
+    parts = before.split()
+    found = list(known.same_term.get(before, ()))
+    for place, word in enumerate(parts):
+        others = known.same_word.get(word, ())
+        if place + 1 < len(parts):
+            others = (*others, *known.same_organ.get(word, ()))
+        found += [" ".join([*parts[:place], other, *parts[place + 1 :]]) for other in others]
+    yield from (term for term in found if is_plural(term.split()[-1]) == is_plural(parts[-1]))
 
 
 def _repeats(report: ParsedReport, start: int, term: str) -> bool:
