@@ -50,9 +50,9 @@ def main(corpus: Path | None) -> None:
     metric = Comet()
     learned = timed(f"comet, {PAIRS} pairs, reports read before", lambda: metric.measure(cases, reading=reading))
     timed("  the same again", lambda: metric.measure(cases, reading=reading))
-    direct = load("radcliq:version=preprint")
+    direct = load("errors")
     target = timed(
-        f"radcliq preprint, {PAIRS} pairs, reports read before", lambda: direct.measure(cases, reading=reading)
+        f"errors, {PAIRS} pairs, reports read before", lambda: direct.measure(cases, reading=reading)
     )
     print(f"comet takes {learned / target:.2f} times as long as its target")
 
