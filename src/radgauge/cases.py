@@ -97,7 +97,11 @@ def as_cases(
     places: list[str] = []
     for number, item in enumerate(items, start=1):
         where = f"record {number}"
-        new = [item] if isinstance(item, Case) else build_cases(item, roles=_known(roles), where=where)
+        new = (
+            [item]
+            if isinstance(item, Case)
+            else build_cases(item, roles=_known(roles), where=where, number=number)
+        )
         cases += new
         places += [where] * len(new)
     check_unique(cases, places=places)
@@ -115,6 +119,9 @@ def _items(given: object) -> Iterable[Any]:
         return list(given.to_dicts())
     if hasattr(given, "to_dict") and hasattr(given, "columns"):  # pandas
         return list(given.to_dict("records"))
+    if isinstance(given, Mapping) and given and all(hasattr(value, "column_names") for value in given.values()):
+        splits = ", ".join(map(repr, given))
+        raise InputError(f"this is a dictionary of data sets; choose a split of {splits}: cases=data[NAME]")
     if isinstance(given, Mapping):
         if any(isinstance(value, str) for value in given.values()):  # one record
             raise InputError("cases must be a sequence; to judge one case pass a list with it")
@@ -127,16 +134,19 @@ def _items(given: object) -> Iterable[Any]:
     )
 
 
-def build_cases(record: Mapping[str, Any], *, roles: Columns, where: str, system: str = "system") -> list[Case]:
+def build_cases(
+    record: Mapping[str, Any], *, roles: Columns, where: str, number: int, system: str = "system"
+) -> list[Case]:
     """The cases of one record: one, or one per system in a wide table.
 
     Args:
         record: Cells by column.
         roles: What each column is.
         where: File and line, for messages.
+        number: Of the row, from 1: the id where the table has none.
         system: The system's name if the record does not say.
     """
-    study = study_id(record.get(roles.id), where=f"{where}: {roles.id}")
+    study = study_id(record.get(roles.id), where=f"{where}: {roles.id}") if roles.id else str(number)
     place = f"{where} (id {study!r})"
     references = tuple(text for parts in roles.references for text in _texts(record, parts, where=place))
     images = tuple(Path(name) for column in roles.images for name in _listed(record.get(column)))
@@ -167,11 +177,30 @@ def _texts(record: Mapping[str, Any], parts: Parts, *, where: str, one: bool = F
         value = record.get(column)
         if isinstance(value, str) and column.lower() == "references":
             value = _json_list(value)
+        if one and isinstance(value, list | tuple):
+            value = _written(value)
         several = list(value) if isinstance(value, list | tuple) and not one else [value]
         found += [as_text(item, where=f"{where}: {column}") for item in several]
     if len(parts) > 1:
         return ["\n".join(text.strip() for text in found if text.strip())]
     return found
+
+
+def _written(value: Sequence[Any]) -> object:
+    """The text that a system wrote: the last turn of the assistant in a conversation; the only one of a list.
+
+    >>> _written([{"role": "user", "content": "Report?"}, {"role": "assistant", "content": "Clear."}])
+    'Clear.'
+    >>> _written([["Clear."]])
+    'Clear.'
+    """
+    if value and all(isinstance(turn, Mapping) and "role" in turn for turn in value):
+        said = [turn.get("content") for turn in value if turn["role"] == "assistant"]
+        text = said[-1] if said else None
+        if isinstance(text, list | tuple):  # parts of a turn: text and images
+            text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
+        return text
+    return (_written(value[0]) if isinstance(value[0], list | tuple) else value[0]) if len(value) == 1 else value
 
 
 def _json_list(text: str) -> object:

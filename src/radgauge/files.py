@@ -45,6 +45,17 @@ def make_folder(path: Path | str) -> Path:
     return folder
 
 
+class NoFolder(InputError):
+    """The folder of a file to write is not there."""
+
+
+def check_folder(path: Path | str) -> None:
+    """That the folder of a file to write is there: a slip of the pen must not make one."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise NoFolder(f"{path} cannot be written: there is no folder {Path(path).parent}; make it first")
+
+
 def tighten(path: Path) -> None:
     """Take the rights of group and others from a file or folder that is ours; others' things stay as they are."""
     with suppress(OSError):

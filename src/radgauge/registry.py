@@ -10,11 +10,13 @@ import re
 import types
 import typing
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from radgauge.errors import UsageError
 from radgauge.metric import Alias, Metric
 
+PROFILES = ("embedded", "published")
 GROUP = "radgauge.metrics"
 _ALIAS = re.compile(r"(\S+) +as +(\S+)")
 
@@ -183,6 +185,38 @@ def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
     for key in settings:
         _known(name, key, fields)
     return cls(**{**chosen, **settings})
+
+
+def check_profile(models: str) -> None:
+    """That a profile is one: a single word that is neither a profile nor a folder is a slip of the pen.
+
+    >>> check_profile("publishd")
+    Traceback (most recent call last):
+        ...
+    radgauge.errors.UsageError: there is no profile or folder 'publishd'; did you mean 'published'?
+    """
+    word = models.partition(":")[0]
+    if word in PROFILES or re.search(r"[/\\@.~]", models) or Path(models).exists():
+        return
+    close = difflib.get_close_matches(word, PROFILES, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}?" if close else f"profiles are {' and '.join(PROFILES)}"
+    raise UsageError(f"there is no profile or folder {models!r}; {hint}")
+
+
+def specs(text: str) -> list[str]:
+    """The specifications in a list with commas; a comma inside settings stays.
+
+    >>> specs("bleu,rouge"), specs("bleu:variant=cxr,lowercase=no,rouge"), specs("errors")
+    (['bleu', 'rouge'], ['bleu:variant=cxr,lowercase=no', 'rouge'], ['errors'])
+    """
+    found: list[str] = []
+    for part in text.split(","):
+        setting = "=" in part.partition(":")[0]
+        if setting and found:
+            found[-1] += f",{part}"
+        else:
+            found.append(part.strip())
+    return [part for part in found if part] or [text]
 
 
 def _known(name: str, key: str, fields: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from radgauge.cases import Case, Key, as_cases
 from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.metric import Metric, Rows
 from radgauge.reading import Progress, Readings
-from radgauge.registry import load
+from radgauge.registry import check_profile, load, specs
 from radgauge.results import Results as Results
 from radgauge.results import Scores as Scores
 from radgauge.show.progress import silence, working
@@ -61,6 +61,7 @@ def score(
     rouge_l ↑   1.000           0
     """
     listed, header = _given(cases, references, candidates)
+    check_profile(models)
     judges = _load_all(metrics, models=models)
     told = progress if callable(progress) else None
     shared = reading if reading is not None else Readings(progress=told)
@@ -122,7 +123,8 @@ def _load_all(metrics: Sequence[str | Metric] | str | Metric | None, *, models: 
         from radgauge.registry import DEFAULTS
 
         metrics = DEFAULTS
-    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    listed = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    given = [each for item in listed for each in (specs(item) if isinstance(item, str) else [item])]
     judges = [load(item, models=models) if isinstance(item, str) else item for item in given]
     seen: dict[str, str] = {}
     for metric in judges:

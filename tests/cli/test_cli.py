@@ -107,7 +107,9 @@ def test_the_typical_range_of_an_unbounded_metric_is_said(reports: Path, tmp_pat
 def test_a_place_that_cannot_be_written_is_named(reports: Path, tmp_path: Path) -> None:
     done = radgauge("score", reports, "-m", "rouge", "-o", "reports.csv/scores.jsonl", folder=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.strip().splitlines()[-1] == "radgauge: File exists: reports.csv"
+    assert done.stderr.strip().splitlines()[-1] == (
+        "radgauge: reports.csv/scores.jsonl cannot be written: there is no folder reports.csv; make it first"
+    )
 
 
 def test_score_writes_a_file_that_compare_reads(reports: Path, tmp_path: Path) -> None:

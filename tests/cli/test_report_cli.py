@@ -40,10 +40,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_reports_are_scored_first(folder: Path) -> None:
-    done = radgauge("report", "reports.csv", *FAST, "-o", "out/page.html", "--title", "Mine", folder=folder)
+    done = radgauge("report", "reports.csv", *FAST, "-o", "page.html", "--title", "Mine", folder=folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "out/page.html\n"
-    page = (folder / "out" / "page.html").read_text()
+    assert done.stdout == "page.html\n"
+    page = (folder / "page.html").read_text()
     assert "<title>Mine</title>" in page
     assert "reports.csv" in page  # with its hash, under Methods
     assert "open it in a browser" in done.stderr

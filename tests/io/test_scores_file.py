@@ -105,7 +105,7 @@ def test_a_broken_record_is_named(tmp_path: Path, results: Results) -> None:
 
 def test_the_suffix_decides(tmp_path: Path, results: Results) -> None:
     with pytest.raises(UsageError, match=r"must end in \.jsonl or \.parquet"):
-        write_scores(tmp_path / "scores.csv", results)
+        write_scores(tmp_path / "scores.txt", results)
 
 
 @pytest.mark.parametrize("name", ["_age", "bleu_1", "_bleu_0", "system", "id"])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def align_cli(
     people: o.JudgmentSource,
     judged: o.Judged,
+    others: o.Foreign,
     sampling: o.Sampling,
     say: o.ReadingOutput,
     scores: Annotated[
@@ -68,6 +69,8 @@ def align_cli(
       radgauge align --judgments radpref.json
 
       radgauge align scores.jsonl --judgments rexval-dataset/ --scope group --target significant
+
+      radgauge align scores.jsonl --judgments radpref.json --scores green.csv:higher
     """
     from radgauge.io.scores_file import read_scores
     from radgauge.show.terminal import console
@@ -79,6 +82,7 @@ def align_cli(
         return
     judgments = people.read()
     results = read_scores(scores) if scores is not None else judged.score(judgments.cases, say.readings())
+    results = others.joined(results)
     found = align(
         results,
         judgments,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def compare_cli(
     form: o.CaseForm,
     judged: o.Judged,
+    others: o.Foreign,
     say: o.ReadingOutput,
     source: Annotated[
         Path | None,
@@ -92,6 +93,7 @@ def compare_cli(
             cases += _random(cases, drawn_from, seed=sampling.seed)
             baseline = RANDOM
         results = _score(cases, judged, say, drawn_from if oracle else None)
+    results = others.joined(results)
     how = sampling.record(method=sampling.interval)
     lines = compare(
         results,

@@ -25,6 +25,7 @@ def demo_cli(
     """Judge four bundled systems, one of them careful and three not, and show what the metrics see."""
     from radgauge.cli.compare import print_comparisons
     from radgauge.cli.summary import not_judged_notes, print_summary
+    from radgauge.files import make_folder
     from radgauge.io.case_files import read_cases
     from radgauge.io.scores_file import write_scores
     from radgauge.reading import Readings
@@ -54,6 +55,7 @@ def demo_cli(
     out.print(f"\nCould the differences to {systems[0]!r} be chance? Paired permutation tests, Holm corrected:\n")
     print_comparisons(out, compare(results, baseline=systems[0], seed=seed))
     _worst(out, case_file.cases, results, reading)
+    make_folder(folder)
     scores, page = folder / "scores.jsonl", folder / "report.html"
     about = {"seed": seed, "input": case_file.provenance.as_dict()}
     write_scores(scores, results, about=about)

@@ -226,6 +226,7 @@ class CaseForm(ImageFolder, ReportForm):
 
     def read(self, reports: Sequence[Path] | None) -> CaseFile:
         """The cases that the options describe."""
+        from radgauge.cli.stdin import standing_in
         from radgauge.errors import UsageError
         from radgauge.io.case_files import read_cases
 
@@ -242,19 +243,20 @@ class CaseForm(ImageFolder, ReportForm):
             )
         if self.reference_file is not None and not candidates:
             raise UsageError("--references needs at least one --candidates file")
-        return read_cases(
-            reports[0] if reports else None,
-            references=self.reference_file,
-            candidates=_systems(candidates),
-            candidate_columns=names(self.candidate_columns),
-            columns=self.roles,
-            section=self.section,
-            encoding=self.encoding,
-            missing=self.missing,
-            split=self.split,
-            images=self.images,
-            images_outside=self.images_outside,
-        )
+        with standing_in(reports[0] if reports else None) as file, standing_in(self.reference_file) as references:
+            return read_cases(
+                file,
+                references=references,
+                candidates=_systems(candidates),
+                candidate_columns=names(self.candidate_columns),
+                columns=self.roles,
+                section=self.section,
+                encoding=self.encoding,
+                missing=self.missing,
+                split=self.split,
+                images=self.images,
+                images_outside=self.images_outside,
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,7 +266,7 @@ class CaseSource(CaseForm):
     reports: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Reports with id, reference and candidate (CSV, TSV, JSONL, JSON, Parquet; .gz); "
+            help="Reports with id, reference and candidate (CSV, TSV, JSON, Parquet, Excel, .gz; - = stdin); "
             "with --references, files of candidates."
         ),
     ] = None
@@ -281,17 +283,45 @@ class Judged:
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            "--metric", "-m", help="A metric of `radgauge ls`, with settings: bleu:variant=cxr. Repeatable."
+            "--metric",
+            "-m",
+            help="A metric of `radgauge ls`, with settings: bleu:variant=cxr; or bleu,rouge. Repeatable.",
         ),
     ] = None
     models: Models = "embedded"
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Fetch what --models published needs without asking.")
+    ] = False
 
     def score(self, cases: Sequence[Case], reading: Readings, *, longest: int | None = None) -> Results:
         """Scores of the cases."""
         from radgauge.scores import LONGEST, score
 
+        if self.models == "published":
+            from radgauge.cli.downloads import agree
+
+            agree(self.metric, yes=self.yes)
         most = LONGEST if longest is None else longest
         return score(cases, self.metric or None, reading=reading, models=self.models, longest=most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foreign:
+    """Scores that others made of the same cases."""
+
+    foreign: Annotated[
+        list[str] | None,
+        typer.Option("--scores", help="Values of another judge: FILE:higher, FILE:lower:COLUMN. Repeatable."),
+    ] = None
+
+    def joined(self, results: Results) -> Results:
+        """The results with these judges."""
+        from radgauge.io.foreign_scores import join_scores, parse_scores
+
+        for text in self.foreign or ():
+            path, higher, column = parse_scores(text)
+            results = join_scores(results, path, higher_is_better=higher, column=column)
+        return results
 
 
 @dataclass(frozen=True, kw_only=True)

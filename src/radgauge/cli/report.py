@@ -9,7 +9,7 @@ import typer
 
 from radgauge.choices import Correction
 from radgauge.cli import options as o
-from radgauge.files import sha256_of
+from radgauge.files import check_folder, sha256_of
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
@@ -23,6 +23,7 @@ def report_cli(
     people: o.JudgmentSource,
     form: o.CaseForm,
     judged: o.Judged,
+    others: o.Foreign,
     sampling: o.Sampling,
     say: o.ReadingOutput,
     source: Annotated[
@@ -60,9 +61,11 @@ def report_cli(
     from radgauge.report import build_report, write_plots, write_report
     from radgauge.show.tables import to_records, write_tables
 
+    check_folder(output)
     reading = say.readings()
     judgments = people.read() if people.judgments is not None else None
     results, cases, header = _scored(source, reports, judgments, form, judged, reading)
+    results = others.joined(results)
     report = build_report(
         results,
         cases=cases,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from radgauge.cli import options as o
+
+if TYPE_CHECKING:
+    from radgauge.scores import Results
 
 
 @o.command(o.app, "score")
@@ -18,7 +21,9 @@ def score_cli(
     say: o.ReadingOutput,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write a value per case and metric to this .jsonl or .parquet."),
+        typer.Option(
+            "--output", "-o", help="Write a value per case and metric to this .jsonl, .parquet, .csv or .xlsx."
+        ),
     ] = None,
     explain: Annotated[
         Path | None,
@@ -48,6 +53,7 @@ def score_cli(
       radgauge score --references truth.csv --candidates model_a.csv --candidates model_b.csv
     """
     from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary
+    from radgauge.files import check_folder
     from radgauge.io.explanations import write_explanations
     from radgauge.io.scores_file import check_scores_path, write_scores
     from radgauge.show.terminal import console
@@ -55,6 +61,8 @@ def score_cli(
 
     if output is not None:
         check_scores_path(output)
+    if explain is not None:
+        check_folder(explain)
     file = source.cases()
     reading = say.readings()
     results = judged.score(file.cases, reading, longest=longest)
@@ -66,6 +74,7 @@ def score_cli(
         write_explanations(explain, file.cases, results=results, reading=reading)
     if say.as_json:
         o.print_json({"summary": lines, **about})
+        _fail_if_nothing_was_judged(results)
         return
     out = console()
     shown = lines if all_columns else main_outputs(lines)
@@ -87,3 +96,18 @@ def score_cli(
         say.tell(f"wrote {output}: {len(results.keys_of_cases)} cases")
     if explain is not None:
         say.tell(f"wrote {explain}: why each case got its scores")
+    _fail_if_nothing_was_judged(results)
+
+
+def _fail_if_nothing_was_judged(results: Results) -> None:
+    """A metric without a single value is no result: exit code 1, with the reason."""
+    from collections import Counter
+
+    from radgauge.errors import InputError
+
+    for scores in results.values():
+        if len(scores) and len(scores.reasons) == len(scores):
+            why = ", ".join(
+                f"{reason} ({count})" for reason, count in Counter(scores.reasons.values()).most_common(3)
+            )
+            raise InputError(f"{scores.judge} judged none of the {len(scores)} cases: {why}")

@@ -8,6 +8,7 @@ holds the same columns, with the header under the schema's metadata key "radgaug
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import json
 import logging
@@ -24,19 +25,25 @@ import numpy as np
 import radgauge
 from radgauge.cache import default_cache_dir
 from radgauge.errors import InputError, RadgaugeError, UsageError, require
-from radgauge.files import replacing
+from radgauge.files import NoFolder, check_folder, replacing
+from radgauge.io.tables.excel import write_sheet
 from radgauge.metric import Alias, Metric, Rows, unaliased
 from radgauge.registry import load
 from radgauge.scores import Results, Scores
+from radgauge.show.wording import spreadsheet_cell
 
 log = logging.getLogger(__name__)
 
 FORMAT = "radgauge-scores-1"
+FLAT = (".csv", ".xlsx")
+"""Tables for spreadsheets: values only."""
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any] | None = None) -> None:
     """Write results to `path` (.jsonl or .parquet); the file appears whole or not at all.
+
+    .csv and .xlsx hold the values alone, for spreadsheets: no settings, no reasons, nothing to compare from.
 
     Args:
         path: Where to; the suffix decides the format.
@@ -47,27 +54,42 @@ def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any]
         RadgaugeError: The file cannot be written; the message names the file in which the scores are kept.
     """
     path = Path(path)
-    check_scores_path(path)
+    _check_suffix(path)
     kept_input = {"input": results.header["input"]} if "input" in results.header else {}
     header = _header(results, {**kept_input, **(about or {})})
     for name, written in header["renamed"].items():
         log.warning("the input's column %r is written as %r: its name is one that scores files use", name, written)
     table = _table(results)
     try:
+        check_folder(path)
         with replacing(path) as beside:
-            (_write_parquet if path.suffix == ".parquet" else _write_jsonl)(beside, header, table)
+            if path.suffix in FLAT:
+                _write_flat(beside, path.suffix, table)
+            else:
+                (_write_parquet if path.suffix == ".parquet" else _write_jsonl)(beside, header, table)
     except Exception as error:  # hours of computing must not be lost to a full disk or an odd cell
         kept = _keep(path.stem, header, table)
         if kept is None:
             raise
+        if isinstance(error, NoFolder):
+            raise NoFolder(f"{error}; the scores are kept in {kept}") from error
         why = error.strerror if isinstance(error, OSError) else type(error).__name__
         raise RadgaugeError(f"{path} cannot be written ({why}); the scores are kept in {kept}") from error
 
 
 def check_scores_path(path: Path) -> None:
     """Whether scores can be written there: asked before the work, not after it."""
-    if path.suffix not in (".jsonl", ".ndjson", ".parquet"):
-        raise UsageError(f"a scores file must end in .jsonl or .parquet, got {path.name!r}")
+    _check_suffix(path)
+    check_folder(path)
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix not in (".jsonl", ".ndjson", ".parquet", *FLAT):
+        raise UsageError(
+            f"a scores file must end in .jsonl or .parquet (or .csv, .xlsx: values only), got {path.name!r}"
+        )
+    if path.suffix == ".xlsx":
+        require("openpyxl", extra="excel")
     if path.suffix == ".parquet":
         require("pyarrow", extra="parquet")
 
@@ -82,6 +104,8 @@ def read_scores(path: Path | str) -> Results:
         InputError: It is no scores file, or not as radgauge wrote it.
     """
     path = Path(path)
+    if path.suffix in FLAT:
+        raise InputError(f"{path.name} is a table of values, not a scores file; those end in .jsonl or .parquet")
     header, table = _read_parquet(path) if path.suffix == ".parquet" else _read_jsonl(path)
     _check_header(path, header)
     if "id" not in table or "system" not in table:
@@ -286,6 +310,19 @@ def _matrix(path: Path, table: Mapping[str, list[Any]], columns: tuple[str, ...]
 def _kind(value: object) -> str:
     names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
     return names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)
+
+
+def _write_flat(path: Path, suffix: str, table: Mapping[str, list[Any]]) -> None:
+    """What people look at: ids, values and the input's own columns."""
+    shown = {name: column for name, column in table.items() if not name.startswith("_")}
+    rows = list(zip(*shown.values(), strict=True))
+    if suffix == ".xlsx":
+        write_sheet(path, list(shown), rows)
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        for row in ([*shown], *rows):
+            writer.writerow(["" if value is None else spreadsheet_cell(value) for value in row])
 
 
 def _keep(name: str, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> Path | None:

@@ -262,7 +262,9 @@ def test_several_references(tmp_path: Path) -> None:
 def test_no_references_at_all_is_noted(tmp_path: Path) -> None:
     found = read_cases(put(tmp_path, "r.csv", "id,candidate\n1,x\n"))
     assert found.cases[0].references == ()
-    assert found.provenance.warnings == ("r.csv has no reference column",)
+    assert found.provenance.warnings == (
+        "r.csv has no reference column; its columns: id, candidate; name it with columns={'reference': NAME}",
+    )
 
 
 def test_masks_line_breaks_and_long_texts_pass_untouched(tmp_path: Path) -> None:

@@ -125,6 +125,8 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cases are written as .csv, .tsv, .jsonl or .parquet"):
         write_cases(tmp_path / "c.json", [])
     with pytest.raises(InputError, match="the name must end in one of"):
+        write_cases(tmp_path / "c.doc", [])
+    with pytest.raises(UsageError, match="a text file has no place for ids"):
         write_cases(tmp_path / "c.txt", [])
     with pytest.raises(InputError, match="cases repeat an id"):
         write_cases(tmp_path / "c.csv", [Case("1", "a"), Case("1", "b")])

@@ -62,7 +62,10 @@ def test_several_references(names: str, expected: tuple[str, ...]) -> None:
         ),
         ("id ref hyp pred", "choose .* or candidate_columns=\\['hyp', 'pred'\\] for one system each"),
         ("id report text candidate", "could be the reference; choose columns={'reference': 'report'}"),
-        ("reference candidate", "no id column; expected one of id, study_id.*name it with columns={'id': NAME}"),
+        (
+            "system reference candidate",
+            "no id column; expected one of id, study_id.*name it with columns={'id': NAME}",
+        ),
         (
             "id findings impression candidate",
             "choose with section='findings', section='impression' or section='both'",

@@ -126,7 +126,11 @@ def read_cases(
         cases, places = list(sides[0].cases), list(sides[0].places)
         warnings += uneven_systems(cases)
         if not sides[0].roles.references:
-            warnings.append(f"{sides[0].table.source.name} has no reference column")
+            seen = shown_names(sides[0].table.columns)
+            warnings.append(
+                f"{sides[0].table.source.name} has no reference column; its columns: {seen}; "
+                "name it with columns={'reference': NAME}"
+            )
     else:
         if not files:
             raise UsageError("references need candidates: give at least one file of candidates")
@@ -263,12 +267,13 @@ def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") 
         records = _of_split(table, options.split)
     cases: list[Case] = []
     places: list[str] = []
-    for record in records:
+    for number, record in enumerate(records, start=1):
         place = table.place(record)
-        new = build_cases(record.values, roles=roles, where=place, system=system)
+        new = build_cases(record.values, roles=roles, where=place, number=number, system=system)
         cases += new
         places += [place] * len(new)
-    notes = [f"{table.source.name}: its own column {name!r} is not used" for name in sorted(roles.ignored)]
+    notes = [] if roles.id else [f"{table.source.name} has no id column: the ids are row numbers"]
+    notes += [f"{table.source.name}: its own column {name!r} is not used" for name in sorted(roles.ignored)]
     if options.section is not None:
         cases, more = take_section(
             cases, options.section, places=places, name=table.source.name, settled=roles.sectioned

@@ -16,11 +16,12 @@ from radgauge.cases import Case, check_unique
 from radgauge.errors import InputError, UsageError, require
 from radgauge.files import replacing
 from radgauge.io.tables.column_names import NAMES, plain
+from radgauge.io.tables.excel import as_rows, write_sheet
 from radgauge.io.tables.sources import format_of
 
 
 def write_cases(path: Path | str, cases: Iterable[Case]) -> None:
-    """Write cases as CSV, TSV, JSON lines (each also .gz) or Parquet, after the file's name.
+    """Write cases as CSV, TSV, JSON lines (each also .gz), Parquet or an Excel workbook, after the file's name.
 
     The file appears complete or not at all. Columns: id, system, reference (a list `references` where any
     case has none or several), candidate, images if there are any, and one per meta key.
@@ -32,7 +33,12 @@ def write_cases(path: Path | str, cases: Iterable[Case]) -> None:
     records = case_records(listed)
     if kind == "json":
         raise UsageError(f"{file.name}: cases are written as .csv, .tsv, .jsonl or .parquet")
+    if kind == "txt":
+        raise UsageError(f"{file.name}: a text file has no place for ids; write .csv, .jsonl or .xlsx")
     with replacing(file) as beside:
+        if kind == "xlsx":
+            write_sheet(beside, *as_rows(records))
+            return
         if kind == "parquet":
             _write_parquet(beside, records)
             return

@@ -13,13 +13,13 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "id": (
         ("id",),
         ("study_id", "studyid", "study", "uid", "report_id", "reportid", "case_id", "caseid", "sample_id"),
-        ("note_id", "accession", "accession_number", "key", "filename", "file_name"),
+        ("note_id", "accession", "accession_number", "key", "filename", "file_name", "doc_id"),
     ),
     "reference": (
         ("reference", "references"),
         (
             *("ref", "refs", "reference_report", "ground_truth", "groundtruth", "ground_truth_report"),
-            *("gt", "gts", "gt_report", "target", "gold", "gold_report"),
+            *("gt", "gts", "gt_report", "target", "gold", "gold_report", "label"),
         ),
         REPORT,
     ),
@@ -28,8 +28,11 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         (
             *("model_prediction", "prediction", "predictions", "pred", "predicted", "predicted_report"),
             *("hypothesis", "hyp", "hyps", "generated", "generated_report", "generation", "generated_text"),
-            *("candidate_report", "model_output", "output", "response"),
+            *("candidate_report", "model_output", "output", "response", "completion"),
         ),
+        ("filtered_resps",),
+        ("resps",),
+        ("messages",),
     ),
     "system": (("system",), ("system_name", "model", "model_name", "generator")),
     "image": (("image", "images"), ("image_path", "image_paths", "img_path"), ("key_image_path", "path_frontal")),
@@ -63,10 +66,10 @@ def shown_names(names: Iterable[str]) -> str:
     """Column names for a message. The first line of a file without a header is data: such cells are not shown.
 
     >>> shown_names(["id", "Ground Truth", "No pleural effusion."])
-    'id, Ground Truth, (column 3)'
+    "id, 'Ground Truth', (column 3)"
     """
     return ", ".join(
-        name
+        (name if " " not in name else repr(name))
         if re.fullmatch(r"[\w.:#-]{1,40}", name) or set(plain(name).split("_")) <= _WORDS
         else f"(column {number})"
         for number, name in enumerate(names, start=1)

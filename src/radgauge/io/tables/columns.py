@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from radgauge.choices import Section
 from radgauge.errors import InputError, UsageError
@@ -30,6 +30,7 @@ Mode = Literal["cases", "references", "candidates"]
 Parts = tuple[str, ...]
 """Columns whose texts together make one report: one column, or findings and impression."""
 
+T = TypeVar("T")
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
 
@@ -38,7 +39,7 @@ class Columns:
     """The columns of one table by role.
 
     Attributes:
-        id: Study id.
+        id: Study id; "" if there is none and rows are numbered.
         references: One entry per alternative reference.
         candidates: One entry per system in a wide table, else at most one.
         system: Who wrote the candidate, in a long table.
@@ -62,12 +63,13 @@ class Columns:
         """Every column with a role or set aside; all others are meta."""
         texts = [name for parts in (*self.references, *self.candidates) for name in parts]
         system = [self.system] if self.system else []
-        return frozenset([self.id, *texts, *self.images, *system, *self.ignored])
+        study = [self.id] if self.id else []
+        return frozenset([*study, *texts, *self.images, *system, *self.ignored])
 
     def as_dict(self) -> dict[str, str]:
         """Role -> column names, for people and for file headers."""
         shown = {
-            "id": self.id,
+            "id": self.id or "(row number)",
             "reference": ", ".join(" + ".join(parts) for parts in self.references),
             "candidate": ", ".join(" + ".join(parts) for parts in self.candidates),
             "system": self.system or "",
@@ -126,46 +128,55 @@ def resolve(
     """
     columns = tuple(sample)
     find = _Finder(columns, name, dict(given or {}))
-    study = find.one("id")
-    if study is None:
-        raise InputError(
-            f"{name}: no id column; expected one of {', '.join(sum(NAMES['id'], ()))}, "
-            f"got columns {shown_names(columns)}; name it with columns={{'id': NAME}}"
-        )
+    problems: list[str] = []
+    study = find.tried(problems, lambda: find.one("id"), None)
     images = tuple(c for c in find.several("image") if "image" in find.given or looks_like_files(sample[c]))
     references: tuple[Parts, ...] = ()
     candidates: tuple[Parts, ...] = ()
+    nothing: tuple[tuple[Parts, ...], bool] = ((), False)
     ready = False
     if mode != "references":
-        if candidate_columns is not None:
-            candidates = find.wide(candidate_columns)
-        elif "candidate" in find.given:
-            candidates = tuple((column,) for column in find.named("candidate"))
-        else:
-            candidates = find.texts("candidate", taken=())
-        if not candidates and mode == "candidates":
-            candidates, ready = find.reports("candidate", section)
-        if not candidates:
-            free = [c for c in columns if c not in (study, find.one("system"), *images)]
-            likely = [c for c in free if looks_like_report(c, sample[c])]
-            raise InputError(_no_candidate(name, columns, likely))
+        before = len(problems)
+        candidates, ready = find.tried(
+            problems, lambda: find.candidates(mode, candidate_columns, section), nothing
+        )
+        if not candidates and len(problems) == before:
+            own = {plain(c) for c in (study, find.tried([], lambda: find.one("system"), None), *images) if c}
+            own |= {plain(c) for c in find.given.get("reference", ())}
+            likely = [c for c in columns if plain(c) not in own and looks_like_report(c, sample[c])]
+            known = mode == "candidates" or bool(
+                find.tried([], lambda: find.references(section, taken=()), nothing)[0]
+            )
+            problems.append(_no_candidate(columns, likely, reference_known=known))
     if mode != "candidates":
         taken = tuple(column for parts in candidates for column in parts)
-        references, ready = find.references(section, taken=taken)
-        if not references and mode == "references":
-            raise InputError(
-                f"{name}: no reference column; expected one of reference, ground_truth, report, findings, "
+        before = len(problems)
+        references, settled = find.tried(problems, lambda: find.references(section, taken=taken), nothing)
+        ready = ready or settled
+        if not references and mode == "references" and len(problems) == before:
+            problems.append(
+                "no reference column; expected one of reference, ground_truth, report, findings, "
                 f"impression, got columns {shown_names(columns)}; name it with columns={{'reference': NAME}}"
             )
     wide = candidate_columns is not None or len(candidates) > 1
     if wide and "system" in find.given:
         raise UsageError("one column per system and a column of systems exclude each other; give one of them")
-    system = None if wide else find.one("system", taken=[c for parts in candidates for c in parts])
+    written = [c for parts in candidates for c in parts]
+    system = None if wide else find.tried(problems, lambda: find.one("system", taken=written), None)
+    numbered = mode == "cases" and system is None and bool(candidates and references)
+    if study is None and not numbered and not any("could be the id" in problem for problem in problems):
+        why = f"; the column {system!r} names systems, so rows need the id of their study" if system else ""
+        problems.append(
+            f"no id column; expected one of {', '.join(sum(NAMES['id'], ()))}, "
+            f"got columns {shown_names(columns)}{why}; name it with columns={{'id': NAME}}"
+        )
+    if problems:
+        raise InputError(f"{name}: " + "; also: ".join(problems))
     sectioned = frozenset(["candidate" if mode == "candidates" else "reference"] if ready else [])
     taken = tuple(column for parts in (*references, *candidates) for column in parts)
     other = {"candidates": NAMES["reference"][0], "references": sum(NAMES["candidate"], ())}.get(mode, ())
     ignored = frozenset(find.matches(other, taken=taken))
-    return Columns(study, references, candidates, system, images, sectioned, wide, ignored)
+    return Columns(study or "", references, candidates, system, images, sectioned, wide, ignored)
 
 
 @dataclass(frozen=True)
@@ -173,6 +184,25 @@ class _Finder:
     columns: tuple[str, ...]
     name: str
     given: dict[str, tuple[str, ...]]
+
+    def tried(self, problems: list[str], find: Callable[[], T], otherwise: T) -> T:
+        """What was found; a problem is noted, so that all of a file's problems come in one message."""
+        try:
+            return find()
+        except InputError as error:
+            problems.append(str(error).removeprefix(f"{self.name}: "))
+            return otherwise
+
+    def candidates(
+        self, mode: Mode, wide: Sequence[str] | None, section: str | None
+    ) -> tuple[tuple[Parts, ...], bool]:
+        """One entry per system, and whether that settles the section."""
+        if wide is not None:
+            return self.wide(wide), False
+        if "candidate" in self.given:
+            return tuple((column,) for column in self.named("candidate")), False
+        found = self.texts("candidate", taken=())
+        return (found, False) if found or mode != "candidates" else self.reports("candidate", section)
 
     def named(self, role: str) -> tuple[str, ...]:
         """The columns that the user gave for a role."""
@@ -269,9 +299,14 @@ class _Finder:
         return ((only,) if only else ()), bool(only)
 
 
-def _no_candidate(name: str, columns: Sequence[str], likely: Sequence[str]) -> str:
+def _no_candidate(columns: Sequence[str], likely: Sequence[str], *, reference_known: bool) -> str:
     expected = ", ".join([*NAMES["candidate"][0], *NAMES["candidate"][1][:6]])
-    text = f"{name}: no candidate column; expected one of {expected}, ... got columns {shown_names(columns)}"
+    text = f"no candidate column; expected one of {expected}, ... got columns {shown_names(columns)}"
+    if likely and not reference_known:
+        return (
+            f"{text}; no reference column either: of the texts {', '.join(map(repr, likely))} "
+            "name the radiologist's with columns={'reference': NAME} and the others with candidate_columns=[NAME]"
+        )
     if likely:
         return f"{text}; if each of these is one system, pass candidate_columns={list(likely)}"
     return f"{text}; name it with columns={{'candidate': NAME}}, or give the candidates in their own file"

@@ -23,6 +23,8 @@ FORMATS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "json",
+    ".txt": "txt",
+    ".xlsx": "xlsx",
     ".parquet": "parquet",
     ".pq": "parquet",
 }
@@ -34,7 +36,7 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 MAGIC = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook; save it as CSV"),
+    (b"PK\x03\x04", "a zip archive or an Excel workbook; name it .xlsx, or save it as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file; save it as CSV"),
     (b"PAR1", "Parquet; name it .parquet"),
     (b"%PDF", "a PDF"),
@@ -69,7 +71,7 @@ def inspect_file(path: Path, *, encoding: str | None = None) -> Source:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     source = Source(path.name, digest, kind, "binary")
-    if kind == "parquet":
+    if kind in ("parquet", "xlsx"):
         return source
     with _bytes(path) as binary:
         start = binary.read(4096)
@@ -96,7 +98,7 @@ def format_of(path: Path) -> str:
     """
     name = path.name.lower().removesuffix(".gz")
     kind = FORMATS.get(Path(name).suffix)
-    if kind is None or (kind == "parquet" and path.suffix.lower() == ".gz"):
+    if kind is None or (kind in ("parquet", "xlsx") and path.suffix.lower() == ".gz"):
         known = ", ".join(FORMATS)
         raise InputError(f"{path.name}: the name must end in one of {known} (text formats also with .gz)")
     return kind

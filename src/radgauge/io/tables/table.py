@@ -43,12 +43,14 @@ class InputTable:
 
     def place(self, record: Record) -> str:
         """Where a record stands, for messages."""
-        unit = "line" if self.source.format in ("csv", "tsv", "jsonl") else "record"
+        unit = "line" if self.source.format in ("csv", "tsv", "jsonl", "txt") else "record"
         return f"{self.source.name}, {unit} {record.line}"
 
 
 def read_table(path: Path | str, *, encoding: str | None = None) -> InputTable:
-    """Read a table; its name says the format: .csv .tsv .jsonl .json .parquet, text formats also with .gz.
+    """Read a table; its name says the format: .csv .tsv .jsonl .json .parquet .xlsx, .txt with a report per line.
+
+    Text formats may also end in .gz.
 
     Args:
         path: The file.
@@ -74,6 +76,13 @@ def iter_records(
     about = source or inspect_file(file, encoding=encoding)
     if about.format == "parquet":
         yield from _parquet(file)
+    elif about.format == "xlsx":
+        from radgauge.io.tables.excel import read_sheet
+
+        yield from (Record(number, values) for number, values in read_sheet(file))
+    elif about.format == "txt":
+        for number, line in enumerate(read_lines(file, about), start=1):
+            yield Record(number, {"id": str(number), "report": line.rstrip("\r\n")})
     elif about.format == "json":
         yield from _json(file, about)
     elif about.format == "jsonl":
