@@ -13,9 +13,7 @@ import ast
 import hashlib
 import json
 import logging
-import os
 import sys
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -23,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radgauge.cache import default_cache_dir
+from radgauge.files import write_file
 
 log = logging.getLogger(__name__)
 
@@ -153,11 +152,7 @@ def _read_kept() -> dict[str, Any]:
 
 
 def _write_kept(kept: dict[str, Any]) -> None:
-    folder = default_cache_dir()
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", suffix=".tmp", delete=False) as file:
-            json.dump(kept, file)
-        os.replace(file.name, folder / _KEPT)
+        write_file(default_cache_dir() / _KEPT, json.dumps(kept))
     except OSError as error:  # costs the next start a third of a second
         log.debug("hashes of the code are not kept: %s", error)

@@ -23,7 +23,9 @@ def test_ctrl_c_at_any_moment(verb: list[str], tmp_path: Path) -> None:
     (tmp_path / "reports.csv").write_text("id,reference,candidate\n" + rows)
     environment = {**os.environ, "PYTHONPATH": SOURCE, "RADGAUGE_CACHE": str(tmp_path / "cache")}
     for rng in attempts(3):
-        begun = "import sys, radgauge.__main__ as m; print('begun', file=sys.stderr, flush=True); m.main()"
+        begun = "import sys, signal, radgauge.__main__ as m; "
+        begun += "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored in a shell's background
+        begun += "print('begun', file=sys.stderr, flush=True); m.main()"
         with subprocess.Popen(
             [sys.executable, "-c", begun, *verb],
             cwd=tmp_path,

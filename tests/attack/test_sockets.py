@@ -6,6 +6,7 @@ home later than at its first use is seen too. A verb that is not listed here fai
 
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import term_corpus
 import typer.main
 
 import radgauge
@@ -30,6 +32,10 @@ for module in ("transformers", "huggingface_hub", "optuna", "openai", "sklearn",
         pass
 for line in Path(sys.argv[1]).read_text().splitlines():
     arguments = line.split("\\t")
+    if arguments[1:2] == ["import-check"]:  # a person says that all pairs match
+        check = Path(arguments[3])
+        head, *rows = check.read_text().splitlines()
+        check.write_text("\\n".join([head, *(row.removesuffix(",,") + ",yes," for row in rows)]) + "\\n")
     done = CliRunner().invoke(app, arguments)
     print(f"{' '.join(arguments[:2])}\\t{done.exit_code}", flush=True)
     if done.exit_code and done.exception and not isinstance(done.exception, SystemExit):
@@ -50,6 +56,19 @@ REPORTS = "id,reference,candidate,system,image\n" + "".join(
     for system in ("a", "b")
 )
 
+RATINGS = "id,system,reference,candidate,rater,rating,category,count\n" + "".join(
+    f"{study},{system},{reference},{candidate},{rater},{(7 * place + number) % 5 / 4},"
+    f"omission,{(3 * place + number) % 4}\n"
+    for place, (study, reference, candidate, system, _) in enumerate(
+        line.split(",") for line in REPORTS.splitlines()[1:]
+    )
+    for number, rater in enumerate(("r1", "r2"))
+)
+TRIPLES = "".join(
+    f'{{"id": "{number}", "original": "Small effusion.", "rewrite": "A small effusion.", "opposite": "Clear."}}\n'
+    for number in range(3)
+)
+
 # What each verb is run with; R the reports, F a folder of its own.
 RUNS = {
     "score": "R/reports.csv -m bleu -m rouge -m errors -m ratescore -m vlscore --images R -o R/scores.jsonl",
@@ -63,6 +82,23 @@ RUNS = {
     "layman readability": "R/reports.csv",
     "layman build": "R/reports.csv --out R/sets",
     "layman export-check": "R/sets -n 2 -o R/check.csv",
+    "layman import-check": "R/sets R/check.csv",
+    "layman agree": "R/ratings.csv --resamples 20",
+    "layman training": "R/reports.csv --size a=10 --size b=20 --resamples 20",
+    "align": "--judgments R/ratings.csv -m bleu --resamples 20",
+    "triples": "R/triples.jsonl -m bleu",
+    "fit errors": "-j R/ratings.csv -t total -o R/errors.json",
+    "fit radcliq": "-j R/ratings.csv -m bleu -m rouge --resamples 20 -o R/radcliq.json",
+    "fit ratescore": "-j R/ratings.csv -t total --trials 3 --resamples 20 -o R/ratescore.json",
+    "fit vlscore": "R/reports.csv --images R -o R/vlscore.json",
+    "train pairs": "R/corpus.csv -o R/pairs --share 0.3 --clusters 3",
+    "train estimator": "R/pairs -o R/estimator --epochs 1 --hidden-sizes 8",
+    "train tables": "--pairs R/pairs --limit 20 -m rouge",
+    "train sample-study": "R/corpus_scored.csv --terms R/corpus.csv -o R/study.csv --per-stratum 12 "
+    "--abnormal 1 --normal 1",
+    "train ner": "R/reports.csv --annotate -o R/annotated.json",
+    "train image-text": "R/reports.csv --images R -o R/encoder --start scratch --size 32 --epochs 1 "
+    "--batch-size 6 --copies 1 --validation 0.25",
     "read": "R/text.txt",
     "models list": "",
     "models fetch": "chexbert",
@@ -73,23 +109,6 @@ RUNS = {
     "demo": "",
 }
 REFUSED = {"models fetch": 1}  # RADGAUGE_OFFLINE is set
-LEFT_OUT = {
-    "align": "needs radiologists' judgments",
-    "triples": "needs judged triples",
-    "fit errors": "needs radiologists' judgments",
-    "fit radcliq": "needs radiologists' judgments",
-    "fit ratescore": "needs radiologists' judgments",
-    "fit vlscore": "runs what `score -m vlscore` runs",
-    "layman agree": "needs ratings of people",
-    "layman training": "needs scores of checkpoints",
-    "layman import-check": "needs a table that people filled in",
-    "train pairs": "needs a corpus with terms",
-    "train estimator": "needs an encoder's checkpoint",
-    "train image-text": "minutes of training",
-    "train ner": "needs an encoder's checkpoint",
-    "train tables": "needs trained estimators",
-    "train sample-study": "needs scored pairs",
-}
 
 
 def _verbs() -> set[str]:
@@ -100,8 +119,8 @@ def _verbs() -> set[str]:
     return found
 
 
-def test_every_verb_is_run_or_left_out_for_a_reason() -> None:
-    assert _verbs() == RUNS.keys() | LEFT_OUT.keys()
+def test_every_verb_is_run() -> None:
+    assert _verbs() == RUNS.keys()
 
 
 def test_no_verb_opens_a_socket(tmp_path: Path) -> None:
@@ -117,6 +136,15 @@ def test_no_verb_opens_a_socket(tmp_path: Path) -> None:
 
     (tmp_path / "reports.csv").write_text(REPORTS)
     (tmp_path / "text.txt").write_text("There is a small left pleural effusion.\n")
+    (tmp_path / "ratings.csv").write_text(RATINGS)
+    (tmp_path / "triples.jsonl").write_text(TRIPLES)
+    with (tmp_path / "corpus.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, ["id", "report", "terms"])
+        table.writeheader()
+        table.writerows(term_corpus.rows())
+    written = [row for row in term_corpus.rows() if row["report"]]
+    scored = "".join(f"{row['id']},{row['report']},{row['report']}\n" for row in written)
+    (tmp_path / "corpus_scored.csv").write_text(f"id,reference,candidate\n{scored}")
     for number in range(3):
         Image.effect_noise((64, 64), 40 + number).save(tmp_path / f"p{number}.png")
     lines = [

@@ -195,13 +195,13 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path, signal: int) -> None
     (tmp_path / "slow_metric.py").write_text(SLOW_METRIC)
     rows = "".join(f"{n},text {n},text {n}\n" for n in range(40))
     (tmp_path / "reports.csv").write_text("id,reference,candidate\n" + rows)
-    command = [sys.executable, "-c", "import slow_metric, radgauge.cli; radgauge.cli.main()"]
+    command = [sys.executable, "-c", f"{LISTEN}import slow_metric, radgauge.cli; radgauge.cli.main()"]
     command += ["score", "reports.csv", "-m", "slow", "--json"]
     environment = {**os.environ, "PYTHONPATH": f"{SOURCE}:{tmp_path}"}
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        log = tmp_path / "read.txt"
+        log = tmp_path / "read.log"
         for _ in range(12000):
             if log.exists() and len(log.read_text().splitlines()) >= 3:
                 break
@@ -220,6 +220,9 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path, signal: int) -> None
     assert json.loads(done.stdout)["summary"][0]["judged"] == 40
 
 
+# A process that is started in the background of a shell ignores Ctrl-C, and so do those that it starts.
+LISTEN = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+# The file that it writes is no data of its code, or each run would have another hash.
 SLOW_METRIC = """
 import os, time
 from dataclasses import dataclass
@@ -232,7 +235,7 @@ class SlowReader:
     signature = "slow-1"
     batch_size = 1
     def read(self, texts):
-        with open("read.txt", "a") as file:
+        with open("read.log", "a") as file:
             file.write(texts[0].replace(" ", "-") + chr(10))
         time.sleep(0 if os.environ.get("FAST") else 0.2)
         return [len(text) for text in texts]

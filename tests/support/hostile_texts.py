@@ -1,4 +1,4 @@
-"""Texts that attack a reader: forty shapes that grow with a size, and random mixtures of hostile pieces."""
+"""Texts that attack a reader: over forty shapes that grow with a size, and random mixtures of hostile pieces."""
 
 from __future__ import annotations
 
@@ -114,6 +114,9 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "unlike sentences": _numbered("A {n} mm left nodule is seen near the {word}. "),
     "unlike normal sentences": _numbered("No {word} effusion. "),
     "unlike words": _numbered("{word} "),
+    "unlike claims and denials": _numbered("There is {word}itis. No {word}oma. "),
+    "labels": _numbered("Fracture of rib {n}. No right nodule. "),
+    "normal studies": _numbered("Normal study. A {n} mm nodule. "),
 }
 """Name -> text of about `size` characters."""
 

@@ -6,7 +6,7 @@ left out, and statements of normality become denials.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from radgauge.findings.findings import NOT_NORMAL, Denial, Finding, Findings, Knowledge
 from radgauge.findings.labels import labels_in
@@ -64,7 +64,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
             anatomy = [mentions[target] for target in places.get(index, ())]
             if (denial := _normality(mention, anatomy, knowledge.lexicon)) is not None:
                 denied.append(denial)
-            elif sum(each.sentence == mention.sentence for each in mentions) == 1:  # "Normal study."
+            elif _stands_alone(index, mentions):  # "Normal study."
                 denied.append(_denial(mention)._replace(concepts=frozenset((_ABNORMAL,)), normal=True))
     _place_devices(claims, reading, knowledge)
     _number(claims, reading)
@@ -88,6 +88,12 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         known_words=reading.known_words,
         unread=_unread(reading),
     )
+
+
+def _stands_alone(index: int, mentions: Sequence[Mention]) -> bool:
+    """Whether a mention is the only one of its sentence; mentions are in the order of the text."""
+    around = (*mentions[max(index - 1, 0) : index], *mentions[index + 1 : index + 2])
+    return all(each.sentence != mentions[index].sentence for each in around)
 
 
 _ASIDE = frozenset({"history", "technique", "recommendation"})
@@ -120,13 +126,9 @@ def _place_devices(claims: dict[int, Finding], reading: ReportReading, knowledge
 
 def _number(claims: dict[int, Finding], reading: ReportReading) -> None:
     """Give each label of a sentence to the finding that stands nearest."""
-    if not claims:
-        return
-    for number, (start, end, _) in enumerate(reading.sentences):
+    for number, inside in _by_sentence(claims, reading).items():
+        start, end, _ = reading.sentences[number]
         labels = labels_in(reading.text[start:end])
-        inside = [index for index in claims if reading.mentions[index].sentence == number] if labels else []
-        if not inside:
-            continue
         given: dict[int, list[tuple[str, str]]] = {}
         for name, value, at in labels:
             nearest = min(inside, key=lambda index: _distance(reading.mentions[index], start + at))
@@ -135,15 +137,20 @@ def _number(claims: dict[int, Finding], reading: ReportReading) -> None:
             claims[index] = claims[index]._replace(labels=frozenset(mine))
 
 
+def _by_sentence(claims: Iterable[int], reading: ReportReading) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for index in claims:
+        found.setdefault(reading.mentions[index].sentence, []).append(index)
+    return found
+
+
 def _distance(mention: Mention, at: int) -> int:
     return max(mention.start - at, at - mention.end, 0)
 
 
 def _weigh(claims: dict[int, Finding], reading: ReportReading, rules: Rules) -> None:
     """Steps of significance from the words around: what is old matters less, what is acted on more."""
-    by_sentence: dict[int, list[int]] = {}
-    for index in claims:
-        by_sentence.setdefault(reading.mentions[index].sentence, []).append(index)
+    by_sentence = _by_sentence(claims, reading)
     for number, inside in by_sentence.items():
         start, end, _ = reading.sentences[number]
         words = reading.text[start:end]
@@ -161,20 +168,18 @@ def _weigh(claims: dict[int, Finding], reading: ReportReading, rules: Rules) -> 
 
 def _disputed(present: Sequence[Finding], denied: Sequence[Denial]) -> frozenset[int]:
     """Findings that the report denies in the same breath: it claims them here and rules them out there."""
-    found = []
-    for position, finding in enumerate(present):
-        if finding.kind == "device" or finding.uncertain:
-            continue
-        for denial in denied:
-            if (
-                finding.concept in denial.concepts
-                and not denial.sides
-                and not denial.severity
-                and not (finding.spans[0][0] <= denial.span[0] < finding.spans[0][1])
-            ):
-                found.append(position)
-                break
-    return frozenset(found)
+    denied_at: dict[str, list[int]] = {}
+    for denial in denied:
+        if not denial.sides and not denial.severity:
+            for concept in denial.concepts:
+                denied_at.setdefault(concept, []).append(denial.span[0])
+    return frozenset(
+        position
+        for position, finding in enumerate(present)
+        if finding.kind != "device"
+        and not finding.uncertain
+        and any(not finding.spans[0][0] <= at < finding.spans[0][1] for at in denied_at.get(finding.concept, ()))
+    )
 
 
 def _is_current(mention: Mention, limit: int, rules: Rules) -> bool:

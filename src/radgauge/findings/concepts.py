@@ -77,10 +77,10 @@ class ConceptSimilarity:
     def _similarity(self, a: str, b: str) -> float:
         if a == b:
             return 1.0
-        above_a, above_b = self.ancestors(a), self.ancestors(b)
-        best = 0.0
         if a.startswith(OPEN) or b.startswith(OPEN):
             return likeness(self._words(a), self._words(b))
+        above_a, above_b = self.ancestors(a), self.ancestors(b)
+        best = 0.0
         for high, steps in ((b, above_a), (a, above_b)):
             if high in steps:
                 best = max(best, WIDE if high in self._wide else STEP ** steps[high])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,8 @@ from radgauge.findings.numbers import numbers
 from radgauge.findings.open_claims import OPEN, likeness
 from radgauge.findings.places import place_names, severity_name, side_name
 
+COMPARED = 100
+"""Findings of one report that are held against those of another at once."""
 _NUMBERS = numbers()["match"]
 SAME_SIZE = _NUMBERS["same_size"]  # relative difference of measurements that is still the same
 SMALL_MM = _NUMBERS["small_mm"]  # and the absolute one: nobody measures better than that
@@ -88,6 +92,10 @@ class Aligned(NamedTuple):
 def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Aligned:
     """Put the findings of two reports side by side.
 
+    Where a report makes more than COMPARED findings, which no real one does, those of one concept are compared
+    with each other, in the order of the texts and COMPARED at a time, and of its denials in words that the lexicon
+    lacks the first COMPARED: time grows with their number, not with its square.
+
     >>> from radgauge.findings.claims import findings_of
     >>> from radgauge.findings.findings import knowledge_for
     >>> from radgauge.report_reader import load_lexicon, read_report
@@ -97,6 +105,53 @@ def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledg
     >>> aligned.matched[0].differences[0][:3], aligned.denied[0].finding.concept
     (('side', 'left', 'right'), 'cardiomegaly')
     """
+    if max(map(len, (reference.present, candidate.present, reference.denied, candidate.denied))) <= COMPARED:
+        return _align(reference, candidate, knowledge)
+    reference, candidate = (replace(each, denied=_unlike(each.denied)) for each in (reference, candidate))
+    blocks = [
+        _align(replace(reference, present=theirs), replace(candidate, present=ours), knowledge)
+        for theirs, ours in _blocks(reference.present, candidate.present)
+    ]
+    return Aligned(*(tuple(chain.from_iterable(parts)) for parts in zip(*blocks, strict=True)))
+
+
+def _blocks(
+    theirs: Sequence[Finding], ours: Sequence[Finding]
+) -> Iterator[tuple[tuple[Finding, ...], tuple[Finding, ...]]]:
+    """Findings of two reports that are compared with each other: those of one concept together, few at a time."""
+    by_concept: dict[str, tuple[list[Finding], list[Finding]]] = {}
+    for side, findings in enumerate((theirs, ours)):
+        for finding in findings:
+            by_concept.setdefault(finding.concept, ([], []))[side].append(finding)
+    block: tuple[list[Finding], list[Finding]] = ([], [])
+    for group in by_concept.values():
+        for start in range(0, max(map(len, group)), COMPARED):
+            part = [side[start : start + COMPARED] for side in group]
+            if any(len(have) + len(more) > COMPARED for have, more in zip(block, part, strict=True)):
+                yield tuple(block[0]), tuple(block[1])
+                block = ([], [])
+            for have, more in zip(block, part, strict=True):
+                have += more
+    yield tuple(block[0]), tuple(block[1])
+
+
+def _unlike(denied: Sequence[Denial]) -> tuple[Denial, ...]:
+    """Denials without repeats; of those in words that the lexicon lacks the first COMPARED."""
+    first: dict[tuple[object, ...], Denial] = {}
+    of_open = 0
+    for each in denied:
+        key = (each.concepts, each.sides, each.severity, each.places)
+        if key in first:
+            continue
+        is_open = any(concept.startswith(OPEN) for concept in each.concepts)
+        of_open += is_open
+        if not is_open or of_open <= COMPARED:
+            first[key] = each
+    return tuple(first.values())
+
+
+def _align(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Aligned:
+    """All findings of one report against all of the other."""
     theirs, ours = reference.present, candidate.present
     closeness = [[_closeness(r, c, knowledge) for c in ours] for r in theirs]
     pairs = _assign(closeness, len(theirs), len(ours))
@@ -121,8 +176,8 @@ def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledg
         tuple(added),
         tuple(denied),
         tuple(invented),
-        tuple(each for each in told if any(each is one for one in theirs)),
-        tuple(each for each in told if any(each is one for one in ours)),
+        tuple(each for each in told if id(each) in {id(one) for one in theirs}),
+        tuple(each for each in told if id(each) in {id(one) for one in ours}),
     )
 
 

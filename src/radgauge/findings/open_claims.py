@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from radgauge.findings.numbers import numbers
-from radgauge.models.text.static_embedding import StaticEncoder, words_of
+from radgauge.models.text.static_embedding import StaticEncoder, Vectors, words_of
 
 OPEN = "open:"
 """What the concept of an open claim begins with; its words follow."""
@@ -21,7 +21,7 @@ def likeness(a: str, b: str) -> float:
     >>> likeness("tree in bud", "tree in bud nodularity"), likeness("tree in bud", "hip prosthesis")
     (0.9, 0.0)
     """
-    words, others = frozenset(words_of(a)), frozenset(words_of(b))
+    words, others = _words(a), _words(b)
     if not words or not others:
         return 0.0
     if words == others:
@@ -29,6 +29,17 @@ def likeness(a: str, b: str) -> float:
     shared = len(words & others) / min(len(words), len(others))
     if shared == 1.0 and min(len(words), len(others)) > 1:
         return SHARED
-    first, second = StaticEncoder().encode([a, b])
-    cosine = float(first @ second)
+    cosine = float(_vector(a) @ _vector(b))
     return min(cosine, SHARED) if cosine >= CLOSE else 0.0
+
+
+@lru_cache(maxsize=1 << 12)
+def _words(phrase: str) -> frozenset[str]:
+    return frozenset(words_of(phrase))
+
+
+@lru_cache(maxsize=1 << 12)
+def _vector(phrase: str) -> Vectors:
+    """A phrase is compared with many others, and encoded once."""
+    vector: Vectors = StaticEncoder().encode([phrase])[0]
+    return vector

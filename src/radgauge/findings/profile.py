@@ -202,9 +202,9 @@ def _disputes(
     if not candidate.disputed or reference.disputed:
         return []
     found = []
-    disputed = [candidate.present[position] for position in sorted(candidate.disputed)]
+    disputed = {candidate.present[position].spans[0] for position in candidate.disputed}
     for match in aligned.matched:
-        if any(each.spans[0] in match.candidate.spans for each in disputed):
+        if not disputed.isdisjoint(match.candidate.spans):
             tier = knowledge.rules.tier_of(match.reference, context)
             difference = Difference("uncertainty", "certain", "claimed and denied", True)
             r, c = match.reference, match.candidate

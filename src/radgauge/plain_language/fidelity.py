@@ -159,8 +159,7 @@ def _is_quiet(difference: Difference) -> bool:
 def _is_shared(denial: Denial, other: Findings) -> bool:
     """Whether the other text denies the same: as strongly, on the same side."""
     if denial.normal:
-        said = frozenset().union(*(each.concepts for each in other.denied)) if other.denied else frozenset()
-        return bool(denial.concepts) and len(denial.concepts & said) >= SHARED * len(denial.concepts)
+        return bool(denial.concepts) and len(denial.concepts & other.ruled_out) >= SHARED * len(denial.concepts)
     return any(
         each.severity == denial.severity
         and (not each.sides or not denial.sides or each.sides == denial.sides)

@@ -27,9 +27,12 @@ def describe(
             if items[index].role == "side" and not draft.side:
                 draft.side = items[index].value
     heads = {draft.item: position for position, draft in enumerate(drafts)}
+    subjects: list[int] = []  # made when the first is asked for: most sentences ask for none
     for index, item in enumerate(items):
         if item.role not in MODIFIERS or (index in owner and item.role != "change"):
             continue
+        if not subjects and index not in owner:
+            subjects = _subjects(items, words, starts, heads)
         if item.role == "change" and words[index].endswith((" of", " in")):
             target = _next_finding(items, index, heads)
         elif index in owner:
@@ -37,15 +40,15 @@ def describe(
         elif item.role == "change" and words[index].endswith(NOUNS_OF_CHANGE) and _before_of(words, index):
             target = _next_finding(items, index + 1, heads)
             if target < 0:
-                target = _subject_head(items, words, index, starts, heads)
+                target = subjects[index]
         else:
-            target = _subject_head(items, words, index, starts, heads)
+            target = subjects[index]
         if target < 0:
             continue
-        owner[index] = target
         draft = drafts[target]
-        if index not in draft.words:
+        if index not in owner or index not in draft.words:
             draft.words.append(index)
+        owner[index] = target
         if item.role == "side" and not draft.side:
             draft.side = item.value
     for index, position in owner.items():
@@ -133,30 +136,35 @@ def _next_finding(items: Sequence[Item], index: int, heads: dict[int, int]) -> i
     return anatomy
 
 
-def _subject_head(
-    items: Sequence[Item], words: Sequence[str], index: int, starts: Sequence[bool], heads: dict[int, int]
-) -> int:
-    """The mention to the left that a word behind a verb describes: the nearest finding, else the anatomy."""
-    anatomy = -1
-    position = index
-    while position > 0:
-        if starts[position]:
-            break
-        position -= 1
-        role = items[position].role
-        if role in FINDINGS and position in heads:
-            return heads[position]
-        if role == "anatomy" and anatomy < 0:
-            anatomy = heads[position]
-        elif role == "semicolon" or (
-            stops(items[position])
-            and not (
-                words[position] in _GOING_ON
-                and all(each.role in MODIFIERS or each.role == "verb" for each in items[position + 1 : index])
-            )
-        ):
-            break
-    return anatomy
+def _subjects(
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], heads: dict[int, int]
+) -> list[int]:
+    """For each item the mention to the left that a word behind a verb describes, -1 for none.
+
+    It is the nearest finding of the clause, else the nearest anatomy.
+
+    One pass, because a sentence may be long: what is left of an item follows from what is left of the one before.
+    It is kept twice, since a word that goes on ("but unchanged") is no border only for words right behind it.
+    """
+    found = []
+    beyond = near = _NOTHING  # what lies left of an item: with other words in between, or only describing ones
+    for index, item in enumerate(items):
+        if starts[index]:
+            beyond = near = _NOTHING
+        found.append(near[0] if near[0] >= 0 else near[1])
+        if item.role in FINDINGS and index in heads:
+            beyond = near = (heads[index], -1)
+        elif item.role == "anatomy" and index in heads:
+            near = beyond = (beyond[0], heads[index])
+        elif item.role == "semicolon" or stops(item):
+            near = beyond if words[index] in _GOING_ON and item.role != "semicolon" else _NOTHING
+            beyond = _NOTHING
+        elif item.role not in MODIFIERS and item.role != "verb":
+            near = beyond
+    return found
+
+
+_NOTHING = (-1, -1)
 
 
 def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]) -> None:
