@@ -35,6 +35,7 @@ LAYERS = [
     {"studies.baselines"},
     {"training"},
     {"studies", "plain_language.studies", "plain_language.robustness"},
+    {"rewards"},
     {"report"},
     {"cli"},
     {"__main__"},

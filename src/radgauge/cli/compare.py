@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def compare_cli(
     form: o.CaseForm,
     judged: o.Judged,
+    constant: o.Baselines,
     others: o.Foreign,
     say: o.ReadingOutput,
     source: Annotated[
@@ -71,6 +72,7 @@ def compare_cli(
     from radgauge.io.scores_file import is_scores_file, read_scores
     from radgauge.show.terminal import console
     from radgauge.studies.baselines import RANDOM, model_table
+    from radgauge.studies.collapse import collapse_notes
     from radgauge.studies.compare import compare
     from radgauge.studies.summary import summarise
 
@@ -79,11 +81,14 @@ def compare_cli(
     if oracle and corpus is None:
         raise UsageError("--oracle needs --corpus: reports to choose from")
     if source is not None and source.exists() and is_scores_file(source):
-        if random_baseline or oracle:
+        if random_baseline or oracle or constant.baselines:
             raise UsageError(f"{source.name} holds scores; baselines and oracles need the reports themselves")
         results = read_scores(source)
+        alike = []
     else:
         cases = list(form.read([source] if source is not None else None).cases)
+        alike = collapse_notes(cases)
+        cases = list(constant.added(cases))
         drawn_from = None
         if corpus is not None:
             drawn_from = read_references(
@@ -110,12 +115,14 @@ def compare_cli(
     if random_baseline:
         models = model_table(summarise(results, resampling=how), lines)
         if say.as_json:
-            o.print_json({"models": models, "seed": sampling.seed, "correction": correction})
+            o.print_json({"models": models, "collapse": alike, "seed": sampling.seed, "correction": correction})
             return
         print_models(console(), models)
     else:
         if say.as_json:
-            o.print_json({"comparisons": lines, "seed": sampling.seed, "correction": correction})
+            o.print_json(
+                {"comparisons": lines, "collapse": alike, "seed": sampling.seed, "correction": correction}
+            )
             return
         print_comparisons(console(), lines)
     tests = "paired permutation tests" if test == "permutation" else "paired bootstrap tests"
@@ -128,7 +135,7 @@ def compare_cli(
         )
     )
     few = o.few_cases_note(min(line.result.n for line in lines)) if lines else []
-    say.notes(*_percent_notes(lines), *few, *o.profile_note(results))
+    say.notes(*alike, *_percent_notes(lines), *few, *o.profile_note(results))
 
 
 def _random(cases: Sequence[Case], corpus: Sequence[Case] | None, *, seed: int) -> Sequence[Case]:

@@ -306,6 +306,24 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Baselines:
+    """Systems that look at no image, beside the real ones."""
+
+    baselines: Annotated[
+        bool,
+        typer.Option("--baselines", help="Add a constant normal template and the most frequent report."),
+    ] = False
+
+    def added(self, cases: Sequence[Case]) -> Sequence[Case]:
+        """The cases, and those of the baselines if they are wanted."""
+        if not self.baselines:
+            return cases
+        from radgauge.studies.baselines import constant_baselines
+
+        return [*cases, *constant_baselines(cases)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Foreign:
     """Scores that others made of the same cases."""
 

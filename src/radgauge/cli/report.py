@@ -23,6 +23,7 @@ def report_cli(
     people: o.JudgmentSource,
     form: o.CaseForm,
     judged: o.Judged,
+    constant: o.Baselines,
     others: o.Foreign,
     sampling: o.Sampling,
     say: o.ReadingOutput,
@@ -64,7 +65,7 @@ def report_cli(
     check_folder(output)
     reading = say.readings()
     judgments = people.read() if people.judgments is not None else None
-    results, cases, header = _scored(source, reports, judgments, form, judged, reading)
+    results, cases, header = _scored(source, reports, judgments, form, judged, constant, reading)
     results = others.joined(results)
     report = build_report(
         results,
@@ -103,11 +104,15 @@ def _scored(
     judgments: Judgments | None,
     form: o.CaseForm,
     judged: o.Judged,
+    constant: o.Baselines,
     reading: Readings,
 ) -> tuple[Results, tuple[Case, ...], dict[str, Any]]:
+    from radgauge.errors import UsageError
     from radgauge.io.scores_file import is_scores_file, read_scores
 
     if source is not None and source.is_file() and is_scores_file(source):
+        if constant.baselines:
+            raise UsageError(f"{source.name} holds scores; baselines need the reports themselves")
         results = read_scores(source)
         header = dict(results.header)
         if reports or form.reference_file is not None:
@@ -116,7 +121,8 @@ def _scored(
     if source is None and not reports and form.reference_file is None and judgments is not None:
         return judged.score(judgments.cases, reading), judgments.cases, {}
     file = form.read([*([source] if source is not None else []), *(reports or [])] or None)
-    return judged.score(file.cases, reading), file.cases, {"input": file.provenance.as_dict()}
+    cases = tuple(constant.added(file.cases))
+    return judged.score(cases, reading), cases, {"input": file.provenance.as_dict()}
 
 
 def _hashes(place: Path | None) -> list[dict[str, str]]:

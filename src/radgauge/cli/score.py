@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def score_cli(
     source: o.CaseSource,
     judged: o.Judged,
+    constant: o.Baselines,
     sampling: o.Intervals,
     say: o.ReadingOutput,
     output: Annotated[
@@ -57,6 +58,7 @@ def score_cli(
     from radgauge.io.explanations import write_explanations
     from radgauge.io.scores_file import check_scores_path, write_scores
     from radgauge.show.terminal import console
+    from radgauge.studies.collapse import collapse_notes
     from radgauge.studies.summary import summarise
 
     if output is not None:
@@ -65,15 +67,17 @@ def score_cli(
         check_folder(explain)
     file = source.cases()
     reading = say.readings()
-    results = judged.score(file.cases, reading, longest=longest)
+    cases = constant.added(file.cases)
+    results = judged.score(cases, reading, longest=longest)
+    alike = collapse_notes(file.cases, reading=reading)
     about = {"seed": sampling.seed, "input": file.provenance.as_dict()}
     if output is not None:
         write_scores(output, results, about=about)
     lines = summarise(results, resampling=sampling.record(method=sampling.interval))
     if explain is not None:
-        write_explanations(explain, file.cases, results=results, reading=reading)
+        write_explanations(explain, cases, results=results, reading=reading)
     if say.as_json:
-        o.print_json({"summary": lines, **about})
+        o.print_json({"summary": lines, "collapse": alike, **about})
         _fail_if_nothing_was_judged(results)
         return
     out = console()
@@ -85,7 +89,7 @@ def score_cli(
     if hidden:
         say.notes(f"{hidden} more outputs with --all-columns")
     say.notes(*file.provenance.warnings, *not_judged_notes(lines), *o.confidence_notes(results))
-    say.notes(*o.typical_notes(results))
+    say.notes(*alike, *o.typical_notes(results))
     if sampling.resamples:
         headlines = {scores.columns[0] for scores in results.values()}
         say.notes(

@@ -118,7 +118,8 @@ def build_report(
     head = header or {}
     systems = tuple(dict.fromkeys(system for _, system in keys))
     texts = list(cases) or (list(judgments.cases) if judgments is not None else [])
-    notes = _missing_texts(results, texts)
+    shared = reading if reading is not None else Readings()
+    notes = (*_missing_texts(results, texts), *_alike(texts, shared))
     metrics = tuple(scores.columns[0] for scores in results.values())
     lines = summarise(results, resampling=how)
     tables: dict[str, Table] = {}
@@ -158,7 +159,7 @@ def build_report(
         cases=texts,
         judgments=judgments,
         first=[each.key[0] for each in disputed],
-        reading=reading if reading is not None else Readings(),
+        reading=shared,
         most_cases=most_cases,
         seed=how.seed,
     )
@@ -232,6 +233,15 @@ def build_report(
         agreements=_agreements(alignment),
         about={"seed": str(how.seed), "level": f"{100 * how.level:.3g} %", "correction": correction},
     )
+
+
+def _alike(cases: Sequence[Case], reading: Readings) -> list[str]:
+    """Systems that may have collapsed; the baselines are meant to."""
+    from radgauge.studies.baselines import FREQUENT, TEMPLATE
+    from radgauge.studies.collapse import collapse_notes  # loads the reader, which many reports do without
+
+    real = [case for case in cases if case.system not in (TEMPLATE, FREQUENT)]
+    return collapse_notes(real, reading=reading)
 
 
 def _missing_texts(results: Results, cases: Sequence[Case]) -> tuple[str, ...]:

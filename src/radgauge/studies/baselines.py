@@ -7,6 +7,7 @@ percent against that baseline.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,13 @@ from radgauge.studies.compare import SystemComparison
 from radgauge.studies.summary import Summary
 
 RANDOM = "random retrieval"
+TEMPLATE = "normal template"
+FREQUENT = "most frequent report"
+NORMAL_TEMPLATE = (
+    "The heart is normal in size. The mediastinum is unremarkable. The lungs are clear. "
+    "There is no pleural effusion or pneumothorax. No acute abnormality."
+)
+"""What a system writes that has learned nothing but how most chest reports read."""
 
 
 def random_retrieval(
@@ -62,6 +70,40 @@ def random_retrieval(
         meta = {name: value for name, value in case.meta.items() if name != MISSING}
         drawn.append(replace(case, candidate=pool[number][1], system=system, meta=meta))
     return drawn
+
+
+def constant_baselines(cases: Sequence[Case], *, corpus: Sequence[Case] | None = None) -> list[Case]:
+    """Two systems that look at no image: the normal template, and the most frequent report, for every study.
+
+    Args:
+        cases: The cases of all systems.
+        corpus: Where the most frequent report is counted; None counts the references of `cases`.
+
+    >>> cases = [Case("1", "a", ("clear",)), Case("2", "b", ("clear",)), Case("3", "", ("edema",))]
+    >>> [(row.system, row.candidate) for row in constant_baselines(cases)][5]
+    ('most frequent report', 'clear')
+    """
+    taken = {case.system for case in cases} & {TEMPLATE, FREQUENT}
+    if taken:
+        raise UsageError(f"there is a system named {min(taken)!r} already; rename it to add the baselines")
+    studies: dict[str, Case] = {}
+    for case in cases:
+        studies.setdefault(case.id, case)
+    pool = studies.values() if corpus is None else corpus
+    texts = Counter(text for case in pool if (text := next((t for t in case.references if t.strip()), "")))
+    written = {TEMPLATE: NORMAL_TEMPLATE}
+    if texts:
+        written[FREQUENT] = texts.most_common(1)[0][0]
+    return [
+        replace(
+            case,
+            candidate=text,
+            system=system,
+            meta={name: value for name, value in case.meta.items() if name != MISSING},
+        )
+        for system, text in written.items()
+        for case in studies.values()
+    ]
 
 
 @dataclass(frozen=True, slots=True)

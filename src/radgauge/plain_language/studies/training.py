@@ -23,11 +23,10 @@ from radgauge.reading import Readings
 from radgauge.stats import Interval
 from radgauge.stats.resample import draw_weights, percentile_bounds
 from radgauge.stats.resampling import USUAL, Resampling
+from radgauge.studies.collapse import MARGIN, distinct_texts, pairwise
 
 Array = NDArray[np.float64]
 RANGES = np.round(np.linspace(0.0, 1.0, 11), 1)
-MARGIN = 0.1
-"""Excess of pairwise similarity over the references' from which reports are called collapsed."""
 
 
 class Size(NamedTuple):
@@ -149,11 +148,11 @@ def _run(
     for weights in draw_weights(len(judged), resamples=resampling.resamples, rng=resampling.rng()):
         totals = weights @ hits
         drawn.append(totals[:, 0] / totals[:, 1])
-        own, others = _pairwise(ours, weights), _pairwise(theirs, weights)
+        own, others = pairwise(ours, weights), pairwise(theirs, weights)
         alike.append(own)
         excess.append(own - others)
     whole = np.ones((1, len(judged)))
-    mine, reference = float(_pairwise(ours, whole)[0]), float(_pairwise(theirs, whole)[0])
+    mine, reference = float(pairwise(ours, whole)[0]), float(pairwise(theirs, whole)[0])
     missing = len(cases) - len(judged)
 
     def between(value: float, replicates: list[Array]) -> Interval:
@@ -174,8 +173,8 @@ def _run(
         variance=_pairwise_variance(ours, mine),
         pairwise_references=reference,
         excess=apart,
-        distinct=_distinct([case.candidate for case in judged]),
-        distinct_references=_distinct([case.references[0] for case in judged]),
+        distinct=distinct_texts([case.candidate for case in judged]) / len(judged),
+        distinct_references=distinct_texts([case.references[0] for case in judged]) / len(judged),
         collapsed=bool(apart.value > MARGIN and apart.low > 0),
     )
 
@@ -198,25 +197,9 @@ def _vectors(texts: Sequence[str], encoder: Encoder, reading: Readings) -> Array
     return np.stack(reading.of(encoder, texts)).astype(np.float64)
 
 
-def _pairwise(vectors: Array, weights: Array) -> Array:
-    """Mean product of two different rows for each row of weights; NaN where a draw holds one report only."""
-    lengths = np.einsum("ij,ij->i", vectors, vectors)
-    totals = weights @ vectors
-    squares = weights**2
-    pairs = weights.sum(axis=1) ** 2 - squares.sum(axis=1)
-    found = np.full(len(weights), np.nan)
-    np.divide(np.einsum("ij,ij->i", totals, totals) - squares @ lengths, pairs, out=found, where=pairs > 0)
-    return found
-
-
 def _pairwise_variance(vectors: Array, mean: float) -> float:
     """Variance of the products of two different rows, by way of a small matrix."""
     number = len(vectors)
     lengths = np.einsum("ij,ij->i", vectors, vectors)
     squares = float((vectors.T @ vectors).ravel() @ (vectors.T @ vectors).ravel() - (lengths**2).sum())
     return max(0.0, squares / (number * (number - 1)) - mean**2)
-
-
-def _distinct(texts: Sequence[str]) -> float:
-    """Share of texts that remain when copies are counted once; case and blanks do not matter."""
-    return len({" ".join(text.lower().split()) for text in texts}) / len(texts)

@@ -1,0 +1,60 @@
+"""`radgauge rewards`: what a reward can be gamed with."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from radgauge.cli import options as o
+
+rewards = o.subjects("rewards", "Rewards for training report generators.")
+
+
+@o.command(rewards, "audit")
+def audit_cli(
+    source: o.CaseSource,
+    say: o.ReadingOutput,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="A metric to audit as a reward; or bleu,errors. Repeatable."),
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option("--system", help="Whose reports are the real ones; needed if there are several.")
+    ] = None,
+    floor: Annotated[
+        float, typer.Option("--floor", max=0.0, help="What a text gets that cannot be judged.")
+    ] = -1.0,
+    seed: o.Seed = 0,
+) -> None:
+    """What rewards give to texts that nobody wants: templates, negations, keywords, contradictions.
+
+    Examples:
+
+      radgauge rewards audit reports.csv -m bleu,errors
+
+      radgauge rewards audit reports.csv -m errors --system ours --json
+    """
+    from radgauge.errors import UsageError
+    from radgauge.registry import specs
+    from radgauge.rewards import audit, reward
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
+
+    cases = source.cases().cases
+    systems = list(dict.fromkeys(case.system for case in cases))
+    if system is None and len(systems) > 1:
+        raise UsageError(f"the file has {len(systems)} systems; choose one with --system: {', '.join(systems)}")
+    if system is not None and system not in systems:
+        raise UsageError(f"there is no system {system!r}; there are: {', '.join(systems)}")
+    chosen = [case for case in cases if system is None or case.system == system]
+    reading = say.readings()
+    names = [spec for each in metric or ["bleu", "errors"] for spec in specs(each)]
+    found = audit(chosen, [reward(name, floor=floor, reading=reading, name=name) for name in names], seed=seed)
+    if say.as_json:
+        o.print_json({"audit": list(found), "floor": floor, "seed": seed})
+        return
+    shown = found.grid()
+    heads = [Column(name, right=place > 0) for place, name in enumerate(shown.headers)]
+    console().show(table(*heads, rows=[tuple(row) for row in shown.rows]))
+    say.notes(*shown.notes)

@@ -1,0 +1,19 @@
+"""Rewards for training report generators: metrics as numbers that a trainer can climb, with guards."""
+
+from radgauge.rewards.adapters import for_openrlhf, for_trl, for_verl, for_verl_batch
+from radgauge.rewards.audit import Audit, AuditLine, audit
+from radgauge.rewards.reward import Guards, Reward, Verdict, reward
+
+__all__ = [
+    "Audit",
+    "AuditLine",
+    "Guards",
+    "Reward",
+    "Verdict",
+    "audit",
+    "for_openrlhf",
+    "for_trl",
+    "for_verl",
+    "for_verl_batch",
+    "reward",
+]

@@ -1,0 +1,154 @@
+"""Reward-hacking audit: what a reward gives to texts that nobody wants, beside what it gives to real ones."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.errors import InputError
+from radgauge.reading import Readings
+from radgauge.report_reader import ReportReader
+from radgauge.rewards.reward import Reward
+from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text
+from radgauge.show.wording import number
+from radgauge.studies.baselines import NORMAL_TEMPLATE
+from radgauge.text.sentences import split_sentences
+
+LEAST = 5
+"""Studies that an audit needs."""
+
+REAL = ("the reference itself", "the system's report")
+SOUP = 25  # words of a keyword soup
+DENIED = 12  # findings that "all negations" denies
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """What one reward gives to one kind of text.
+
+    Attributes:
+        reward: Its name.
+        kind: Kind of text.
+        mean: Mean reward, floors included.
+        floor: Share of texts that got the floor.
+        beats: Share of studies in which it gets at least what the system's own report gets, and not the floor.
+        gamed: Whether its mean is at least that of the system's reports.
+    """
+
+    reward: str
+    kind: str
+    mean: float
+    floor: float
+    beats: float
+    gamed: bool
+
+
+class Audit(list[AuditLine], Tabular):
+    """Lines of `audit`: a list that shows itself as a table and becomes a frame."""
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """One row per reward and kind of text."""
+        names = ("reward", "kind", "mean", "floor", "beats", "gamed")
+        return {name: [getattr(line, name) for line in self] for name in names}
+
+    def grid(self) -> Grid:
+        """One row per kind of text, one column per reward."""
+        rewards = tuple(dict.fromkeys(line.reward for line in self))
+        cells = {(line.kind, line.reward): line for line in self}
+        rows = [
+            (kind, *(_cell(cells[kind, name]) for name in rewards))
+            for kind in dict.fromkeys(line.kind for line in self)
+        ]
+        note = "mean reward; share that got the floor in brackets; ! = at least what the system's own reports get"
+        return Grid("", ("text", *rewards), rows, (note,))
+
+    def __repr__(self) -> str:
+        return as_plain_text(self.grid())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.grid())
+
+
+def _cell(line: AuditLine) -> str:
+    floor = f" ({line.floor:.0%})" if line.floor else ""
+    return f"{number(line.mean)}{floor}{' !' if line.gamed else ''}"
+
+
+def audit(cases: Sequence[Case], rewards: Sequence[Reward], *, seed: int = 0) -> Audit:
+    """Degenerate texts against the system's own.
+
+    Args:
+        cases: One system's reports with references, five studies or more.
+        rewards: What to audit, by name.
+        seed: Of the draws: which other patient, which words.
+    """
+    usable = [case for case in cases if case.candidate.strip() and any(t.strip() for t in case.references)]
+    if len({case.system for case in cases}) > 1:
+        raise InputError("an audit takes the reports of one system; choose one")
+    if len(usable) < LEAST:
+        raise InputError(f"an audit needs {LEAST} studies with a report and a reference, got {len(usable)}")
+    texts = degenerate(usable, rng=np.random.default_rng(seed))
+    references = [[text for text in case.references if text.strip()] for case in usable]
+    found = Audit()
+    for judge in rewards:
+        real = np.array(judge([case.candidate for case in usable], references))
+        for kind, written in {REAL[0]: [own[0] for own in references], REAL[1]: None, **texts}.items():
+            given = [case.candidate for case in usable] if written is None else written
+            verdicts = judge.judge(given, references)
+            values = np.array([verdict.value for verdict in verdicts])
+            judged = np.array([not verdict.reason for verdict in verdicts])
+            found.append(
+                AuditLine(
+                    reward=judge.name,
+                    kind=kind,
+                    mean=float(values.mean()),
+                    floor=float((~judged).mean()),
+                    beats=float(((values >= real) & judged).mean()),
+                    gamed=kind not in REAL and bool(values.mean() >= real.mean()),
+                )
+            )
+    return found
+
+
+def degenerate(cases: Sequence[Case], *, rng: np.random.Generator) -> dict[str, list[str]]:
+    """Kind -> one text per case, made from the references and the report reader's findings alone."""
+    own = [next(text for text in case.references if text.strip()) for case in cases]
+    read = Readings().of(ReportReader(), own)
+    listed = [
+        list(dict.fromkeys(m.text.lower() for m in each.mentions if m.kind not in ("anatomy", "normality")))
+        for each in read
+    ]
+    names = [name for name, _ in Counter(name for each in listed for name in each).most_common(DENIED)]
+    words = [word for text in own for word in re.findall(r"[a-z]{3,}", text.lower())]
+    shift = int(rng.integers(1, len(cases)))
+    return {
+        "empty": [""] * len(cases),
+        "normal template": [NORMAL_TEMPLATE] * len(cases),
+        "most frequent reference": [Counter(own).most_common(1)[0][0]] * len(cases),
+        "copied list of findings": [", ".join(each) + "." if each else "" for each in listed],
+        "all negations": [" ".join(f"No {name}." for name in names)] * len(cases),
+        "keyword soup": [" ".join(rng.choice(words, SOUP)) if words else "" for _ in cases],
+        "contradictions": [_contradicted(text) for text in own],
+        "reference of another patient": [own[(i + shift) % len(own)] for i in range(len(own))],
+        "one sentence over and over": [" ".join([_sentences(text)[0]] * 12) for text in own],
+    }
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[start:end].strip() for start, end in split_sentences(text) if text[start:end].strip()] or [text]
+
+
+def _contradicted(text: str) -> str:
+    """Every sentence, and behind it the opposite."""
+    said = []
+    for sentence in _sentences(text):
+        bare = re.sub(r"^(no|there is no|there are no)\s+", "", sentence, flags=re.IGNORECASE)
+        opposite = f"There is {bare}" if bare != sentence else f"There is no {sentence[:1].lower()}{sentence[1:]}"
+        said += [sentence, opposite]
+    return " ".join(said)
