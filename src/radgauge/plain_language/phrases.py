@@ -1,4 +1,4 @@
-"""Plain English noun phrases: articles, plurals, degree, side, place, size."""
+"""Plain English noun phrases: amounts, degree, side, place, size."""
 
 from __future__ import annotations
 
@@ -8,17 +8,10 @@ from collections.abc import Sequence
 from radgauge.plain_language.lay_reader import plain_term
 from radgauge.plain_language.rules import LayRules, lay_rules
 from radgauge.report_reader import Attributes, Lexicon
+from radgauge.text import grammar
+from radgauge.text.grammar import article, head_of, is_disease_name, is_plural
 
-_JOINT = re.compile(
-    r" (?:of|in|on|at|from|around|near|between|with|where|such|through|that|by|for|to|into|inside|under"
-    r"|closing|below|behind) "
-)
 _MASK = re.compile(r"[Xx]{3,}|_{2,}")
-
-
-def head_of(term: str) -> str:
-    """The word that a term is a kind of: "small round spot in the lung" is a spot."""
-    return _JOINT.split(term, maxsplit=1)[0].rstrip(",").split(" ")[-1]
 
 
 def is_amount(term: str) -> bool:
@@ -26,33 +19,13 @@ def is_amount(term: str) -> bool:
     return head_of(term) in lay_rules().amounts
 
 
-def is_plural(term: str) -> bool:
-    """Whether a term takes "are".
-
-    >>> is_plural("blood vessels of the lungs"), is_plural("spine of the mid back")
-    (True, False)
-    """
-    head = head_of(term)
-    return head.endswith("s") and not head.endswith(("ss", "us", "is"))
-
-
 def plural(term: str) -> str:
-    """The plural of a term, at its head.
+    """The plural of a term; an amount has none.
 
-    >>> plural("small round spot in the lung")
-    'small round spots in the lung'
+    >>> plural("small round spot in the lung"), plural("fluid around the lung")
+    ('small round spots in the lung', 'fluid around the lung')
     """
-    head = head_of(term)
-    if is_plural(term) or is_amount(term) or not head:
-        return term
-    if head.endswith(("s", "x", "ch", "sh")):
-        many = head + "es"
-    elif head.endswith("y") and head[-2:-1] not in "aeiou":
-        many = head[:-1] + "ies"
-    else:
-        many = head + "s"
-    at = term.index(head)
-    return term[:at] + many + term[at + len(head) :]
+    return term if is_amount(term) else grammar.plural(term)
 
 
 def with_article(term: str) -> str:
@@ -61,9 +34,10 @@ def with_article(term: str) -> str:
     >>> with_article("enlarged heart"), with_article("fluid around the lung")
     ('an enlarged heart', 'fluid around the lung')
     """
-    if is_plural(term) or is_amount(term) or term.startswith(("a ", "an ", "the ", "more ", "too ", "pneumonia")):
+    determined = term.startswith(("a ", "an ", "the ", "more ", "too "))
+    if determined or is_plural(term) or is_amount(term) or is_disease_name(term):
         return term
-    return f"{'an' if term[:1] in 'aeiou' and not term.startswith('one') else 'a'} {term}"
+    return f"{article(term)} {term}"
 
 
 def degree(term: str, severity: str, *, size: str = "") -> str:

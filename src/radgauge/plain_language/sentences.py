@@ -18,22 +18,14 @@ from typing import Any, NamedTuple
 from radgauge.errors import InputError
 from radgauge.plain_language.fidelity import compare_lay, lay_findings
 from radgauge.plain_language.lay_reader import LayReader
-from radgauge.plain_language.phrases import degree, is_plural, with_article
+from radgauge.plain_language.phrases import degree, with_article
 from radgauge.plain_language.writer import plain_language
+from radgauge.text.grammar import article, is_counted, is_plural
 
 BLOCKS = Path(__file__).parent / "blocks.toml"
 EMBEDDED = Path(__file__).parent / "data" / "sentences.tsv"
 HEADER = "professional\tlay"
 SIDES = {"left": "on the left", "right": "on the right", "bilateral": "on both sides"}
-
-_UNCOUNTED = frozenset(
-    [
-        *("edema", "atelectasis", "pneumonia", "thickening", "congestion", "scarring", "emphysema"),
-        *("lymphadenopathy", "osteopenia", "hyperinflation", "scoliosis", "spondylosis", "calcification"),
-        *("cardiomegaly", "disease", "consolidation", "pneumoperitoneum", "diaphragm", "spine"),
-        *("elevation", "widening"),
-    ]
-)
 
 
 class Pair(NamedTuple):
@@ -92,9 +84,8 @@ def build_pairs() -> tuple[Pair, ...]:
 
 def _article(phrase: str) -> str:
     """Professional English drops the article before what has no number."""
-    if phrase.split(" ")[-1] in _UNCOUNTED or is_plural(phrase) or phrase.startswith("trace "):
-        return phrase
-    return f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
+    counted = is_counted(phrase) and not phrase.startswith("trace ")
+    return f"{article(phrase)} {phrase}" if counted else phrase
 
 
 def _fill(template: str, professional: str, lay: str) -> str:
@@ -211,7 +202,7 @@ def _normal(blocks: Mapping[str, Any]) -> Iterator[Pair]:
     turn = itertools.count()
     for part in blocks["part"]:
         for professional, ending in itertools.product(part["professional"], part["endings"]):
-            be = "are" if is_plural(professional) or professional == "hila" else "is"
+            be = "are" if is_plural(professional) else "is"
             plain = part["plain"][next(turn) % len(part["plain"])]
             fitting = [
                 each

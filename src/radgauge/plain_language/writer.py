@@ -16,8 +16,8 @@ from radgauge.plain_language.lay_reader import plain_term
 from radgauge.plain_language.phrases import (
     degree,
     in_plain_words,
+    is_amount,
     is_masked,
-    is_plural,
     place_of,
     plural,
     size_of,
@@ -27,6 +27,7 @@ from radgauge.plain_language.rules import lay_rules
 from radgauge.report_reader import Lexicon, Mention, Modifier, ReportReading, load_lexicon, read_report
 from radgauge.report_reader.lexicon import Concept
 from radgauge.report_reader.reading import Relation
+from radgauge.text.grammar import is_plural
 from radgauge.text.tokens import phrase_key
 
 FINDINGS = frozenset({"abnormality", "disease", "device"})
@@ -184,8 +185,8 @@ def _finding(
 
 def _is_many(mention: Mention) -> bool:
     """Whether a mention names several things; "changes" and "volumes" are one in plain English."""
-    text = mention.text.lower()
-    return text.endswith(("s", "ae", "foci")) and not text.endswith(("is", "us", "changes", "volumes", "markings"))
+    last = mention.text.lower().rpartition(" ")[2]
+    return is_plural(last) and last not in ("changes", "volumes", "markings")
 
 
 @lru_cache(maxsize=4096)
@@ -239,7 +240,11 @@ def _normality(
         term = plain_term(concept).partition(" (")[0] if concept is not None else ""
         if not term:
             return None
-        if place.text.lower().endswith("s") and "contour" not in place.text and "silhouette" not in place.text:
+        if (
+            is_plural(place.text.rpartition(" ")[2])
+            and "contour" not in place.text
+            and "silhouette" not in place.text
+        ):
             term = plural(term)
         side = place.attributes.laterality
         if side in ("left", "right") and side not in term:
@@ -272,7 +277,8 @@ def _in_place(
         if concept is None or not term or mention.kind == "normality" or mention.form != "noun":
             continue
         # "The heart ... is large": the word alone is no name of the finding
-        if phrase_key(mention.text) in _names(concept):
+        gas = is_amount(mention.text) and not is_amount(term)  # "bowel gas" is not the bowel
+        if phrase_key(mention.text) in _names(concept) and not gas:
             many = _is_many(mention) and not _OUTLINE.search(mention.text)
             single = (
                 not many and not term.split(" of ")[0].endswith("s") and "," not in text[span[0] : mention.start]

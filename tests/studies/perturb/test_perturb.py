@@ -11,7 +11,7 @@ from radgauge.errors import UsageError
 from radgauge.report_reader import load_lexicon, read_report
 from radgauge.samples import sample_reports_path
 from radgauge.studies.perturb import KINDS, Corpus, Laboratory, make_triples, perturb, perturb_reports
-from radgauge.studies.perturb.grammar import article, fit, shrink
+from radgauge.studies.perturb.fitting import fit, shrink
 from radgauge.studies.perturb.knowledge import knowledge
 
 
@@ -217,22 +217,6 @@ def test_added_findings_do_not_contradict() -> None:
         assert "heart" not in added
         assert "cardiomegaly" not in added
         assert changed.count("effusion") == 1
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("unremarkable", "an"),
-        ("uniform", "a"),
-        ("MRI", "an"),
-        ("CT", "a"),
-        ("18 mm", "an"),
-        ("80", "an"),
-        ("one", "a"),
-    ],
-)
-def test_article(word: str, expected: str) -> None:
-    assert article(word) == expected
 
 
 def test_fit_mends_article_capital_and_space() -> None:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from radgauge.report_reader import Mention
 from radgauge.studies.perturb.edits import Proposal
-from radgauge.studies.perturb.grammar import article, capital, is_plural, shrink, small, subject_is_plural
+from radgauge.studies.perturb.fitting import shrink
 from radgauge.studies.perturb.knowledge import Rules, knowledge
 from radgauge.studies.perturb.report import FINDINGS, ParsedReport, is_significant
+from radgauge.text.grammar import article, capital, is_counted, is_plural, small, subject_is_plural
 
 _ARTICLE = re.compile(r"\b([Aa]n?) ([\w-]+)")
 _PHRASE_END = re.compile(
@@ -63,7 +64,7 @@ def _stated(words: str, match: re.Match[str], template: str) -> str:
     first = re.split(r",| and ", phrase)[0]
     head = first.split()[-1].lower() if first.split() else ""
     plural = is_plural(head)
-    needs = not several and not plural and head not in knowledge().mass_nouns
+    needs = not several and is_counted(head)
     if "{A}" in template:
         rest = f"{article(rest)} {rest}" if needs else rest
         if several:

@@ -38,7 +38,6 @@ class EditTerms:
     unknown_word: re.Pattern[str]
     insignificant: re.Pattern[str]
     not_insignificant: re.Pattern[str]
-    mass_nouns: frozenset[str]
     findings: tuple[FalseFinding, ...]
     add_comparison: tuple[str, ...]
     drop_comparison: Rules
@@ -79,7 +78,6 @@ def knowledge() -> EditTerms:
             "|".join(f"(?:{each})" for each in raw["insignificant"]["patterns"]), re.IGNORECASE
         ),
         not_insignificant=re.compile(raw["insignificant"]["unless"], re.IGNORECASE),
-        mass_nouns=frozenset(raw["mass_nouns"]["words"]),
         findings=tuple(
             FalseFinding(each["region"], each["concept"], tuple(each["sentences"])) for each in raw["finding"]
         ),

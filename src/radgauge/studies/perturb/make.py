@@ -11,9 +11,9 @@ import numpy as np
 from radgauge.errors import UsageError
 from radgauge.studies.perturb import claims, sentences, words
 from radgauge.studies.perturb.edits import KINDS, Perturbed, Proposal, apply
-from radgauge.studies.perturb.grammar import in_case_of
 from radgauge.studies.perturb.report import Fact, ParsedReport, read
 from radgauge.studies.perturb.sentences import Corpus
+from radgauge.text.grammar import in_case_of
 
 MOST_SYNONYMS = 3  # places that one paraphrase changes
 _TRIES = 24  # proposals that are put to the reader before a report counts as having none

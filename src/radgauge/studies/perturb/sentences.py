@@ -10,7 +10,7 @@ import numpy as np
 
 from radgauge.report_reader import load_lexicon
 from radgauge.studies.perturb.edits import Proposal
-from radgauge.studies.perturb.grammar import with_number
+from radgauge.studies.perturb.fitting import with_number
 from radgauge.studies.perturb.knowledge import knowledge
 from radgauge.studies.perturb.report import ParsedReport, is_significant, read
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from radgauge.report_reader import load_lexicon
 from radgauge.studies.perturb.edits import Proposal
-from radgauge.studies.perturb.grammar import fit, is_plural
+from radgauge.studies.perturb.fitting import fit
 from radgauge.studies.perturb.knowledge import knowledge, synonyms
 from radgauge.studies.perturb.report import FINDINGS, ParsedReport, is_significant
+from radgauge.text.grammar import is_counted, is_plural
 
 _MEASUREMENT = re.compile(r"(?<![\d.,/-])(\d{1,3}(?:\.\d{1,2})?)(?=\s?-?(?:mm|cm|x|×|by)\b)", re.IGNORECASE)
 _UNIT = re.compile(r"[\d.\s]*(?:(?:x|×|by)\s*[\d.]+\s*)*-?(?:mm|cm)\b", re.IGNORECASE)
@@ -116,12 +117,12 @@ def paraphrase(report: ParsedReport) -> Iterator[Proposal]:
         terms = words.get(mention.concept, ())
         if before not in terms:
             continue
-        mass = before.split()[-1] in known.mass_nouns
+        number = (is_counted(before), is_plural(before))  # neither "a stones" nor "an edema"
         for term in terms:
             old, new = set(before.split()), set(term.split())
             says_more = (old < new or new < old) and not old ^ new <= known.free_words
             says_more |= report.region not in ("chest", "") and bool((new - old) & known.free_words)
-            counts_as_before = (term.split()[-1] in known.mass_nouns) == mass
+            counts_as_before = (is_counted(term), is_plural(term)) == number
             respelt = term.replace(" ", "") == before.replace(" ", "")
             if not respelt and counts_as_before and not says_more and not _repeats(report, mention.start, term):
                 yield _placed(report, mention.start, mention.end, term, category=0, significant=False)

@@ -1,0 +1,85 @@
+"""Fit a change into its sentence: the article before it, capital letters, spaces, whole words."""
+
+from __future__ import annotations
+
+import re
+
+from radgauge.text.grammar import article, capital
+
+_ARTICLE = re.compile(r"\b(a|an) $", re.IGNORECASE)
+_ENUMERATION = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+$|(?<=[\w.:;] )\d{1,2}[.)][ \t]+$")
+
+
+def fit(text: str, start: int, end: int, *, after: str, opening: bool) -> tuple[int, int, str]:
+    """Fit `after` in the place of text[start:end]: article before it, capital letter, single spaces.
+
+    Args:
+        text: The report.
+        start: First character that is replaced.
+        end: End of what is replaced.
+        after: What comes there.
+        opening: Whether the place opens a sentence.
+
+    Returns:
+        The span, widened where words around it had to change too, and the text for it.
+
+    >>> fit("There is a small effusion.", 11, 16, after="enormous", opening=False)
+    (9, 16, 'an enormous')
+    """
+    if not after:  # something is taken out: take one of the spaces around it too
+        if end < len(text) and text[end] == " " and (opening or (start and text[start - 1].isspace())):
+            end += 1
+        elif start and text[start - 1] == " " and (end == len(text) or text[end] in ".,;:"):
+            start -= 1
+        if opening and end < len(text):
+            after, end = text[end].upper(), end + 1
+    elif opening:
+        after = capital(after)
+    found = _ARTICLE.search(text, max(0, start - 4), start)
+    if found is not None:
+        follows = (after or text[end : end + 12]).lstrip()
+        wanted = article(follows)
+        if follows and found[1].lower() != wanted:
+            wanted = capital(wanted) if found[1][0].isupper() else wanted
+            after = f"{wanted} {after}"
+            start = found.start()
+    return start, end, after
+
+
+def shrink(before: str, after: str) -> tuple[int, int, str]:
+    """The smallest run of whole words in which two texts differ, as a span of `before` and its new words.
+
+    >>> shrink("There is no effusion.", "There is an effusion.")
+    (9, 11, 'an')
+    """
+    shortest = min(len(before), len(after))
+    head = 0
+    while head < shortest and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < shortest - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    while head and not (_edge(before, head) and _edge(after, head)):
+        head -= 1
+    while tail and not (_edge(before, len(before) - tail) and _edge(after, len(after) - tail)):
+        tail -= 1
+    return head, len(before) - tail, after[head : len(after) - tail]
+
+
+def _edge(text: str, place: int) -> bool:
+    """Whether no word goes on across this place."""
+    return not (0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum())
+
+
+def with_number(text: str, start: int, *, after: int = 0) -> int:
+    """Where a sentence begins if the number or dash of its list is counted in; not before `after`.
+
+    >>> with_number("1. Low volumes 2. Cardiomegaly", 18, after=14)
+    15
+    """
+    found = _ENUMERATION.search(text, max(0, start - 12), start)
+    if found is not None and found.start() < after:
+        return start
+    if found is None:
+        return start
+    return found.start() + (text[found.start()] == "\n")

@@ -1,0 +1,88 @@
+"""One grammar for changed reports and for plain language."""
+
+from __future__ import annotations
+
+import pytest
+
+from radgauge.plain_language.phrases import with_article
+from radgauge.plain_language.writer import plain_language
+from radgauge.text.grammar import article, is_counted, is_plural, plural
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        *[(word, "a") for word in ("uniform", "unit", "urine system", "ureteral stone", "uterine mass", "one")],
+        *[(word, "an") for word in ("unremarkable", "unimpressive", "unidentified", "ulcer", "hour", "outline")],
+        *[(word, "a") for word in ("CT", "UTI", "US", "PICC line", "FLAIR signal", "STIR", "SMALL EFFUSION")],
+        *[(word, "an") for word in ("MRI", "MRI sign", "NG tube", "LVAD", "NSIP", "IV line", "SAH", "UPPER lobe")],
+        *[(word, "an") for word in ("8 mm", "18 mm", "80", "11", "11-mm nodule", "8.5 cm")],
+        *[(word, "a") for word in ("1.1 cm", "110 mm", "7 mm", "NEW MASS", "LARGE MASS")],
+    ],
+)
+def test_article_follows_the_sound(word: str, expected: str) -> None:
+    assert article(word) == expected
+
+
+@pytest.mark.parametrize(
+    "one", ["gas", "bowel gas", "pancreas", "lens of the eye", "mass", "pelvis", "abscess", "series"]
+)
+def test_words_in_s_that_are_one(one: str) -> None:
+    assert not is_plural(one)
+
+
+@pytest.mark.parametrize("several", ["lungs", "hila", "vertebrae", "foci", "emboli", "teeth", "tubes seen in"])
+def test_words_that_are_several(several: str) -> None:
+    assert is_plural(several)
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [
+        ("tooth", "teeth"),
+        ("vertebra", "vertebrae"),
+        ("mass", "masses"),
+        ("cyst in the kidney", "cysts in the kidney"),
+        ("area above the collarbone", "areas above the collarbone"),
+        ("extra small bone, harmless", "extra small bones, harmless"),
+        ("widened, damaged tube", "widened, damaged tubes"),
+        ("arthritis", "arthritis"),
+        ("diagnosis", "diagnoses"),
+    ],
+)
+def test_plural_at_the_head(one: str, many: str) -> None:
+    assert plural(one) == many
+
+
+def test_what_takes_no_article() -> None:
+    assert not is_counted("mild pulmonary edema")
+    assert not is_counted("appendicitis")
+    assert is_counted("flattened diaphragm")
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        ("urine system", "a urine system"),
+        ("MRI sign of heart muscle damage", "an MRI sign of heart muscle damage"),
+        ("inflamed pancreas", "an inflamed pancreas"),
+        ("childhood arthritis", "childhood arthritis"),
+        ("widened, damaged breathing tubes", "widened, damaged breathing tubes"),
+        ("gas inside the bowel wall", "gas inside the bowel wall"),
+    ],
+)
+def test_plain_terms_with_their_article(term: str, expected: str) -> None:
+    assert with_article(term) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        ("Bowel gas is seen.", "Bowel gas is seen."),
+        ("The pancreas is normal.", "The pancreas looks normal."),
+        ("Lung mass.", "There is a lump in the lung."),
+        ("Lung masses.", "There are lumps in the lung."),
+    ],
+)
+def test_plain_sentences_agree(said: str, plain: str) -> None:
+    assert plain_language(said) == plain
