@@ -54,7 +54,9 @@ def compare_cli(
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="Reports to draw and choose from; else the other studies.")
     ] = None,
-    corpus_split: Annotated[str | None, typer.Option("--corpus-split", help="Only this split of it.")] = None,
+    corpus_split: Annotated[
+        str | None, typer.Option("--corpus-split", help="Only this split of it, or these: train,val.")
+    ] = None,
     sampling: o.Intervals = o.Intervals(resamples=2000),
 ) -> None:
     """Compare systems on the studies they share: difference, interval, paired test, effect size.

@@ -134,7 +134,7 @@ Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Encoding of the files, if not UTF-8 (for instance latin-1).")
 ]
 Split = Annotated[
-    str | None, typer.Option("--split", help="Only this split of the references: train, val or test.")
+    str | None, typer.Option("--split", help="Only these splits of the references: train, val or test; train,val.")
 ]
 
 

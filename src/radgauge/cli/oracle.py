@@ -41,7 +41,9 @@ def oracle_cli(
         str,
         typer.Option("--fallback", help="Text to give where nothing matches; else the most frequent report."),
     ] = "",
-    corpus_split: Annotated[str | None, typer.Option("--corpus-split", help="Search only this split.")] = None,
+    corpus_split: Annotated[
+        str | None, typer.Option("--corpus-split", help="Search only this split, or these: train,val.")
+    ] = None,
     queries_split: Annotated[str | None, typer.Option("--queries-split", help="Ask only this split.")] = None,
     models: o.Models = "embedded",
     output: Annotated[

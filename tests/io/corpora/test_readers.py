@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from radgauge.errors import InputError, UsageError
-from radgauge.io.case_files import read_cases
+from radgauge.io.case_files import read_cases, read_references
 from radgauge.io.corpora import Study, read_studies
 from radgauge.io.corpora.mimic import read_mimic_reports, read_mimic_sectioned
 from radgauge.io.corpora.openi import read_indiana, read_openi
@@ -222,6 +222,63 @@ def test_the_real_indiana_file(shared_data: Path) -> None:
 
 
 # --- MIMIC-CXR --------------------------------------------------------------------------------------------
+
+
+SPLIT = "dicom_id,study_id,subject_id,split\n"
+METADATA = "dicom_id,subject_id,study_id,ViewPosition\n"
+
+
+def mimic(tmp_path: Path) -> Path:
+    """Three studies of two patients, the tables one folder above the reports, as on PhysioNet."""
+    for study, patient in (("1", "10000001"), ("2", "10000001"), ("3", "10000002")):
+        put(tmp_path, f"files/p10/p{patient}/s{study}.txt", f" FINDINGS: Lungs {study}.\n\n IMPRESSION: Normal.\n")
+    put(
+        tmp_path,
+        "mimic-cxr-2.0.0-split.csv",
+        SPLIT + "a,1,10000001,train\nb,1,10000001,train\nc,2,10000001,validate\nd,3,10000002,test\n",
+    )
+    put(
+        tmp_path,
+        "mimic-cxr-2.0.0-metadata.csv",
+        METADATA + "z,10000001,1,LATERAL\nb,10000001,1,AP\na,10000001,1,PA\nc,10000001,2,\n",
+    )
+    return tmp_path / "files"
+
+
+def test_mimic_splits_and_pictures_are_joined(tmp_path: Path) -> None:
+    first, second, third = read_studies(mimic(tmp_path))
+    assert [each.split for each in (first, second, third)] == ["train", "val", "test"]
+    assert [image.as_posix() for image in first.images] == [
+        f"p10/p10000001/s1/{name}.jpg" for name in ("a", "b", "z")
+    ]
+    assert first.meta["views"] == "PA; AP; LATERAL"
+    assert second.meta["views"] == "-"
+    assert third.images == ()
+
+
+def test_splits_are_pooled(tmp_path: Path) -> None:
+    folder = mimic(tmp_path)
+    assert [case.id for case in read_references(folder, split="train,val").cases] == ["1", "2"]
+    with pytest.raises(InputError, match="no studies of split 'dev'; it has test, train, val"):
+        read_references(folder, split="train,dev")
+
+
+def test_mimic_study_in_two_splits(tmp_path: Path) -> None:
+    folder = mimic(tmp_path)
+    put(tmp_path, "mimic-cxr-2.0.0-split.csv", SPLIT + "a,1,10000001,train\nb,1,10000001,test\n")
+    with pytest.raises(InputError, match="the study '1' is in two splits, train and test"):
+        read_studies(folder)
+
+
+def test_sectioned_table_with_a_split_column_or_beside_a_split_table(tmp_path: Path) -> None:
+    header = "study,impression,findings,last_paragraph,comparison"
+    own = put(
+        tmp_path, "own/mimic_cxr_sectioned.csv", f"{header},split\ns1,Normal.,,,,train\ns2,Edema.,,,,validate\n"
+    )
+    assert [case.id for case in read_references(own, split="val", section="impression").cases] == ["2"]
+    mimic(tmp_path)
+    plain = put(tmp_path, "mimic_cxr_sectioned.csv", f"{header}\ns1,Normal.,,,\ns3,Edema.,,,\n")
+    assert [study.split for study in read_studies(plain)] == ["train", "test"]
 
 
 def test_mimic_report_folder(tmp_path: Path) -> None:

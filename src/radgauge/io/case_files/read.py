@@ -100,7 +100,7 @@ def read_cases(
         encoding: Of text files; None = byte order mark, else UTF-8.
         missing: "error"; "nan" keeps a study without candidate (or a candidate without study) as a case that
             cannot be judged; "subset" leaves out the studies that no system has reported, and says how many.
-        split: Keep only the studies of this split (train, val, test), by the column `split`.
+        split: Keep only the studies of this split (train, val, test; or several, train,val), by the column `split`.
         images: Folder that image paths are relative to; images that are not there are noted. None: relative to
             the current folder or the table's.
         images_outside: Whether a table may name images outside that folder (absolute paths, or `..`).
@@ -309,10 +309,13 @@ def _check_given(given: Given, sides: Sequence[Side]) -> None:
 
 
 def _of_split(table: InputTable, split: str) -> tuple[Any, ...]:
+    """The records of a split, or of several with commas between them."""
     if "split" not in table.columns:
         raise InputError(f"{table.source.name} has no column 'split' to choose {split!r} from")
-    kept = tuple(record for record in table.records if cell(record.values.get("split")) == split)
-    if not kept:
-        there = sorted({cell(record.values.get("split")) for record in table.records})
-        raise InputError(f"{table.source.name} has no studies of split {split!r}; it has {', '.join(there)}")
-    return kept
+    there = {cell(record.values.get("split")) for record in table.records}
+    wanted = [name.strip() for name in split.split(",")]
+    for name in wanted:
+        if name not in there:
+            listed = ", ".join(sorted(each or "no split" for each in there))
+            raise InputError(f"{table.source.name} has no studies of split {name!r}; it has {listed}")
+    return tuple(record for record in table.records if cell(record.values.get("split")) in wanted)
