@@ -56,3 +56,12 @@ def test_failure_modes_of_both_targets_are_kept_apart_in_json(counted: Path) -> 
 def test_a_target_named_twice_is_shown_once(counted: Path) -> None:
     lines = json.loads(run("-j", counted, *FAST, "-t", "2", "-t", "omission", "--json"))["alignment"]["lines"]
     assert [line["target"] for line in lines] == ["omission"]
+
+
+def test_every_correlation_has_a_p_value(counted: Path) -> None:
+    (line,) = json.loads(run("-j", counted, *FAST, "-t", "total", "--json"))["alignment"]["lines"]
+    assert 0 < line["correlation"]["p"] <= 1
+    header = next(
+        row.split() for row in run("-j", counted, *FAST, "-t", "total").splitlines() if "interval" in row
+    )
+    assert header[-4:] == ["interval", "p", "n", "preferred"]

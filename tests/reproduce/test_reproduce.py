@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import kendalltau, ttest_ind
 
 import radgauge as rg
+from radgauge.io.judgments import Judgments
 
 FOLDER = Path(__file__).parents[2] / "reproduce"
 SCRIPTS = {
@@ -72,6 +73,60 @@ def test_means_and_p_values_are_those_of_the_counts(rexval: Path) -> None:
     modes = lines("rexval_failure_modes", rexval)
     expected = ttest_ind(own["bleu"], own["s_emb"], alternative="less").pvalue
     assert modes["3(c) locations: BLEU < CheXbert"][1] == pytest.approx(expected)
+
+
+def taus(judgments: Judgments, spec: str, column: str | None = None, target: str = "total") -> float:
+    """Kendall tau-b by scipy of an output with the mean radiologist."""
+    (scores,) = rg.score(judgments.cases, [spec]).values()
+    values = scores.oriented(column or scores.columns[0])
+    human = judgments.mean_errors().column(f"errors_{target}")
+    return float(kendalltau(values, -human, nan_policy="omit").statistic)
+
+
+def test_figure_3_is_scipys_coefficient_of_each_metric_and_target(rexval: Path) -> None:
+    judgments, found = rg.read_judgments(rexval), lines("rexval_alignment", rexval)
+    specs = {"BLEU": "bleu:variant=cxr", "BERTScore": "bertscore", "CheXbert": "chexbert_similarity"}
+    for name, spec in {**specs, "RadGraph F1": "radgraph"}.items():
+        for target in ("total", "significant"):
+            ours = found[f"{name}, {target} errors (preprint)"][1]
+            assert ours == pytest.approx(taus(judgments, spec, target=target)), (name, target)
+        assert found[f"{name}, total errors (journal)"][1] == found[f"{name}, total errors (preprint)"][1]
+    assert found["BERTScore, total errors (preprint)"][0] == 0.500
+
+
+def test_table_3_of_ratescore_is_scipys_coefficient(rexval: Path) -> None:
+    judgments, found = rg.read_judgments(rexval), lines("ratescore_table3", rexval)
+    assert found["RaTEScore"][:2] == (0.527, pytest.approx(taus(judgments, "ratescore:weights=long")))
+    assert found["BLEU"][:2] == (0.462, pytest.approx(taus(judgments, "bleu:variant=cxr")))
+
+
+def test_table_1_of_vlscore_takes_the_output_it_names(rexval: Path) -> None:
+    judgments, found = rg.read_judgments(rexval), lines("vlscore_table1", rexval)
+    assert found["BLEU-1"][1] == pytest.approx(taus(judgments, "bleu", "bleu_1"))
+    assert found["BLEU-4"][1] == pytest.approx(taus(judgments, "bleu", "bleu_4"))
+    assert found["ROUGE-L"][1] == pytest.approx(taus(judgments, "rouge", "rouge_l"))
+    (scores,) = rg.score(judgments.cases[:1], ["bertscore"]).values()
+    f1 = next(name for name in scores.columns if name.startswith("bertscore_f1"))
+    assert found["BERTScore"][1] == pytest.approx(taus(judgments, "bertscore", f1))
+    assert found["CheXbert"][1] == pytest.approx(taus(judgments, "chexbert_similarity"))
+    assert found["RadGraph F1"][1] == pytest.approx(taus(judgments, "radgraph"))
+    assert math.isnan(found["VLScore"][1])
+
+
+def test_table_4_is_scipys_coefficient_of_all_and_of_noisy_reports(radevalx: Path) -> None:
+    from scipy.stats import spearmanr
+
+    judgments, found = rg.read_judgments(radevalx), lines("comet_table4", radevalx)
+    (scores,) = rg.score(judgments.cases, ["bleu:variant=cxr"]).values()
+    errors = judgments.mean_errors()
+    for subset, keep in (
+        ("all", errors.column("errors_total") >= 0),
+        ("noisy", errors.column("errors_total") > 3),
+    ):
+        for target in ("total", "significant"):
+            human = -errors.column(f"errors_{target}")[keep]
+            expected = spearmanr(scores.headline[keep], human, nan_policy="omit").statistic
+            assert found[f"{subset} reports, BLEU, {target} errors"][1] == pytest.approx(expected), subset
 
 
 def test_the_published_cocor_values_come_out(rexval: Path) -> None:

@@ -166,14 +166,16 @@ def _correlations(found: Alignment, kind: str) -> Iterator[Table]:
             value = line.correlation.interval
             liked = found.preferences.get(line.column) if mean and target == found.lines[0].target else None
             preferred = "" if liked is None else share(liked.interval.value, 0)
-            rows.append((line.column, value.value, interval(value.low, value.high), value.n, preferred))
+            bounds = interval(value.low, value.high)
+            rows.append((line.column, value.value, bounds, line.correlation.p, value.n, preferred))
         for ceiling in found.ceilings:
             if ceiling.target == target and mean:
                 among = ceiling.leave_one_out.mean
                 bounds = interval(among.low, among.high)
-                rows += [None, ("one radiologist against the others", among.value, bounds, among.n, "")]
+                rows += [None, ("one radiologist against the others", among.value, bounds, None, among.n, "")]
         who = "the mean rater" if mean else f"rater {rater}"
-        yield table(f"{target} of {who}", kind, "interval", "n", Column("preferred", right=True), rows=rows)
+        p = Column("p", format=p_value)
+        yield table(f"{target} of {who}", kind, "interval", p, "n", Column("preferred", right=True), rows=rows)
 
 
 def print_pairs(out: Terminal, found: Alignment, kind: str, test: str, correction: str) -> None:

@@ -10,7 +10,7 @@ import typer
 from radgauge.cli import options as o
 from radgauge.cli.resume import keeps
 from radgauge.files import make_folder, write_file
-from radgauge.show.wording import interval
+from radgauge.show.wording import interval, p_value
 
 if TYPE_CHECKING:
     from radgauge.show.terminal import Terminal
@@ -142,7 +142,7 @@ def fit_radcliq_cli(
 
 def print_radcliq(out: Terminal, found: RadcliqFit) -> None:
     """Coefficients with intervals, then how well the model holds."""
-    from radgauge.show.tables import table
+    from radgauge.show.tables import Column, table
 
     level = f"{100 * found.intercept.level:.3g} % interval"
     terms = [
@@ -157,13 +157,13 @@ def print_radcliq(out: Terminal, found: RadcliqFit) -> None:
     out.show(table(f"errors ({found.target})", "coefficient", level, "mean", "deviation", rows=rows))
     out.print()
     ways = (
-        ("studies not seen", found.r2_cross_validated, found.tau_cross_validated),
-        ("same reports (flattering)", found.r2, found.tau),
+        ("studies not seen", found.r2_cross_validated, found.tau_cross_validated, found.tau_p_cross_validated),
+        ("same reports (flattering)", found.r2, found.tau, found.tau_p),
     )
     out.show(
         table(
-            *("agreement with the mean rater", "R²", "tau-b", level),
-            rows=[(name, r2, tau.value, interval(tau.low, tau.high)) for name, r2, tau in ways],
+            *("agreement with the mean rater", "R²", "tau-b", level, Column("p", format=p_value)),
+            rows=[(name, r2, tau.value, interval(tau.low, tau.high), p) for name, r2, tau, p in ways],
         )
     )
 

@@ -18,6 +18,7 @@ from scipy.special import stdtrit
 from radgauge.choices import CorrelationMethod, Kind
 from radgauge.errors import InputError
 from radgauge.stats.coefficients import KINDS, association, grouped_association, weighted_association
+from radgauge.stats.independence import independence_p
 from radgauge.stats.resample import (
     LEAST,
     Interval,
@@ -47,11 +48,15 @@ class GroupValue:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A coefficient with its interval; `groups` holds the parts of a mean within groups, else nothing."""
+    """A coefficient with its interval; `groups` holds the parts of a mean within groups, else nothing.
+
+    `p` is that of no association, two-sided, which takes cases for independent; NaN for a mean within groups.
+    """
 
     kind: Kind
     interval: Interval
     groups: tuple[GroupValue, ...] = ()
+    p: float = float("nan")
 
     @property
     def value(self) -> float:
@@ -168,7 +173,8 @@ def summarise(
             low = high = np.nan  # a few studies say nothing about spread
         judged = int(known.sum())
         whole = Interval(value, float(low), float(high), level, method, judged, n - judged)
-        found.append(Correlation(kind, whole, groups))
+        p = independence_p(a, b, kind=kind) if strata is None else float("nan")
+        found.append(Correlation(kind, whole, groups, p))
     return tuple(found)
 
 

@@ -66,6 +66,8 @@ class RadcliqFit:
         r2_cross_validated: Each study predicted from the others: what to expect; below 0 is worse than the mean.
         tau: Kendall's tau-b with the mean rater on the same reports.
         tau_cross_validated: On studies not seen.
+        tau_p: Two-sided p of no association on the same reports, taken for independent, as papers do.
+        tau_p_cross_validated: On studies not seen.
         folds: Parts of the cross-validation.
         ridge: Penalty on the squared coefficients.
         signatures: Column -> settings behind it.
@@ -82,6 +84,8 @@ class RadcliqFit:
     r2_cross_validated: float
     tau: Interval
     tau_cross_validated: Interval
+    tau_p: float
+    tau_p_cross_validated: float
     folds: int
     ridge: float
     signatures: dict[str, str]
@@ -115,7 +119,9 @@ class RadcliqFit:
             "r2": self.r2,
             "r2_cross_validated": self.r2_cross_validated,
             "tau_b": self.tau.value,
+            "tau_b_p": self.tau_p,
             "tau_b_cross_validated": self.tau_cross_validated.value,
+            "tau_b_cross_validated_p": self.tau_p_cross_validated,
             "folds": self.folds,
             "ridge": self.ridge,
             "signatures": self.signatures,
@@ -178,10 +184,7 @@ def fit_radcliq(
         Interval(float(value), float(low), float(high), level, "percentile", len(errors), int((~known).sum()))
         for value, low, high in zip(weights, *bounds, strict=True)
     ]
-    taus = [
-        correlation(values, errors, studies=studies, **resampling.draw()).interval
-        for values in (predicted, unseen)
-    ]
+    taus = [correlation(values, errors, studies=studies, **resampling.draw()) for values in (predicted, unseen)]
     return RadcliqFit(
         terms=tuple(
             FittedTerm(column, _part(scores_of), float(mean[i]), float(scale[i]), intervals[i])
@@ -194,8 +197,10 @@ def fit_radcliq(
         left_out=int((~known).sum()),
         r2=_r2(predicted, errors),
         r2_cross_validated=_r2(unseen, errors),
-        tau=taus[0],
-        tau_cross_validated=taus[1],
+        tau=taus[0].interval,
+        tau_cross_validated=taus[1].interval,
+        tau_p=taus[0].p,
+        tau_p_cross_validated=taus[1].p,
         folds=parts,
         ridge=ridge,
         signatures={column: scores_of.signature for column, scores_of in chosen.items()},

@@ -100,7 +100,7 @@ def read_cases(
         encoding: Of text files; None = byte order mark, else UTF-8.
         missing: "error"; "nan" keeps a study without candidate (or a candidate without study) as a case that
             cannot be judged; "subset" leaves out the studies that no system has reported, and says how many.
-        split: Keep only the studies of this split (train, val, test; or several, train,val), by the column `split`.
+        split: Keep only the studies of this split (train, val, test; several: train,val), by the column `split`.
         images: Folder that image paths are relative to; images that are not there are noted. None: relative to
             the current folder or the table's.
         images_outside: Whether a table may name images outside that folder (absolute paths, or `..`).
