@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
+from radgauge.errors import UsageError
 
 FAST = ("-m", "rouge", "--resamples", "20", "--no-cache", "--quiet")
 
@@ -65,3 +66,39 @@ def test_every_correlation_has_a_p_value(counted: Path) -> None:
         row.split() for row in run("-j", counted, *FAST, "-t", "total").splitlines() if "interval" in row
     )
     assert header[-4:] == ["interval", "p", "n", "preferred"]
+
+
+@pytest.fixture
+def by_modality(tmp_path: Path) -> Path:
+    """CT: the better text has the better rating; MR: the worse one has; one case of US, one of nothing."""
+    lines = ["id,reference,candidate,rater,rating,modality"]
+    texts = ("No effusion.", "No large effusion.", "There is an effusion.", "Clear lungs.")
+    for study in range(8):
+        for modality, sign in (("CT", -1), ("MR", 1)):
+            lines.append(
+                f"{modality}{study},No effusion.,{texts[study % 4]},a,{5 + sign * (study % 4)},{modality}"
+            )
+    lines += ["us,No effusion.,No effusion.,a,3,US", "none,No effusion.,No effusion.,a,3,"]
+    file = tmp_path / "ratings.csv"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def test_agreement_by_a_column(by_modality: Path) -> None:
+    found = json.loads(run("-j", by_modality, *FAST, "--by", "modality", "--json"))["by"]
+    value = {name: part["lines"][0]["correlation"]["interval"]["value"] for name, part in found["parts"].items()}
+    assert value == {"CT": pytest.approx(1.0), "MR": pytest.approx(-1.0)}
+    assert (found["too_few"], found["unknown"]) == ({"US": 1}, 1)
+    shown = run("-j", by_modality, *FAST, "--by", "modality")
+    assert "modality = CT: 8 cases" in shown
+    with pytest.raises(UsageError, match="no judged case has a column 'scanner'; there are: modality, system"):
+        run("-j", by_modality, *FAST, "--by", "scanner")
+
+
+def test_a_one_sided_test_has_half_the_p_value(by_modality: Path) -> None:
+    def p(*more: str) -> float:
+        options = ("-m", "rouge", "-m", "bleu:variant=cxr", "--pairs", "--correction", "none", "--json")
+        (pair,) = json.loads(run("-j", by_modality, *FAST[2:], *options, *more))["alignment"]["pairs"]
+        return float(pair["tests"][0]["found"]["p"])
+
+    assert p("--one-sided") == pytest.approx(p() / 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,6 +62,13 @@ def align_cli(
         bool, typer.Option("--pairs", help="Is one metric better? Every two metrics, tested.")
     ] = False,
     test: Annotated[DependentMethod, typer.Option("--test", help="The test of --pairs.")] = "williams1959",
+    one_sided: Annotated[
+        bool,
+        typer.Option("--one-sided", help="--test asks only whether the better metric is better."),
+    ] = False,
+    by: Annotated[
+        str | None, typer.Option("--by", help="Also for each value of this column: modality, anatomy, system.")
+    ] = None,
 ) -> None:
     """Correlate metrics with radiologists: intervals, ceiling, preferences, which metric is better.
 
@@ -76,6 +84,7 @@ def align_cli(
     from radgauge.show.terminal import console
     from radgauge.studies.agreement import align
     from radgauge.studies.failure_modes import failure_modes as find_modes
+    from radgauge.studies.strata import LEAST, split_judgments
 
     if behaviour:
         run_behaviour(judged, say)
@@ -83,9 +92,9 @@ def align_cli(
     judgments = people.read()
     results = read_scores(scores) if scores is not None else judged.score(judgments.cases, say.readings())
     results = others.joined(results)
-    found = align(
+    aligned = partial(
+        align,
         results,
-        judgments,
         targets=target or None,
         kind=kind,
         scope=scope,
@@ -97,20 +106,43 @@ def align_cli(
         correction=correction,
         pairs=pairs,
         test=test,
+        one_sided=one_sided,
     )
+    found = aligned(judgments)
+    strata = split_judgments(judgments, results, by=by) if by is not None else None
+    parts = {value: aligned(part) for value, part in strata.parts.items()} if strata is not None else {}
     counted = [name for name in target or () if name != "rating"]
     modes = find_modes(judgments, targets=counted or None) if failure_modes else ()
     if say.as_json:
-        o.print_json({"alignment": found, "failure_modes": {m.target: m for m in modes}, "seed": sampling.seed})
+        left_out = {"too_few": strata.too_few, "unknown": strata.unknown} if strata is not None else {}
+        o.print_json(
+            {
+                "alignment": found,
+                "failure_modes": {m.target: m for m in modes},
+                **({"by": {"column": by, "parts": parts, **left_out}} if strata is not None else {}),
+                "seed": sampling.seed,
+            }
+        )
         return
     out = console()
     print_alignment(out, found, kind)
     if found.pairs:
-        print_pairs(out, found, kind, test, correction)
+        print_pairs(out, found, kind, f"{test}, one-sided" if one_sided else test, correction)
+    for value, part in parts.items():
+        out.say(f"\n{by} = {value}: {part.cases} cases\n")
+        for correlations in _correlations(part, kind):
+            out.show(correlations)
+            out.print()
     for each in modes:
         print_failure_modes(out, each)
     unit = "studies" if method != "yu2022" else "single cases (as in the paper; too narrow)"
     say.notes(f"{found.cases} cases; positive = agreement; intervals resample {unit}")
+    if strata is not None and strata.too_few:
+        say.notes(
+            f"fewer than {LEAST} cases, not shown: {', '.join(f'{k} ({n})' for k, n in strata.too_few.items())}"
+        )
+    if strata is not None and strata.unknown:
+        say.notes(f"{strata.unknown} cases have no value in the column {by}")
     say.notes(*o.few_cases_note(len({study for study, _ in results.keys_of_cases}), "studies"))
     say.notes(*found.notes, *o.profile_note(results))
 

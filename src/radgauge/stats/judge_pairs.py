@@ -20,6 +20,7 @@ from radgauge.stats.coefficients import association
 from radgauge.stats.corrections import adjust
 from radgauge.stats.correlate import distinct_labels
 from radgauge.stats.dependent import METHODS, DependentTest, compare_correlations
+from radgauge.stats.paired import Alternative
 from radgauge.stats.ranking import CorrelationDifference, correlation_difference
 from radgauge.stats.resample import Labels, Rows, as_rows, check_choice, check_positive
 
@@ -75,6 +76,7 @@ def compare_judges(
     studies: Labels | None = None,
     within: Labels | None = None,
     test: DependentMethod = "williams1959",
+    alternative: Alternative = "two-sided",
     smallest_group: int = 10,
     correction: Correction = "holm",
     level: float = 0.95,
@@ -92,6 +94,7 @@ def compare_judges(
         within: One label per case: the bootstrap takes the mean of the groups' coefficients, and the
             published tests are made in each group, as the paper makes them in each oracle's 50 reports.
         test: A test of `compare_correlations`.
+        alternative: Of that test: two-sided, or "greater", that the first (better) judge's is larger.
         smallest_group: Groups with fewer cases get no test.
         correction: Over all pairs (bootstrap), and over all tests made.
         level: Coverage of the intervals of the differences.
@@ -124,7 +127,7 @@ def compare_judges(
             level=level,
             resamples=resamples,
         )
-        tests = _tests(table[:, i], table[:, j], goal, within, kind, test, smallest_group)
+        tests = _tests(table[:, i], table[:, j], goal, within, kind, test, alternative, smallest_group)
         pairs.append(JudgePair(names[i], names[j], difference, float("nan"), tests))
     return _adjusted(pairs, correction)
 
@@ -141,6 +144,7 @@ def _tests(
     within: Labels | None,
     kind: Kind,
     method: DependentMethod,
+    alternative: Alternative,
     smallest: int,
 ) -> tuple[OverlapTest, ...]:
     known = ~(np.isnan(first) | np.isnan(second) | np.isnan(goal))
@@ -157,7 +161,7 @@ def _tests(
         found, reason = None, f"a group of {n} cases is too small for a test"
         if n >= smallest:
             try:
-                found, reason = compare_correlations(a, b, r_kh=c, n=n, method=method), ""
+                found, reason = compare_correlations(a, b, r_kh=c, n=n, method=method, alternative=alternative), ""
             except InputError as error:  # a constant judge, or two that are copies of each other
                 reason = str(error)
         tests.append(OverlapTest(group, used, a, b, c, n, found, float("nan"), reason))

@@ -152,6 +152,7 @@ def align(
     correction: Correction = "holm",
     pairs: bool = False,
     test: DependentMethod = "williams1959",
+    one_sided: bool = False,
     seed: int = 0,
     resampling: Resampling | None = None,
 ) -> Alignment:
@@ -177,6 +178,8 @@ def align(
         correction: Over all pairs of judges.
         pairs: Also compare every two judges on the first target, by bootstrap and by `test`.
         test: A test of two correlations with one target: hendrickson1970 (Calamida et al.), williams1959, ...
+        one_sided: Whether `test` asks only if the better judge is better (Calamida et al. do). Half the p value:
+            honest where the better one was named before looking.
         seed: Seed of all resampling.
         resampling: Method, level, resamples and seed as one record, instead of them.
     """
@@ -239,6 +242,7 @@ def align(
             studies=studies,
             within=within,
             test=test,
+            alternative="greater" if one_sided else "two-sided",
             correction=correction,
             **how.draw(),
         )

@@ -100,17 +100,17 @@ def _completed(studies: list[Study], *, beside: Path) -> list[Study]:
             images.setdefault(study, []).append(_Image(values["ViewPosition"].upper(), place))
             patients[study] = patient
     found = []
-    for study in studies:
+    for each in studies:
         # Frontal pictures first, PA before AP: who wants one picture of a study takes the first.
-        taken = sorted(images.get(study.id, ()), key=lambda image: (VIEWS.get(image.view, len(VIEWS)), image.path))
+        taken = sorted(images.get(each.id, ()), key=lambda image: (VIEWS.get(image.view, len(VIEWS)), image.path))
         views = {"views": "; ".join(image.view or "-" for image in taken)} if taken else {}
         found.append(
             replace(
-                study,
-                split=study.split or splits.get(study.id, ""),
-                patient=study.patient or patients.get(study.id, ""),
-                images=tuple(image.path for image in taken) or study.images,
-                meta={**study.meta, **views},
+                each,
+                split=each.split or splits.get(each.id, ""),
+                patient=each.patient or patients.get(each.id, ""),
+                images=tuple(image.path for image in taken) or each.images,
+                meta={**each.meta, **views},
             )
         )
     return found

@@ -17,6 +17,9 @@ from radgauge.io.tables import InputTable, Record
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
 
+OWN = {"id", "system", "rater", "rating", "category", "significant", "count", "reference", "candidate"}
+"""Columns with a meaning of their own; all others are kept with the cases."""
+
 
 def read_long_table(path: Path) -> Judgments:
     """Judgments from one long table."""
@@ -36,7 +39,9 @@ def read_long_table(path: Path) -> Judgments:
         key = (word(table, record, "id"), system)
         rater = word(table, record, "rater")
         references = tuple(filter(None, [cell(record.values.get("reference"))]))
-        cases.setdefault(key, Case(key[0], cell(record.values.get("candidate")), references, system))
+        if key not in cases:
+            meta = {name: cell(value) for name, value in record.values.items() if name not in OWN}
+            cases[key] = Case(key[0], cell(record.values.get("candidate")), references, system, meta=meta)
         if cell(record.values.get("rating")).strip():
             if key in ratings.setdefault(rater, {}):
                 raise InputError(f"{table.place(record)}: rater {rater!r} rates {key} twice")
