@@ -148,6 +148,16 @@ def test_an_oracle_on_stored_graphs_goes_on_after_a_report_without_one(tmp_path:
     assert (found.corpus_id, found.score) == ("1", pytest.approx(0.2))
 
 
+def test_graphs_of_a_table_with_one_report_per_row(tmp_path: Path) -> None:
+    table, dump = tmp_path / "reports.csv", tmp_path / "graphs.json"
+    table.write_text("id,report\n1,Small left effusion.\n2,\n3,No edema.\n")
+    done = CliRunner().invoke(app, ["read", str(table), "--graphs", str(dump)])
+    assert done.exit_code == 0, done.output
+    graphs = read_graphs(dump)
+    assert list(graphs) == ["1", "3"]
+    assert {entity["tokens"] for entity in graphs["3"]["entities"].values()} == {"edema"}
+
+
 def test_graphs_of_a_table_are_written_and_scored_again(tmp_path: Path) -> None:
     table, dump = tmp_path / "reports.csv", tmp_path / "graphs.json"
     table.write_text("id,reference,candidate\n1,Small left effusion.,Left effusion.\n2,No edema.,\n")

@@ -17,7 +17,7 @@ def write_table_graphs(table: Path | None, output: Path, *, models: str, form: o
     """Write a graph per report, and return a sentence about it.
 
     Args:
-        table: Reports as `radgauge score` reads them.
+        table: Reports as `radgauge score` reads them, or one report per row: id and report; or a corpus.
         output: A .json file; `radgraph` reads it back as `models`.
         models: Profile of the graphs, and optionally the network: "published", "published:radgraph-xl".
         form: How the table is read.
@@ -31,19 +31,34 @@ def write_table_graphs(table: Path | None, output: Path, *, models: str, form: o
         raise UsageError(f"graphs are written as .json, got {output.name!r}")
     if table is None:
         raise UsageError("no reports given: name a table of reports")
-    cases = read_cases(table, columns=form.roles, section=form.section, encoding=form.encoding).cases
+    if _only_reports(table, form):
+        texts = {case.id: case.references[0] for case in form.references(table).cases}
+    else:
+        texts = _texts(read_cases(table, columns=form.roles, section=form.section, encoding=form.encoding).cases)
     named = next((name for name in NETWORKS if models.endswith(f":{name}")), None)
     network = named or NETWORKS[0]
     profile = models.removesuffix(f":{named}")  # a profile or folder alone where no network is named
     metric = RadGraph(models=profile, network=network)
     reading = o.ReadingOutput().readings()
-    texts = {key: text for key, text in _texts(cases).items() if text.strip()}
+    texts = {key: text for key, text in texts.items() if text.strip()}
     graphs = dict(zip(texts, metric.graphs(list(texts.values()), reading=reading), strict=True))
     read = {key: graph for key, graph in graphs.items() if "unread" not in graph}
     reader = metric.parts()["reader"]
     write_graphs(output, read, source=f"{EMBEDDED_SOURCE}: {reader}" if profile == "embedded" else reader)
     left = f"; {len(graphs) - len(read)} reports are too long for the network" if len(read) < len(graphs) else ""
     return f"wrote {output}: {len(read)} graphs{left}"
+
+
+def _only_reports(table: Path, form: o.ReportForm) -> bool:
+    """Whether a table has no candidates: it holds one report per row."""
+    from radgauge.io.tables import iter_records
+    from radgauge.io.tables.column_names import NAMES, plain
+
+    if table.is_dir():
+        return True
+    first = next(iter_records(table, encoding=form.encoding), None)
+    candidates = {*sum(NAMES["candidate"], ()), *map(plain, (form.roles or {}).get("candidate", ()))}
+    return first is not None and not candidates & {plain(name) for name in first.values}
 
 
 def _texts(cases: Sequence[Case]) -> dict[str, str]:
