@@ -55,6 +55,7 @@ def demo_cli(
     out.print(f"\nCould the differences to {systems[0]!r} be chance? Paired permutation tests, Holm corrected:\n")
     print_comparisons(out, compare(results, baseline=systems[0], seed=seed))
     _worst(out, case_file.cases, results, reading)
+    _audit(out, case_file.cases, reading, systems[0], seed)
     make_folder(folder)
     scores, page = folder / "scores.jsonl", folder / "report.html"
     about = {"seed": seed, "input": case_file.provenance.as_dict()}
@@ -83,6 +84,19 @@ def _favourites(out: Terminal, lines: list[Summary]) -> None:
     out.print()
     for system, columns in first.items():
         out.say(f"{system} comes first by {', '.join(columns)}")
+
+
+def _audit(out: Terminal, cases: tuple[Case, ...], reading: Readings, system: str, seed: int) -> None:
+    """What two rewards give to texts that nobody wants."""
+    from radgauge.rewards import audit, reward
+    from radgauge.show.tables import Column, table
+
+    rewards = [reward(name, name=name, reading=reading) for name in ("bleu", "errors")]
+    grid = audit([case for case in cases if case.system == system], rewards, seed=seed).grid()
+    out.print(f"\nAs rewards for training: what texts get that nobody wants, beside the reports of {system!r}:\n")
+    heads = [Column(name, right=place > 0) for place, name in enumerate(grid.headers)]
+    out.show(table(*heads, rows=[tuple(row) for row in grid.rows]))
+    out.say(*grid.notes)
 
 
 def _worst(out: Terminal, cases: tuple[Case, ...], results: Results, reading: Readings) -> None:

@@ -104,7 +104,9 @@ class ReportReading(Tabular):
 
     def __repr__(self) -> str:
         understood = "" if math.isnan(self.coverage) else f", {self.coverage:.0%} of its words understood"
-        head = f"<reading of {len(self.sentences)} sentences: {len(self.mentions)} mentions{understood}>"
+        sentences, mentions = len(self.sentences), len(self.mentions)
+        counted = f"{sentences} sentence{'s' * (sentences != 1)}: {mentions} mention{'s' * (mentions != 1)}"
+        head = f"<reading of {counted}{understood}>"
         return "\n".join([head, *(f"  {m.text}: {m.kind}, {m.assertion}" for m in self.mentions[:ROWS])])
 
     def _repr_html_(self) -> str:
