@@ -110,6 +110,21 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert not left, f"import cycles among {sorted(left)}, or below them"
 
 
+# The core's dependencies (markupsafe is jinja2's own); then what is imported only where it is known to be there.
+PACKAGES = {"numpy", "scipy", "typer", "rich", "jinja2", "markupsafe"} | {"torch", "medspacy", "IPython"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_only_packages_that_an_install_brings(path: Path) -> None:
+    named: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            named |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            named.add(node.module.split(".")[0])
+    assert named - sys.stdlib_module_names - {"radgauge"} <= PACKAGES
+
+
 def _run(code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -13,7 +13,8 @@ import typer
 from typer.testing import CliRunner
 
 from radgauge.cli import VERBS, app
-from radgauge.cli.options import command
+from radgauge.cli.options import Output, command
+from radgauge.show.progress import tell, working
 
 MOST_OWN = 20
 
@@ -93,3 +94,24 @@ def test_ls_shows_one_metric_with_the_values_of_its_settings() -> None:
     assert found["directions"]["errors_total"] is False
     refused = CliRunner().invoke(app, ["ls", "blue"])
     assert "did you mean 'bleu'" in str(refused.exception)
+
+
+def test_a_quiet_verb_draws_no_progress() -> None:
+    made, drawn = typer.Typer(), []
+
+    class Page:
+        def draw(self, text: str) -> None:
+            drawn.append(text)
+
+        def clear(self) -> None:
+            pass
+
+    @command(made, "draw")
+    def draw(say: Output = Output()) -> None:  # noqa: B008
+        """Draw."""
+        with working("drawing", on=Page()) as progress:
+            drawn.append("shown" if progress is tell else "silent")
+
+    for arguments in (["--quiet"], []):
+        assert CliRunner().invoke(made, arguments).exit_code == 0
+    assert drawn == ["silent", "shown"]

@@ -59,11 +59,14 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
 
         @functools.wraps(function)
         def run(**values: Any) -> None:
+            from radgauge.show.progress import silence
+
             made = {
                 group: kind(**{field.name: values.pop(field.name) for field in dataclasses.fields(kind)})
                 for group, kind in groups.items()
             }
-            function(**values, **made)
+            with silence(any(getattr(group, "quiet", False) for group in made.values())):
+                function(**values, **made)
 
         del run.__wrapped__  # or inspect would look through to the groups
         run.__dict__["__signature__"] = inspect.Signature(flat)
@@ -423,19 +426,14 @@ class ReadingOutput(Output):
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor write the reading cache.")] = False
 
     def readings(self) -> Readings:
-        """Readings with the user's cache; what takes long shows a line on stderr unless it is to be quiet."""
-        import click
-
+        """Readings with the user's cache."""
         from radgauge.cache import Cache
         from radgauge.cli.resume import keeps
         from radgauge.reading import Readings
-        from radgauge.show.progress import silence
 
         cache = None if self.no_cache else Cache()
         if cache is not None:
             keeps(lambda: cache.used > 0)
-        if context := click.get_current_context(silent=True):
-            context.with_resource(silence(self.quiet))
         return Readings(cache=cache)
 
 
