@@ -51,9 +51,7 @@ def main(corpus: Path | None) -> None:
     learned = timed(f"comet, {PAIRS} pairs, reports read before", lambda: metric.measure(cases, reading=reading))
     timed("  the same again", lambda: metric.measure(cases, reading=reading))
     direct = load("errors")
-    target = timed(
-        f"errors, {PAIRS} pairs, reports read before", lambda: direct.measure(cases, reading=reading)
-    )
+    target = timed(f"errors, {PAIRS} pairs, reports read before", lambda: direct.measure(cases, reading=reading))
     print(f"comet takes {learned / target:.2f} times as long as its target")
 
     some = np.arange(min(500, len(texts)))

@@ -94,6 +94,11 @@ def test_masks_and_white_space_stay() -> None:
             r"candidate has half a character \(surrogate '\\ud83d'\) at pos",
         ),
         ([{"id": "\ud83d", "candidate": "a"}], "id has half a character"),
+        ([Case("\ud83d", "a")], "record 1: id has half a character"),
+        ([Case("1", "a\ud83d")], r"record 1 \(id '1'\): candidate has half a character"),
+        ([Case("1", "a", ("b", "\ud83d"))], "reference has half a character"),
+        ([Case("1", "a", system="\ud83d")], "system has half a character"),
+        ([Case("1", "a", meta={"age": "\ud83d"})], "age has half a character"),
         ([{"id": "1", "text": "a"}], "cases: no candidate column"),
     ],
 )

@@ -98,7 +98,7 @@ def as_cases(
     for number, item in enumerate(items, start=1):
         where = f"record {number}"
         new = (
-            [item]
+            [_writable(item, where)]
             if isinstance(item, Case)
             else build_cases(item, roles=_known(roles), where=where, number=number)
         )
@@ -106,6 +106,20 @@ def as_cases(
         places += [where] * len(new)
     check_unique(cases, places=places)
     return cases
+
+
+def _writable(case: Case, where: str) -> Case:
+    """The case, if all that it says can be written to a file."""
+    check_characters(case.id, f"{where}: id")
+    place = f"{where} (id {case.id!r})"
+    check_characters(case.system, f"{place}: system")
+    check_characters(case.candidate, f"{place}: candidate")
+    for text in case.references:
+        check_characters(text, f"{place}: reference")
+    for name, value in case.meta.items():
+        check_characters(str(name), f"{place}: the name of a column")
+        check_characters(str(value), f"{place}: {name}")
+    return case
 
 
 def _known(roles: Columns | None) -> Columns:

@@ -133,11 +133,13 @@ def _seconds(run: Callable[[], object], *, best_of: int) -> float:
     return best
 
 
-def exponent(make_run: Callable[[int], Callable[[], object]], *, size: int) -> float:
+def exponent(
+    make_run: Callable[[int], Callable[[], object]], *, size: int, tries: tuple[int, ...] = (1, 3, 5)
+) -> float:
     """The exponent of the cost between `size` and `TIMES * size`; a first suspicion is measured again."""
     small, large = make_run(size), make_run(TIMES * size)
     found = math.inf
-    for best_of in (1, 3, 5):
+    for best_of in tries:
         long = _seconds(large, best_of=best_of)
         if long < NEGLIGIBLE:
             return 0.0
@@ -152,7 +154,8 @@ def _too_steep(prepare: Prepared, *, size: int, blocks: bool = False) -> dict[st
     prepare("A small left effusion. The heart is normal in size.")()
     found = {}
     for name, shape in SHAPES.items():
-        steepness = exponent(lambda n, shape=shape: prepare(shape(n)), size=size)
+        tries = (1,) if blocks else (1, 3, 5)
+        steepness = exponent(lambda n, shape=shape: prepare(shape(n)), size=size, tries=tries)
         if steepness > MOST and blocks:
             steepness = exponent(lambda n, shape=shape: prepare(shape(n)), size=TIMES * size)
         if steepness > MOST:

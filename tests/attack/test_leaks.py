@@ -31,6 +31,14 @@ VERBS = {
     "layman write": "layman write report.txt --check",
     "layman score": "layman score cases.csv --resamples 20",
     "layman readability": "layman readability cases.csv",
+    "layman build": "layman build reports.csv --out asked/sets",
+    "layman agree": "layman agree judged.csv --resamples 20",
+    "layman training": "layman training cases.csv --size a=10 --size b=20 --resamples 20",
+    "layman robustness": "layman robustness",
+    "fit errors": "fit errors -j judged.csv -t rating -o asked/errors.json",
+    "fit ratescore": "fit ratescore -j judged.csv --trials 2 --resamples 20 -t rating -o asked/ratescore.json",
+    "train ner": "train ner reports.csv --annotate -o asked/annotated.json",
+    "demo": "demo",
     "read": "read report.txt",
     "read graphs": "read one_system.csv --graphs asked/graphs.json",
     "models": "models list",
@@ -63,6 +71,8 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     Path("no_header.csv").write_text(texts)
     ratings = [f"s{n},{system},r1,{n + (system == 'b')}" for system in "ab" for n in range(4)]
     Path("ratings.csv").write_text("\n".join(["id,system,rater,rating", *ratings]) + "\n")
+    judged = [f"{row},r1,{place / 8}" for place, row in enumerate(rows)]
+    Path("judged.csv").write_text("\n".join(["id,system,reference,candidate,rater,rating", *judged]) + "\n")
     triple = {"original": REFERENCES[0], "rewrite": REFERENCES[0] + " ", "opposite": f"{NAME} has no effusion."}
     Path("triples.jsonl").write_text("".join(json.dumps({"id": str(n), **triple}) + "\n" for n in range(3)))
     given = set(work.iterdir())

@@ -115,6 +115,11 @@ def test_thousands_of_lines_are_read(name: str) -> None:
     ATTACKED[name][0]("No effusion.\n" * (100_000 if name == "words" else 10_000))
 
 
+def _whole(rng: random.Random) -> str:
+    """A hostile text without half characters, which are refused where cases come in."""
+    return hostile_text(rng).encode("utf-8", "replace").decode()
+
+
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("name", [name for name in metric_names() if name != "vlscore"])
 def test_no_text_costs_a_metric_its_run(name: str, fuzz_seed: int, fuzz_count: int) -> None:
@@ -126,7 +131,7 @@ def test_no_text_costs_a_metric_its_run(name: str, fuzz_seed: int, fuzz_count: i
     for start in range(fuzz_seed, fuzz_seed + max(count, 1), BATCH):
         rng = random.Random(start)
         cases = [
-            Case(str(start + i), hostile_text(rng), tuple(hostile_text(rng) for _ in range(rng.randint(1, 2))))
+            Case(str(start + i), _whole(rng), tuple(_whole(rng) for _ in range(rng.randint(1, 2))))
             for i in range(min(BATCH, count))
         ]
         scores = score(cases, metric, reading=reading.fork())[name]

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from radgauge.cli import app
 from radgauge.errors import InputError, ModelError, UsageError
-from radgauge.models.text.ratener import LABELS
+from radgauge.models.text.ratener import LABELS, RateNer
 from radgauge.models.text.span_ner import SpanNer, all_spans
 from radgauge.training.annotate_ner import annotate, read_proposals
 from radgauge.training.ner import NerSettings, evaluate, predict_ner, train_ner
@@ -141,6 +141,13 @@ def test_it_learns_resumes_and_is_used(start: Path, tmp_path: Path, scheme: str)
     metric = load("ratescore", ner=str(tmp_path / "whole"))
     case = {"id": "1", "candidate": "No pleural effusion.", "reference": "No pleural effusion."}
     assert score([case], metric)["ratescore"].headline[0] == pytest.approx(1.0, abs=1e-5)
+    reader = SpanNer(str(tmp_path / "whole")) if scheme == "span" else RateNer(str(tmp_path / "whole"))
+    text = "No pleural effusion."
+    (entities,) = reader.read([text])
+    packed = reader.pack(entities, text)
+    assert entities
+    assert b"effusion" not in packed.lower()
+    assert reader.unpack(packed, text) == entities
     assert predict_ner(str(tmp_path / "whole"), [("Signs", "of", "pneumonia", ".")]) == [[(2, 2, "DISEASE")]]
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import typer
-
 from radgauge.cli import options as o
+from radgauge.cli.lines import echo
 
 cache = o.subjects("cache", "The cache of readings on this machine.")
 
@@ -34,4 +33,4 @@ def clear_cli() -> None:
     """Remove every cached reading."""
     from radgauge.cache import Cache
 
-    typer.echo(f"removed {Cache().clear():,} readings")
+    echo(f"removed {Cache().clear():,} readings")

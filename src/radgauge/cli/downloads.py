@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import typer
 
+from radgauge.cli.lines import echo
+
 
 def agree(metrics: Sequence[str] | None, *, yes: bool) -> None:
     """Ask before anything is downloaded.
@@ -33,7 +35,7 @@ def agree(metrics: Sequence[str] | None, *, yes: bool) -> None:
     known = sum(each.megabytes for each in missing)
     plan = f"{len(missing)} checkpoints will be fetched into {models_dir()}, {known} MB and more: {listed}"
     if yes:
-        typer.echo(f"radgauge: {plan}", err=True)
+        echo(f"radgauge: {plan}", err=True)
     elif not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{plan}; to agree, add --yes (or `radgauge models fetch` them first)")
     elif not typer.confirm(f"{plan}. Go on?", err=True):

@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import typer
-
+from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
-from radgauge.show.wording import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +26,7 @@ def open_model(journal_path: Path, limits: Limits) -> Iterator[tuple[LanguageMod
     from radgauge.llm import Journal, LanguageModel, server_from_environment
 
     server = server_from_environment()
-    typer.echo(f"note: {visible(server.notice)}", err=True)
+    echo(f"note: {server.notice}", err=True)
     with Journal(journal_path) as journal:
         keeps(lambda: len(journal) > 0)
         model = LanguageModel(
@@ -62,7 +60,7 @@ class CostLine:
             sys.stderr.flush()
         elif now - self._logged >= _LOG_EVERY:
             self._logged = now
-            typer.echo(text, err=True)
+            echo(text, err=True)
 
     def text(self, task: str, progress: Progress, seconds: float) -> str:
         """The line after so many seconds."""

@@ -9,7 +9,7 @@ import typer
 from radgauge.cli import layman_build as layman_build  # adds its subjects
 from radgauge.cli import options as o
 from radgauge.cli.layman_studies import LayText, OtherMetrics, layman, print_captioned
-from radgauge.show.wording import visible
+from radgauge.cli.lines import echo
 
 
 @o.command(layman, "write")
@@ -34,17 +34,17 @@ def write_cli(
 
     text = o.report_text(report)
     lay = plain_language(text)
-    typer.echo(visible(lay))
+    echo(lay)
     if not check:
         return
     explained = LayFidelity().explain(Case("report", lay, (text,)), reading=Readings())
     if explained is None or not explained.notes:
-        typer.echo("nothing that can be checked was read", err=True)
+        echo("nothing that can be checked was read", err=True)
         return
-    typer.echo(f"lay_fidelity {explained.values['lay_fidelity']:.3f}", err=True)
+    echo(f"lay_fidelity {explained.values['lay_fidelity']:.3f}", err=True)
     for note in explained.notes:
         if note.kind != "matched":
-            typer.echo(visible(note.text), err=True)
+            echo(note.text, err=True)
 
 
 @o.command(layman, "score")

@@ -10,6 +10,7 @@ import typer
 
 from radgauge.cli import options as o
 from radgauge.cli.layman_studies import EncoderName, layman
+from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
 from radgauge.files import write_file
 
@@ -116,19 +117,17 @@ def build_cli(
         finally:
             if line is not None:
                 line.clear()
-                typer.echo(f"note: {usage_text(model.usage)}", err=True)
+                echo(f"note: {usage_text(model.usage)}", err=True)
             _draw(out)
         if stopped:
-            typer.echo(
-                f"note: {stopped}; what is finished is in {out}; a larger --max-cost goes on there", err=True
-            )
+            echo(f"note: {stopped}; what is finished is in {out}; a larger --max-cost goes on there", err=True)
             return
     if say.as_json:
         o.print_json(built)
     else:
         print_built(built)
     if not built.pairs:
-        typer.echo(f"note: no lay text passed the checks; {out / 'sentences.jsonl'} says why for each", err=True)
+        echo(f"note: no lay text passed the checks; {out / 'sentences.jsonl'} says why for each", err=True)
     else:
         say.tell(f"wrote {out}; use it: radgauge score ... -m layman:sentences={out / 'sentences.tsv'}")
 
@@ -151,8 +150,8 @@ def export_check_cli(
     from radgauge.plain_language.human_check import export_check
 
     drawn = export_check(folder, output, count=count, seed=seed)
-    typer.echo(f"wrote {drawn} pairs to {output}: fill in the column matches with yes or no", err=True)
-    typer.echo(f"then run: radgauge layman import-check {folder} {output}", err=True)
+    echo(f"wrote {drawn} pairs to {output}: fill in the column matches with yes or no", err=True)
+    echo(f"then run: radgauge layman import-check {folder} {output}", err=True)
 
 
 @o.command(layman, "import-check")
@@ -176,11 +175,11 @@ def import_check_cli(
     if as_json:
         o.print_json(found)
         return
-    typer.echo(
+    echo(
         f"{found.by}: {found.accepted} of {found.judged} pairs match, {found.share:.1%} "
         f"{interval(found.low, found.high)}; {found.blank} without a verdict"
     )
-    typer.echo(
+    echo(
         f"{found.rejected} rejected pairs are left out; the sentence set now holds {found.pairs} pairs, "
         f"{found.lay_reports} reports have a lay version",
         err=True,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.lines import echo
 
 models = o.subjects("models", "Published checkpoints: list, fetch, verify.")
 
@@ -84,9 +85,9 @@ def fetch_cli(
     for each in {each.name: each for each in wanted}.values():
         here = find(each)
         if here is not None:
-            typer.echo(f"{each.name}: {here}")
+            echo(f"{each.name}: {here}")
             continue
-        typer.echo(f"{each.name}: {fetch(each, progress=None if quiet else bars('fetching'))}")
+        echo(f"{each.name}: {fetch(each, progress=None if quiet else bars('fetching'))}")
 
 
 @o.command(models, "verify")

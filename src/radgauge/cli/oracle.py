@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.resume import keeps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +61,7 @@ def oracle_cli(
 
       radgauge oracle --corpus annotation.json --corpus-split train --queries-split test -m radgraph --top 5
     """
+    from radgauge.cache import Cache
     from radgauge.errors import UsageError
     from radgauge.show.terminal import console
     from radgauge.studies.oracle import Corpus, oracle
@@ -78,9 +80,19 @@ def oracle_cli(
     column = judge.columns[0]
     # Reading with the embedded rules is faster than reading a cache of large readings would be.
     reading = dataclasses.replace(say, no_cache=say.no_cache or models == "embedded").readings()
+    cache = None if say.no_cache else Cache()
+    if cache is not None:
+        keeps(lambda: cache.used > 0)
     place = Corpus.of(searched.cases)
     matches = oracle(
-        place, asked.cases, metric=judge, top=top, fallback=fallback, reading=reading, progress=say.progress()
+        place,
+        asked.cases,
+        metric=judge,
+        top=top,
+        fallback=fallback,
+        reading=reading,
+        progress=say.progress(),
+        cache=cache,
     )
     about = {
         "metric": judge.signature(),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.lines import echo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,12 +176,12 @@ def write_llm_triples(texts: Mapping[str, str], output: Path, *, server: o.Serve
         finally:
             line.clear()
             write_triples(output, found)
-            typer.echo(f"note: {usage_text(model.usage)}", err=True)
-    typer.echo(f"{len(found)} triples from {len(sentences)} sentences with findings", err=True)
+            echo(f"note: {usage_text(model.usage)}", err=True)
+    echo(f"{len(found)} triples from {len(sentences)} sentences with findings", err=True)
     for why, count in refused.most_common():
-        typer.echo(f"note: given up: {count} because {why}", err=True)
+        echo(f"note: given up: {count} because {why}", err=True)
     if stopped:
-        typer.echo(f"note: {stopped}; a larger --max-cost goes on", err=True)
+        echo(f"note: {stopped}; a larger --max-cost goes on", err=True)
 
 
 def _print_study(out: Terminal, study: SensitivityStudy) -> None:

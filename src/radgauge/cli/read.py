@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.lines import echo
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -63,7 +64,7 @@ def read_cli(
     if graphs is not None:
         from radgauge.cli.read_table import write_table_graphs
 
-        typer.echo(write_table_graphs(report, graphs, models=models, form=form))
+        echo(write_table_graphs(report, graphs, models=models, form=form))
         return
     if compare is not None:
         from radgauge.cli import read_compare

@@ -9,6 +9,7 @@ import typer
 
 from radgauge.choices import Correction
 from radgauge.cli import options as o
+from radgauge.cli.lines import echo
 from radgauge.files import check_folder, sha256_of
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def report_cli(
             {"page": str(output), "tables": {key: to_records(each) for key, each in report.tables.items()}}
         )
     else:
-        typer.echo(str(output))
+        echo(str(output))
     say.tell(f"wrote {output} ({size / 1e6:.2f} MB): open it in a browser, it needs nothing else")
     if written:
         say.tell(f"and {len(written)} tables and plots, first {written[0]}")

@@ -11,6 +11,7 @@ import typer
 
 from radgauge.choices import Section
 from radgauge.cli import options as o
+from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
 
 train = o.subjects("train", "Train models of your own.")
@@ -219,7 +220,7 @@ def estimator_cli(
         o.print_json({"folder": str(output), "best": trained.best, "epochs": list(trained.epochs)})
         return
     best = trained.best
-    typer.echo(f"best epoch {best.epoch}: validation Kendall tau {best.val_kendall:.4f}; checkpoint in {output}")
+    echo(f"best epoch {best.epoch}: validation Kendall tau {best.val_kendall:.4f}; checkpoint in {output}")
 
 
 def _sizes(text: str | None) -> tuple[int, ...] | None:
@@ -328,4 +329,4 @@ def sample_study_cli(
         o.print_json(sample.counts)
         return
     for name, value in sample.counts.items():
-        typer.echo(f"{name}: {value}")
+        echo(f"{name}: {value}")

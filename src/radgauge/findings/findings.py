@@ -24,6 +24,10 @@ SAME = numbers()["similarity"]["same"]
 """Similarity from which two findings of one report that share a place are one finding said twice."""
 
 
+OTHERS = 8
+"""Further concepts of one claim that are kept: each is compared with each of another claim's."""
+
+
 class Finding(NamedTuple):
     """One claim of a report.
 
@@ -148,7 +152,7 @@ def _position(a: str, b: str) -> str:
 
 
 def union(a: Finding, b: Finding) -> Finding:
-    others = tuple(dict.fromkeys(c for c in (*a.others, *b.concepts) if c != a.concept))
+    others = tuple(dict.fromkeys(c for c in (*a.others, *b.concepts) if c != a.concept))[:OTHERS]
     return Finding(
         concept=a.concept,
         others=others,

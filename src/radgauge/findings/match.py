@@ -18,7 +18,7 @@ from radgauge.findings.numbers import numbers
 from radgauge.findings.open_claims import OPEN, likeness
 from radgauge.findings.places import place_names, severity_name, side_name
 
-COMPARED = 100
+COMPARED = 50
 """Findings of one report that are held against those of another at once."""
 _NUMBERS = numbers()["match"]
 SAME_SIZE = _NUMBERS["same_size"]  # relative difference of measurements that is still the same

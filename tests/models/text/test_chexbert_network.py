@@ -79,7 +79,9 @@ def test_long_texts_are_counted(folder: Path, seeded: ModuleType, caplog: pytest
 def test_readings_survive_the_cache(folder: Path) -> None:
     reader = chexbert_reader(str(folder))
     reading = reader.read(["No effusion."])[0]
-    again = reader.unpack(reader.pack(reading, ""), "")
+    packed = reader.pack(reading, "No effusion.")
+    assert len(packed) == 14 + 4 * len(reading.embedding)  # classes and numbers: there is no room for words
+    again = reader.unpack(packed, "No effusion.")
     assert again.classes == reading.classes
     assert (again.embedding == reading.embedding).all()
     with pytest.raises(ValueError, match="too short"):

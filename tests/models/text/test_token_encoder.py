@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import radgauge as rg
+from radgauge.cache import Cache
 from radgauge.errors import ModelError
 from radgauge.metrics import bertscore
 from radgauge.metrics.bertscore import BertScore
 from radgauge.models.text.token_encoder import TokenEncoder
 from radgauge.models.text.token_vectors import TokenVectors
+from radgauge.reading import Readings
 
 from ..conftest import fixture
 
@@ -135,3 +137,11 @@ def test_many_texts_are_read_in_blocks_and_forgotten(
     assert sorted(read) == sorted({text for pair in pairs(seeded) for text in pair})  # each once
     assert not any(reading._known.values())
     assert caplog.text == warned
+
+
+def test_vectors_of_tokens_are_not_kept_on_disk(folder: Path, tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    metric = BertScore(models=str(folder), encoder="bert", layer=1)
+    case = rg.Case("1", "Quibblewick has an effusion.", ("No effusion.",))
+    assert rg.score([case], [metric], reading=Readings(cache=cache))["bertscore"].keys == (("1", "system"),)
+    assert cache.info().entries == 0

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from radgauge.cache import Cache
 from radgauge.errors import UsageError
 from radgauge.metric import Metric, unaliased
 from radgauge.reading import Progress, Readings
 from radgauge.registry import load
 from radgauge.studies.oracle.corpus import Corpus, Reports, as_pairs
+from radgauge.studies.oracle.kept import KeptMatches
 from radgauge.studies.oracle.ranking import DECIMALS, Found
 
 NAMES = {"bleu2_cxr": "bleu:variant=cxr"}
@@ -74,6 +76,7 @@ def oracle(
     models: str = "embedded",
     reading: Readings | None = None,
     progress: Progress | None = None,
+    cache: Cache | None = None,
 ) -> list[Retrieved]:
     """The best-scoring reports of a corpus for every query, exactly.
 
@@ -90,6 +93,7 @@ def oracle(
         models: Profile of a metric given by name.
         reading: Shared readings.
         progress: Told how many queries are done.
+        cache: Where matches are kept, so that a search that was stopped goes on; None keeps nothing.
 
     Returns:
         Matches in the order of the queries, best first; one without text where a query cannot be judged.
@@ -104,11 +108,15 @@ def oracle(
     place = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
     asked = as_pairs(queries, what="queries")
     distinct = list(dict.fromkeys(text for _, text in asked if text.strip()))
-    search = search_for(judge)(
-        judge, place.texts, queries=distinct, top=top, reading=reading if reading is not None else Readings()
-    )
-    found: dict[str, Found] = {}
-    for number, (text, result) in enumerate(zip(distinct, search, strict=True), start=1):
+    search = search_for(judge)
+    kept = KeptMatches(cache, metric=judge, texts=place.texts, top=top, search=search.__module__)
+    found = kept.known(distinct)
+    left = [text for text in distinct if text not in found]
+    shared = reading if reading is not None else Readings()
+    results = search(judge, place.texts, queries=left, top=top, reading=shared) if left else ()
+    for number, (text, result) in enumerate(
+        zip(left, kept.keeping(left, results), strict=True), start=len(found) + 1
+    ):
         found[text] = result
         if progress is not None:
             progress("queries", number, len(distinct))

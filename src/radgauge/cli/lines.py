@@ -1,0 +1,12 @@
+"""Plain lines of the verbs: how names and texts of others reach the terminal outside of tables."""
+
+from __future__ import annotations
+
+import typer
+
+from radgauge.show.wording import visible
+
+
+def echo(text: object, *, err: bool = False) -> None:
+    """Print a line as it is, but for signs that would steer the terminal."""
+    typer.echo(visible(str(text)), err=err)
