@@ -6,6 +6,8 @@ left out, and statements of normality become denials.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from radgauge.findings.findings import NOT_NORMAL, Denial, Finding, Findings, Knowledge
@@ -66,6 +68,8 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
                 denied.append(denial)
             elif _stands_alone(index, mentions):  # "Normal study."
                 denied.append(_denial(mention)._replace(concepts=frozenset((_ABNORMAL,)), normal=True))
+    starts = [start for start, _, _ in reading.sentences]
+    denied = [_limited(each, reading, bisect_right(starts, each.span[0]) - 1) for each in denied]
     _place_devices(claims, reading, knowledge)
     _number(claims, reading)
     _weigh(claims, reading, knowledge.rules)
@@ -170,7 +174,7 @@ def _disputed(present: Sequence[Finding], denied: Sequence[Denial]) -> frozenset
     """Findings that the report denies in the same breath: it claims them here and rules them out there."""
     denied_at: dict[str, list[int]] = {}
     for denial in denied:
-        if not denial.sides and not denial.severity:
+        if not denial.sides and not denial.severity and not denial.only:
             for concept in denial.concepts:
                 denied_at.setdefault(concept, []).append(denial.span[0])
     return frozenset(
@@ -278,6 +282,27 @@ def _denial(mention: Mention) -> Denial:
     return Denial(
         frozenset((mention.concept,)), SIDES[said.laterality], severity, False, (mention.start, mention.end)
     )
+
+
+_NEW = re.compile(r"\b(?:new|interval)\W+(?:[\w-]+\W+){0,3}$", re.IGNORECASE)
+_SERIOUS = re.compile(
+    r"\b(?:suspicious|concerning|worrisome)\W+(?:[\w-]+\W+){0,2}$", re.IGNORECASE
+)
+_REST = re.compile(
+    r"\b(?:otherwise|elsewhere|remain(?:der|ing)|the rest|rest of|apart from|aside from|except|other than|else)\b",
+    re.IGNORECASE,
+)
+
+
+def _limited(denial: Denial, reading: ReportReading, sentence: int) -> Denial:
+    """The denial with what it leaves open: "no new nodule", "no suspicious nodule", "lungs otherwise clear"."""
+    start, end, _ = reading.sentences[sentence]
+    before = reading.text[start : denial.span[0]]
+    if denial.normal:
+        return denial._replace(only="rest") if _REST.search(reading.text[start:end]) else denial
+    if _NEW.search(before):
+        return denial._replace(only="new")
+    return denial._replace(only="rest") if _SERIOUS.search(before) else denial
 
 
 def _normality(mention: Mention, anatomy: Sequence[Mention], lexicon: Lexicon) -> Denial | None:

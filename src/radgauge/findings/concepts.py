@@ -34,6 +34,7 @@ class ConceptSimilarity:
     def __init__(self, lexicon: Lexicon) -> None:
         table = tomllib.loads((DATA / "families.toml").read_text(encoding="utf-8"))
         self._wide = frozenset(table["wide"]["concepts"])
+        self._sketch = self._wide.union(table["sketch"]["concepts"])
         self._families: dict[str, list[tuple[int, float]]] = {}
         for number, family in enumerate(table["family"]):
             for concept in family["concepts"]:
@@ -69,6 +70,10 @@ class ConceptSimilarity:
     def is_wide(self, name: str) -> bool:
         """Whether a concept says almost nothing."""
         return name in self._wide
+
+    def is_sketch(self, name: str) -> bool:
+        """Whether a concept says how something looks and not what it is."""
+        return name in self._sketch or name.startswith(OPEN)
 
     def _related(self, a: str, b: str) -> bool:
         """Whether one is the other, or lies above it."""

@@ -81,6 +81,8 @@ class Denial(NamedTuple):
         normal: Whether it is a statement of normality ("lungs are clear") and not a plain negation.
         span: Where the report says so.
         places: Anatomy that a statement of normality speaks of.
+        only: "new" for "no new nodule", which leaves the known ones; "rest" for "otherwise clear", which leaves
+            what the report has named; "" = all.
     """
 
     concepts: frozenset[str]
@@ -89,6 +91,7 @@ class Denial(NamedTuple):
     normal: bool
     span: Span
     places: frozenset[str] = frozenset()
+    only: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ a wrong location, another kind of finding there is another finding."""
 ONE_NAMES_IT = _NUMBERS["one_names_it"]  # the diagnosis of one report is the description of the other
 UNREAD = _NUMBERS["unread"]  # what remains of a similarity when the diagnosis is not shared
 DESCRIBED = _NUMBERS["described"]  # a diagnosis and its description
+SKETCHED = _NUMBERS["sketched"]  # a finding, and how something looks in its place
 MERELY_NOT_NORMAL = _NUMBERS["not_normal"]  # a finding, and the word that its place is not normal
 
 
@@ -245,6 +246,7 @@ def _describe(
                 found.append(Match(partner, diagnosis, DESCRIBED, ()))
             added.remove(diagnosis)
             missing[:] = [each for each in missing if each not in told]
+    found += _sketched(missing, added, knowledge)
     for own, mine, other in ((missing, reference, candidate), (added, candidate, reference)):
         if not own:
             continue
@@ -252,6 +254,20 @@ def _describe(
         shared = [each for each in pictured if any(_names(each, one, knowledge) for one in mine.present)]
         if shared:
             own[:] = [each for each in own if not any(is_sign(each, known, knowledge) for known in shared)]
+    return found
+
+
+def _sketched(missing: list[Finding], added: list[Finding], knowledge: Knowledge) -> list[Match]:
+    """Take from the leftovers what one report names and the other only pictures in the same place."""
+    found: list[Match] = []
+    is_sketch = knowledge.similarity.is_sketch
+    for r in list(missing):
+        for c in added:
+            if is_sketch(r.concept) is not is_sketch(c.concept) and one_place(r, c, knowledge):
+                found.append(Match(r, c, SKETCHED, differences(r, c, knowledge)))
+                missing.remove(r)
+                added.remove(c)
+                break
     return found
 
 
@@ -369,7 +385,7 @@ def _leftover(
             if finding.concept.startswith(_LOOSE) or not other.ruled_out.isdisjoint(
                 knowledge.similarity.ancestors(finding.concept)
             ):
-                denial = next((each for each in other.denied if denies(each, finding, knowledge)), None)
+                denial = next((each for each in other.denied if _contradicts(each, finding, other, knowledge)), None)
             if denial is not None:
                 against.append(Contradiction(finding, denial))
             else:
@@ -389,6 +405,31 @@ def _covered(finding: Finding, mine: Finding, other: Finding, knowledge: Knowled
     if finding.locations and other.locations:
         return knowledge.places.agree(finding.locations, other.locations)
     return not (finding.locations and mine.locations) or knowledge.places.agree(finding.locations, mine.locations)
+
+
+def _contradicts(denial: Denial, finding: Finding, other: Findings, knowledge: Knowledge) -> bool:
+    """Whether a denial speaks of this finding and is meant without exception.
+
+    A report that calls the lungs clear beside an opacity that it names says that the rest is clear: what the other
+    report sees where that opacity is may be the opacity.
+    """
+    if not denies(denial, finding, knowledge):
+        return False
+    if denial.only == "new":
+        return finding.change == "new"
+    if not denial.only and not denial.normal:
+        return True
+    return not any(
+        one_place(finding, each, knowledge) and (denial.only or denies(denial, each, knowledge))
+        for each in other.present
+    )
+
+
+def one_place(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
+    """Whether two findings may be one: of one kind, not on opposite sides, in one structure."""
+    if (a.kind == "device") is not (b.kind == "device") or (a.sides and b.sides and not a.sides & b.sides):
+        return False
+    return same_structure(a, b, knowledge)
 
 
 def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:

@@ -24,6 +24,12 @@ def _levels(place: str) -> frozenset[str]:
     return frozenset(part for part in place.split("_") if _LEVEL.fullmatch(part))
 
 
+@lru_cache(maxsize=1 << 12)
+def _unsided(place: str) -> str:
+    """The place without the side in its name, which is compared apart: lower_lobe of right_lower_lobe."""
+    return place.removeprefix("right_").removeprefix("left_") if place.endswith("_lobe") else place
+
+
 class Places:
     """Which anatomy two reports may exchange: part and whole, or two names of one zone."""
 
@@ -67,6 +73,7 @@ class Places:
         return sorted(self._zones.get(place, ()))
 
     def _one(self, a: str, b: str) -> bool:
+        a, b = _unsided(a), _unsided(b)
         if a in self._vague or b in self._vague or self._related(a, b):
             return True
         if not _levels(a).isdisjoint(_levels(b)):

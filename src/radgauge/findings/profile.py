@@ -17,7 +17,7 @@ from typing import NamedTuple
 from radgauge.error_categories import CATEGORIES
 from radgauge.findings.devices import BAD
 from radgauge.findings.findings import SAME, Denial, Finding, Findings, Knowledge
-from radgauge.findings.match import Aligned, Contradiction, Difference, Match, same_structure
+from radgauge.findings.match import Aligned, Contradiction, Difference, Match, one_place
 from radgauge.findings.numbers import numbers
 from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
 from radgauge.findings.support import supports
@@ -163,17 +163,11 @@ def _rivals(errors: list[Error], knowledge: Knowledge) -> None:
         if error.category != FALSE or error.spans or error.candidate is None:
             continue
         for place, finding in enumerate(missed):
-            if finding is not None and _one_place(finding, error.candidate, knowledge):
-                errors[index] = error._replace(support=1.0 - (1.0 - error.support) * share)
+            if finding is not None and one_place(finding, error.candidate, knowledge):
+                support = 1.0 - (1.0 - error.support) * share
+                errors[index] = error._replace(support=support, significant=error.significant and support < LIKELY)
                 del missed[place]
                 break
-
-
-def _one_place(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
-    """Whether two findings may be one: of one kind, not on opposite sides, in one structure."""
-    if (a.kind == "device") is not (b.kind == "device") or (a.sides and b.sides and not a.sides & b.sides):
-        return False
-    return same_structure(a, b, knowledge)
 
 
 def _whole(category: int, tier: int, finding: Finding, denial: Denial | None, support: float) -> Error:
