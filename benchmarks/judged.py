@@ -4,7 +4,8 @@
 
 Kendall's tau-b of every judge with the rating of judged pairs, with the weights of `errors` fitted on all other
 sources if `--fit` is given; how many of the region rankings put the faithful rewording above every wrong report;
-how many faithful rewordings are charged with a significant error; and the order of whole systems, a constant
+how many faithful rewordings are charged with a significant error; what the matching makes of labelled statements;
+and the order of whole systems, a constant
 report among them. The data is not part of the package.
 """
 
@@ -18,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from judged_data import DATA, is_faithful, judged_sources, rankings, region_of, system_texts
+from judged_data import DATA, is_faithful, judged_sources, rankings, region_of, statements, system_texts
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from radgauge.cases import Case
+from radgauge.findings.profile import OMITTED
 from radgauge.io.judgments import Judgments
+from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 from radgauge.scores import Results, score
 from radgauge.stats.coefficients import association
@@ -119,6 +122,27 @@ def ranking(data: Path, metrics: Sequence[str], reading: Readings) -> list[Line]
         better = values[:, :1] > values[:, 1:]
         counts = better.sum(axis=0)
         lines.append((column, str(int(better.all(axis=1).sum())), *map(str, counts)))
+    return lines
+
+
+def labelled(data: Path, reading: Readings) -> list[Line]:
+    """Share of labelled statements with which the matching finds fault: what a statement adds, denies or changes.
+
+    What the context says and the statement does not is no fault of a statement.
+    """
+    found: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    errors = Errors()
+    for each in statements(data):
+        kind = f"{each.label}, {'normal' if each.normal else 'a finding'}"
+        judged = errors.profile(Case("", each.statement, (each.context,)), reading=reading)
+        faults = [e for e in judged[0].errors if e.category != OMITTED or e.spans] if judged else []
+        found[kind].append((bool(faults), any(e.significant for e in faults)))
+    if not found:
+        return []
+    lines: list[Line] = [("statement", "number", "any fault", "significant fault")]
+    for kind in sorted(found):
+        shares = np.mean(found[kind], axis=0)
+        lines.append((kind, str(len(found[kind])), f"{shares[0]:.3f}", f"{shares[1]:.3f}"))
     return lines
 
 
@@ -220,6 +244,7 @@ def main() -> None:
         "Coverage and distance from the raters": confidence(sources, results),
         "Region rankings: the rewording scores higher": ranking(options.data, metrics, reading),
     }
+    tables["Labelled statements: fault is found"] = labelled(options.data, reading)
     if "iu_pairs" in sources:
         tables["Systems with judged pairs"] = systems(sources, results)
     if options.fit:

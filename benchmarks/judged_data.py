@@ -80,6 +80,26 @@ def rankings(data: Path = DATA) -> list[Ranking]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement on a report: supported by it, contradicted, or not mentioned."""
+
+    context: str
+    statement: str
+    label: str
+    normal: bool
+
+
+def statements(data: Path = DATA) -> list[Statement]:
+    """The labelled statements; none where they are not on this machine."""
+    path = data / "judged" / "statements.jsonl"
+    if not path.exists():
+        return []
+    return [
+        Statement(row["context"], row["statement"], row["label"], row["tier"] == "normal") for row in _lines(path)
+    ]
+
+
 def is_faithful(judgments: Judgments) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Which candidates say the same in other words: no significant error, a rating of 4.5 or more."""
     significant = judgments.mean_errors().column("errors_significant")

@@ -184,3 +184,58 @@ def test_a_report_has_no_errors_against_itself(sentences: list[str]) -> None:
     profile = profile_of(align_findings(report, report, KNOWN), report, report, KNOWN)
     assert not profile.errors
     assert profile.silent == 0
+
+
+@pytest.mark.parametrize(
+    ("picture", "name"),
+    [
+        ("Focal hypodensity in the pancreatic head.", "Cyst of the pancreatic head."),
+        ("Hyperintensity in the left optic nerve.", "Left optic neuritis."),
+        ("Cavity in the right upper lobe.", "Lung abscess on the right."),
+    ],
+)
+def test_what_something_looks_like_matches_a_diagnosis_in_its_place(picture: str, name: str) -> None:
+    for reference, candidate in ((picture, name), (name, picture)):
+        matched, missing, added = summary(aligned(reference, candidate))
+        assert (len(matched), missing, added) == (1, [], [])
+
+
+@pytest.mark.parametrize(
+    ("picture", "name"),
+    [
+        ("Hyperintensity in the right optic nerve.", "Left optic neuritis."),
+        ("Hypodensity in the spleen.", "Liver abscess."),
+    ],
+)
+def test_on_the_other_side_or_in_another_organ_it_does_not(picture: str, name: str) -> None:
+    matched, missing, added = summary(aligned(picture, name))
+    assert (matched, len(missing), len(added)) == ([], 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "denied"),
+    [
+        ("Known 10 mm nodule in the right lower lobe.", "No new nodules.", []),
+        ("New 10 mm nodule in the right lower lobe.", "No new nodules.", ["lung_nodule"]),
+        ("Known 10 mm nodule in the right lower lobe.", "No nodules.", ["lung_nodule"]),
+    ],
+)
+def test_a_denial_of_new_findings_leaves_the_known_ones(reference: str, candidate: str, denied: list[str]) -> None:
+    assert [each.finding.concept for each in aligned(reference, candidate).denied] == denied
+
+
+def test_otherwise_clear_leaves_the_place_of_what_was_named() -> None:
+    reference = "Rounded mass in the left lower lobe. Lungs otherwise clear."
+    assert not aligned(reference, "Left lower lobe consolidation.").invented
+    found = aligned(reference, "Right upper lobe consolidation.").invented
+    assert [each.finding.concept for each in found] == ["consolidation"]
+
+
+def test_a_segment_is_in_its_lobe_whichever_side_the_name_carries() -> None:
+    found = aligned("Opacity in the superior segment of the left lower lobe.", "Left lower lobe opacity.")
+    assert not [each for each in found.matched[0].differences if each.attribute == "location"]
+
+
+def test_sketches_are_concepts_of_the_lexicon() -> None:
+    table = tomllib.loads((DATA / "families.toml").read_text(encoding="utf-8"))
+    assert [each for each in table["sketch"]["concepts"] if each not in KNOWN.lexicon.concepts] == []

@@ -285,9 +285,7 @@ def _denial(mention: Mention) -> Denial:
 
 
 _NEW = re.compile(r"\b(?:new|interval)\W+(?:[\w-]+\W+){0,3}$", re.IGNORECASE)
-_SERIOUS = re.compile(
-    r"\b(?:suspicious|concerning|worrisome)\W+(?:[\w-]+\W+){0,2}$", re.IGNORECASE
-)
+_SERIOUS = re.compile(r"\b(?:suspicious|concerning|worrisome)\W+(?:[\w-]+\W+){0,2}$", re.IGNORECASE)
 _REST = re.compile(
     r"\b(?:otherwise|elsewhere|remain(?:der|ing)|the rest|rest of|apart from|aside from|except|other than|else)\b",
     re.IGNORECASE,

@@ -385,7 +385,8 @@ def _leftover(
             if finding.concept.startswith(_LOOSE) or not other.ruled_out.isdisjoint(
                 knowledge.similarity.ancestors(finding.concept)
             ):
-                denial = next((each for each in other.denied if _contradicts(each, finding, other, knowledge)), None)
+                against_it = (each for each in other.denied if _contradicts(each, finding, other, knowledge))
+                denial = next(against_it, None)
             if denial is not None:
                 against.append(Contradiction(finding, denial))
             else:
