@@ -224,8 +224,8 @@ def test_a_denial_of_new_findings_leaves_the_known_ones(reference: str, candidat
     assert [each.finding.concept for each in aligned(reference, candidate).denied] == denied
 
 
-def test_otherwise_clear_leaves_the_place_of_what_was_named() -> None:
-    reference = "Rounded mass in the left lower lobe. Lungs otherwise clear."
+def test_a_clear_rest_leaves_the_place_of_what_was_named() -> None:
+    reference = "Rounded mass in the left lower lobe. The rest of the lungs is clear."
     assert not aligned(reference, "Left lower lobe consolidation.").invented
     found = aligned(reference, "Right upper lobe consolidation.").invented
     assert [each.finding.concept for each in found] == ["consolidation"]

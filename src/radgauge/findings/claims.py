@@ -284,6 +284,7 @@ def _denial(mention: Mention) -> Denial:
     )
 
 
+_NEARBY = 80  # characters around a denial that may limit it
 _NEW = re.compile(r"\b(?:new|interval)\W+(?:[\w-]+\W+){0,3}$", re.IGNORECASE)
 _SERIOUS = re.compile(r"\b(?:suspicious|concerning|worrisome)\W+(?:[\w-]+\W+){0,2}$", re.IGNORECASE)
 _REST = re.compile(
@@ -295,6 +296,7 @@ _REST = re.compile(
 def _limited(denial: Denial, reading: ReportReading, sentence: int) -> Denial:
     """The denial with what it leaves open: "no new nodule", "no suspicious nodule", "lungs otherwise clear"."""
     start, end, _ = reading.sentences[sentence]
+    start, end = max(start, denial.span[0] - _NEARBY), min(end, denial.span[1] + _NEARBY)
     before = reading.text[start : denial.span[0]]
     if denial.normal:
         return denial._replace(only="rest") if _REST.search(reading.text[start:end]) else denial

@@ -141,7 +141,7 @@ def _unlike(denied: Sequence[Denial]) -> tuple[Denial, ...]:
     first: dict[tuple[object, ...], Denial] = {}
     of_open = 0
     for each in denied:
-        key = (each.concepts, each.sides, each.severity, each.places)
+        key = (each.concepts, each.sides, each.severity, each.places, each.only)
         if key in first:
             continue
         is_open = any(concept.startswith(OPEN) for concept in each.concepts)
