@@ -340,6 +340,32 @@ def test_a_target_where_higher_is_better(folder: Path, tmp_path: Path) -> None:
     assert Comet(models=str(tmp_path / "comet_embedded.npz")).higher_is_better is True
 
 
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_a_column_of_ones_own_is_learned_with_its_direction(folder: Path, tmp_path: Path, direction: str) -> None:
+    reports = {row["id"]: row["text"] for row in rows(folder / "reports.csv")}
+    tables = []
+    for name in ("train", "val"):
+        file = tmp_path / f"{name}.csv"
+        with file.open("w", newline="", encoding="utf-8") as out:
+            writer = csv.writer(out)
+            writer.writerow(["reference", "candidate", "annoyance"])
+            for row in rows(folder / f"{name}.csv"):
+                texts = reports[row["reference_id"]], reports[row["candidate_id"]]
+                writer.writerow([*texts, 10 - 2 * float(row["radgraph_f1"])])
+        tables.append(read_pairs(file, target="annoyance"))
+    assert tables[0].target.max() <= 10
+    settings = EstimatorSettings.for_embedded(target="annoyance", direction=direction, epochs=1, device="cpu")
+    train_estimator(*tables, folder=tmp_path / "run", settings=settings)
+    learned = Comet(models=str(tmp_path / "run" / "comet_embedded.npz"))
+    assert learned.higher_is_better is (direction == "higher")
+    assert learned.parts()["predicts"] == "annoyance"
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
 def test_a_diverging_run_stops_with_advice(tables, tmp_path: Path) -> None:
     settings = EstimatorSettings.for_embedded(learning_rate=float("inf"), batch_size=16, device="cpu")
     with pytest.raises(RadgaugeError, match=r"the loss is (nan|inf) in epoch 1, step \d+: training has diverged"):
@@ -351,8 +377,12 @@ def test_impossible_settings_and_tables_are_refused(tables, tmp_path: Path) -> N
         EstimatorSettings(epochs=0)
     with pytest.raises(UsageError, match="hidden_sizes must name at least one layer"):
         EstimatorSettings(hidden_sizes=())
-    with pytest.raises(UsageError, match="target must be one of radcliq"):
-        EstimatorSettings(target="bleu")
+    with pytest.raises(UsageError, match="of 'rating' say direction='higher' or 'lower'"):
+        EstimatorSettings(target="rating")
+    with pytest.raises(UsageError, match="of radcliq, lower is better"):
+        EstimatorSettings(target="radcliq", direction="higher")
+    with pytest.raises(UsageError, match="target must be the name of a column"):
+        EstimatorSettings(target="a b", direction="higher")
     flat = replace(tables[1], target=np.zeros_like(tables[1].target))
     with pytest.raises(InputError, match="at least two pairs with different targets"):
         train_estimator(tables[0], flat, folder=tmp_path)

@@ -16,8 +16,6 @@ from radgauge.cli.resume import keeps
 
 train = o.subjects("train", "Train models of your own.")
 
-Target = Literal["radcliq", "radgraph_f1", "bleu2", "errors_quality"]
-
 
 @o.command(train, "pairs")
 def pairs_cli(
@@ -156,7 +154,17 @@ def estimator_cli(
     validation: Annotated[
         Path | None, typer.Option("--validation", help="Validation table; val.csv of the folder if left out.")
     ] = None,
-    target: Annotated[Target, typer.Option("--target", help="What is learned.")] = "radcliq",
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            help="radcliq, radgraph_f1, bleu2, errors_quality, or a column of your own, such as ratings.",
+        ),
+    ] = "radcliq",
+    direction: Annotated[
+        Literal["auto", "higher", "lower"],
+        typer.Option("--direction", help="Which way the target is better, if it is a column of your own."),
+    ] = "auto",
     epochs: Annotated[int | None, typer.Option("--epochs", min=1)] = None,
     patience: Annotated[int | None, typer.Option("--patience", min=1, help="Epochs without a better tau.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", min=1)] = None,
@@ -202,6 +210,7 @@ def estimator_cli(
         base,
         encoder=encoder,
         target=target,
+        direction=direction,
         device=device,
         seed=seed,
         **{name: value for name, value in given.items() if value is not None},

@@ -62,7 +62,8 @@ class Comet(Metric):
     @property
     def higher_is_better(self) -> bool:  # type: ignore[override]  # a fact about the checkpoint
         """The direction of the target that the estimator was trained on."""
-        return TARGETS[self._target]
+        target = self._target
+        return TARGETS[target] if target in TARGETS else bool(self._about()["higher_is_better"])
 
     @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]
@@ -153,7 +154,7 @@ class Comet(Metric):
         if self.target != "auto":
             return self.target
         found = str(self._about().get("target", ""))
-        if found not in TARGETS:
+        if found not in TARGETS and not (found and isinstance(self._about().get("higher_is_better"), bool)):
             raise ModelError(
                 f"{self.models} does not say what it was trained on (no radgauge.json); "
                 f"name it: comet:target={', '.join(TARGETS)}"

@@ -24,7 +24,7 @@ from radgauge.errors import InputError, ModelError, RadgaugeError, UsageError, r
 from radgauge.files import make_folder, replacing
 from radgauge.models.checkpoints.weights import read_weights
 from radgauge.reading import Progress
-from radgauge.training.estimator_settings import LEARNED, EstimatorSettings
+from radgauge.training.estimator_settings import EstimatorSettings
 from radgauge.training.learners import Learner, make_learner
 from radgauge.training.pair_files import PairTable
 
@@ -243,7 +243,7 @@ class _Trainer:
         low, high = np.quantile(predictions, [0.005, 0.995])
         return {
             "target": self.settings.target,
-            "higher_is_better": LEARNED[self.settings.target],
+            "higher_is_better": self.settings.higher_is_better,
             "range": [round(float(low), 3), round(float(high), 3)],
             "validation": asdict(figures),
             "pairs": {"train": len(self.train), "val": len(self.validation)},

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from radgauge.errors import UsageError
 from radgauge.training.pair_scores import TARGETS
@@ -19,7 +20,8 @@ class EstimatorSettings:
     Attributes:
         encoder: "embedded" (sketches, numpy at run time), or folder or hub id of a transformers encoder.
         target: What the pairs are scored with: radcliq (lower is better), radgraph_f1, bleu2 or errors_quality
-            (higher is better).
+            (higher is better), or any other name, with a direction.
+        direction: "higher" or "lower" is better; "auto" where the target's is known.
         epochs: At most.
         patience: Epochs without a better validation tau before training stops.
         batch_size: Pairs per step.
@@ -43,6 +45,7 @@ class EstimatorSettings:
 
     encoder: str = "embedded"
     target: str = "radcliq"
+    direction: Literal["auto", "higher", "lower"] = "auto"
     epochs: int = 20
     patience: int = 5
     batch_size: int = 16
@@ -64,13 +67,26 @@ class EstimatorSettings:
     save_every: int = 2000
 
     def __post_init__(self) -> None:
-        if self.target not in LEARNED:
-            raise UsageError(f"target must be one of {', '.join(LEARNED)}, got {self.target!r}")
+        if not re.fullmatch(r"[A-Za-z][\w-]*", self.target):
+            raise UsageError(f"target must be the name of a column, letters first, got {self.target!r}")
+        if self.target not in LEARNED and self.direction == "auto":
+            raise UsageError(
+                f"which way is better is known of {', '.join(LEARNED)}; "
+                f"of {self.target!r} say direction='higher' or 'lower'"
+            )
+        known = ("higher" if LEARNED[self.target] else "lower") if self.target in LEARNED else self.direction
+        if self.direction not in ("auto", known):
+            raise UsageError(f"of {self.target}, {known} is better")
         for name in ("epochs", "patience", "batch_size", "accumulate", "save_every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
         if not self.hidden_sizes:
             raise UsageError("hidden_sizes must name at least one layer")
+
+    @property
+    def higher_is_better(self) -> bool:
+        """The direction of the target."""
+        return LEARNED[self.target] if self.direction == "auto" else self.direction == "higher"
 
     @classmethod
     def for_embedded(cls, **changes: Any) -> EstimatorSettings:

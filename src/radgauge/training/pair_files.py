@@ -29,6 +29,7 @@ from radgauge.training.term_reports import TermReport, TermReports
 
 REPORTS_FILE = "reports.csv"
 COMET_COLUMNS = ("src", "mt", "score")
+TEXT_COLUMNS = (("src", "mt"), ("reference", "candidate"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +150,8 @@ def read_pairs(path: Path | str, *, target: str = "radcliq") -> PairTable:
 
     Args:
         path: The table.
-        target: Which value to learn; a table with src, mt and score has one only.
+        target: The column to learn: radcliq and the others of a folder of pairs, or one of a table of texts (src
+            and mt, or reference and candidate), such as a radiologist's rating; `score` if it has no such column.
 
     Raises:
         InputError: A text is empty, an id unknown, or a value is not a finite number; names the row.
@@ -165,9 +167,11 @@ def read_pairs(path: Path | str, *, target: str = "radcliq") -> PairTable:
     for record in iter_records(file, source=source):
         where = f"{file.name}, line {record.line}"
         cells = record.values
-        if set(COMET_COLUMNS) <= cells.keys():
-            sides, value = (cells["src"], cells["mt"]), cells["score"]
-            names = (f"line {record.line} src", f"line {record.line} mt")
+        texts = next((pair for pair in TEXT_COLUMNS if set(pair) <= cells.keys()), None)
+        column = target if target in cells else "score"
+        if texts is not None and column in cells:
+            sides, value = (cells[texts[0]], cells[texts[1]]), cells[column]
+            names = (f"line {record.line} {texts[0]}", f"line {record.line} {texts[1]}")
         elif {"reference_id", "candidate_id", target} <= cells.keys():
             reports = reports if reports is not None else _read_reports(file.with_name(REPORTS_FILE))
             names = (str(cells["reference_id"]), str(cells["candidate_id"]))
@@ -177,8 +181,8 @@ def read_pairs(path: Path | str, *, target: str = "radcliq") -> PairTable:
             sides, value = (reports[names[0]], reports[names[1]]), cells[target]
         else:
             raise InputError(
-                f"{file.name} must have the columns src, mt and score, or reference_id, candidate_id "
-                f"and {target}; got {', '.join(cells)}"
+                f"{file.name} must have the columns src and mt (or reference and candidate) with {target} or "
+                f"score, or reference_id, candidate_id and {target}; got {', '.join(cells)}"
             )
         for name, text in zip(names, sides, strict=True):
             if not isinstance(text, str) or not text.strip():
