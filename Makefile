@@ -6,6 +6,7 @@
 #   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
 #   make check   linters and types
 #   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
+#   make figures  write the figures of docs/ anew from the development data (RADGAUGE_DATA)
 #   make clean   remove environments and build products
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ RUN    := $(VENV)/bin/python
 # The tests use the CPU build of this release; the package itself does not pin it.
 TORCH  ?= torch==2.13.0
 
-.PHONY: demo test test-llm fuzz check format bench parity clean
+.PHONY: demo test test-llm fuzz check format bench parity figures clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -62,6 +63,10 @@ parity: $(VENV)/installed
 	$(RUN) parity/ratescore/run.py
 	$(RUN) parity/comet/make_fixtures.py
 	$(RUN) parity/vlscore/make_fixtures.py
+
+# Between `<!-- figures:NAME -->` and `<!-- /figures -->`; `pytest -m slow tests/test_figures.py` finds pages that drifted.
+figures: $(VENV)/installed
+	$(RUN) docs/figures.py $(RADGAUGE_DATA)
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

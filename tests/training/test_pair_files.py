@@ -58,7 +58,9 @@ def test_bad_rows_are_named(tmp_path: Path, row: str, message: str) -> None:
 
 def test_other_tables_are_refused(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"must have the columns src and mt .* with radcliq or score, or .* and radcliq; got a, b"):
+    with pytest.raises(
+        InputError, match=r"must have the columns src and mt .* with radcliq or score, or .* and radcliq; got a, b"
+    ):
         read_pairs(tmp_path / "p.csv")
     (tmp_path / "p.csv").write_text("reference_id,candidate_id,radcliq\n1,2,1\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"reports\.csv must lie beside the pairs"):
