@@ -71,7 +71,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     Path("no_header.csv").write_text(texts)
     ratings = [f"s{n},{system},r1,{n + (system == 'b')}" for system in "ab" for n in range(4)]
     Path("ratings.csv").write_text("\n".join(["id,system,rater,rating", *ratings]) + "\n")
-    judged = [f"{row},r1,{place / 8}" for place, row in enumerate(rows)]
+    judged = [f"j{place}{row[2:]},r1,{place / 8}" for place, row in enumerate(rows)]
     Path("judged.csv").write_text("\n".join(["id,system,reference,candidate,rater,rating", *judged]) + "\n")
     triple = {"original": REFERENCES[0], "rewrite": REFERENCES[0] + " ", "opposite": f"{NAME} has no effusion."}
     Path("triples.jsonl").write_text("".join(json.dumps({"id": str(n), **triple}) + "\n" for n in range(3)))

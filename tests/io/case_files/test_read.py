@@ -362,6 +362,20 @@ def test_images_with_another_ending_are_found(tmp_path: Path) -> None:
     )
 
 
+def test_images_elsewhere_are_taken_and_said(tmp_path: Path) -> None:
+    home, away = tmp_path / "home", tmp_path / "away"
+    (home / "below").mkdir(parents=True)
+    away.mkdir()
+    for place in (home / "below" / "1.png", away / "2.png"):
+        place.touch()
+    rows = f"1,a,b,below/1.png\n2,a,b,{away}/2.png\n3,a,b,../away/2.png\n"
+    path = put(home, "r.csv", f"id,candidate,reference,image\n{rows}")
+    found = read_cases(path)
+    assert found.cases[0].images == (home / "below" / "1.png",)
+    assert [case.images[0].resolve() for case in found.cases[1:]] == [away / "2.png"] * 2
+    assert found.provenance.warnings == ("the table names 2 images outside its folder; first: 2.png (id '2')",)
+
+
 def test_images_may_lie_beside_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path, "r.csv", "id,candidate,reference,Path_frontal\n1,a,b,1.png\n2,a,b,2.png\n")
     put(tmp_path, "1.png", "")

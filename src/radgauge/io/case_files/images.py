@@ -53,14 +53,31 @@ def place_images(cases: Sequence[Case], folder: Path, *, outside: bool = False) 
     return placed, notes
 
 
-def near_table(cases: Sequence[Case], table: Path) -> list[Case]:
-    """The cases with relative image paths taken from the table's folder where the current one has no such file."""
+def near_table(cases: Sequence[Case], table: Path) -> tuple[list[Case], list[str]]:
+    """The cases with images as their table names them, and what a person should know of them.
+
+    Relative paths are taken from the table's folder where the current one has no such file. Without a folder of
+    images a table may name any file, since people make such tables for their own machine; that it names files
+    elsewhere is said, since they may have the table from others.
+    """
     beside = (table if table.is_dir() else table.parent).resolve()
 
     def found(image: Path) -> Path:
         return beside / image if not image.is_file() and (beside / image).is_file() else image
 
-    return [replace(case, images=tuple(map(found, case.images))) if case.images else case for case in cases]
+    placed = [replace(case, images=tuple(map(found, case.images))) if case.images else case for case in cases]
+    homes = [beside, Path.cwd()]
+    elsewhere = [
+        (case, image)
+        for case in cases
+        for image in case.images
+        if not any(Path(os.path.normpath(home / image)).is_relative_to(home) for home in homes)
+    ]
+    if not elsewhere:
+        return placed, []
+    case, image = elsewhere[0]
+    named = f"first: {image.name} (id {case.id!r})"
+    return placed, [f"the table names {len(elsewhere)} images outside its folder; {named}"]
 
 
 def _other_ending(path: Path) -> Path:

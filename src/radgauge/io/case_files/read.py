@@ -150,7 +150,9 @@ def read_cases(
         cases, notes = place_images(cases, Path(images), outside=images_outside)
         warnings += notes
     else:
-        cases = near_table(cases, Path(path if references is None and path is not None else references or ""))
+        table = Path(path if references is None and path is not None else references or "")
+        cases, notes = near_table(cases, table)
+        warnings += notes
     provenance = Provenance(
         sources=tuple(side.table.source for side in sides),
         columns=_columns_by_file(sides),
@@ -196,7 +198,8 @@ def read_references(
         cases, notes = place_images(side.cases, Path(images), outside=images_outside)
         warnings += notes
     else:
-        cases = near_table(side.cases, Path(path))
+        cases, notes = near_table(side.cases, Path(path))
+        warnings += notes
     provenance = Provenance(
         sources=(side.table.source,),
         columns=_columns_by_file([side]),
