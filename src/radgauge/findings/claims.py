@@ -45,7 +45,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     limits = _limits(reading, knowledge.rules)
     mentions = reading.mentions
     for index, mention in enumerate(mentions):
-        if not _is_current(mention, limits[mention.sentence], knowledge.rules):
+        if mention.form == "implied" or not _is_current(mention, limits[mention.sentence], knowledge.rules):
             continue
         if mention.kind in FINDING_KINDS:
             if (

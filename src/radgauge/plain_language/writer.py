@@ -46,7 +46,8 @@ def plain_language(text: str) -> str:
     reading = read_report(text)
     mentions: list[list[int]] = [[] for _ in reading.sentences]
     for index, mention in enumerate(reading.mentions):
-        mentions[mention.sentence].append(index)
+        if mention.form != "implied":
+            mentions[mention.sentence].append(index)
     modifiers: list[list[Modifier]] = [[] for _ in reading.sentences]
     starts = [start for start, _, _ in reading.sentences]
     for each in reading.modifiers:

@@ -73,7 +73,7 @@ def reader_notes(case: Case, *, reading: Readings) -> tuple[Note, ...]:
 def _by_concept(mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
     found: dict[str, list[Mention]] = {}
     for mention in mentions:
-        if mention.kind != "anatomy" and mention.attributes.context == "current":
+        if mention.kind != "anatomy" and mention.form != "implied" and mention.attributes.context == "current":
             found.setdefault(mention.concept, []).append(mention)
     return found
 

@@ -97,7 +97,9 @@ def radgraph_graph(reading: ReportReading, *, lexicon: Lexicon | None = None) ->
     vocabulary = vocabulary_for(lexicon)
     graph = _Graph(reading.text)
     heads = [
-        [] if mention.kind == "open" or mention.form == "ellipsis" else _add_mention(graph, mention, vocabulary)
+        []
+        if mention.kind == "open" or mention.form in ("ellipsis", "implied")
+        else _add_mention(graph, mention, vocabulary)
         for mention in reading.mentions
     ]
     for modifier in reading.modifiers:

@@ -29,6 +29,8 @@ def units_of(reading: ReportReading, vocabulary: Vocabulary) -> list[Unit]:
     units: list[Unit] = []
     before: Mention | None = None
     for mention in reading.mentions:
+        if mention.form == "implied":
+            continue
         again = before is not None and mention[:2] == before[:2]  # one finding, said of both sides
         before = mention
         if again or mention.form == "ellipsis":

@@ -46,7 +46,7 @@ class Mention(NamedTuple):
     assertion: str  # present | absent | uncertain
     sentence: int  # index into sentences
     attributes: Attributes
-    form: str = "noun"  # how it is named here: noun | adjective | clause (denied normality) | ellipsis (not named)
+    form: str = "noun"  # noun | adjective | clause (denied normality) | ellipsis (unnamed) | implied (by normality)
 
 
 class Modifier(NamedTuple):

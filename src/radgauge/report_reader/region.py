@@ -19,7 +19,7 @@ def resolve_by_region(mentions: list[Mention], relations: Sequence[Relation], vo
     general = [
         (index, region, concept)
         for index, mention in enumerate(mentions)
-        if mention[3] in rules
+        if mention[3] in rules and mention.form != "implied"
         for region, concept, words in rules[mention[3]]
         if not words or mention.text.lower() in words
     ]
@@ -40,6 +40,8 @@ def _main_region(mentions: Sequence[Mention], vocabulary: Vocabulary) -> str:
     votes: dict[str, float] = defaultdict(float)
     concepts = vocabulary.lexicon.concepts
     for mention in mentions:
+        if mention.form == "implied":
+            continue
         concept = concepts.get(mention[3])
         regions = concept.regions if concept is not None else ()
         if len(regions) == 1:

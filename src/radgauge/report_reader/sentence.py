@@ -14,6 +14,7 @@ from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
 from radgauge.report_reader.ellipsis import TRIGGERS, unnamed_findings
+from radgauge.report_reader.implied import implied_denials
 from radgauge.report_reader.open_claims import count_content, open_claims
 from radgauge.report_reader.polarity import cancel_double_negation, turn_denials
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
@@ -147,7 +148,9 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
             if item.role in MODIFIERS and index not in place
         ]
     )
-    if any(draft.first != draft.item for draft in drafts):
+    implied = implied_denials(items, words, drafts, mentions, vocabulary) if "normality" in roles else []
+    mentions += implied
+    if implied or any(draft.first != draft.item for draft in drafts):
         mentions, modifiers, relations = _in_order(mentions, modifiers, relations)
     refers = refers_back(tokens.norms) or any(mention.attributes.laterality == "same" for mention in mentions)
     return SentenceReading(tuple(mentions), modifiers, tuple(relations), unread, content, known, refers)

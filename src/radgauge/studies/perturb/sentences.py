@@ -59,7 +59,11 @@ def _standard(reports: Sequence[ParsedReport]) -> str:
     for report in reports:
         for index, sentence in enumerate(report.reading.sentences):
             words = report.sentence(index)
-            concepts = frozenset(each.concept for each in report.reading.mentions if each.sentence == index)
+            concepts = frozenset(
+                each.concept
+                for each in report.reading.mentions
+                if each.sentence == index and each.form != "implied"
+            )
             if concepts and words.endswith(".") and sentence.section not in (*_ASIDE, "recommendation"):
                 counts[words] += 1
                 said[words] = concepts
@@ -161,7 +165,7 @@ def _claims(report: ParsedReport) -> set[str]:
 def add_finding(report: ParsedReport) -> Iterator[Proposal]:
     """A sentence with a finding that the report does not name, behind one of the sentences on findings."""
     lexicon = load_lexicon()
-    named = {each.concept for each in report.reading.mentions}
+    named = {each.concept for each in report.reading.mentions if each.form != "implied"}
     named |= {parent for each in named for parent in lexicon.ancestors(each)}
     places = [
         sentence.end

@@ -1,0 +1,82 @@
+"""What a statement of normality rules out: "the lungs are clear" denies an opacity of the lungs.
+
+Implied denials are mentions of kind normality and form "implied", at the words of the statement they follow from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from radgauge.report_reader.drafts import Draft, composed
+from radgauge.report_reader.lexicon import Lexicon
+from radgauge.report_reader.reading import Mention
+from radgauge.report_reader.vocabulary import Item, Vocabulary
+
+_ANYTHING = "abnormality"
+_MOST = 3  # of what the normality of a structure rules out, those that come first: the most typical
+
+
+def implied_denials(
+    items: Sequence[Item],
+    words: Sequence[str],
+    drafts: Sequence[Draft],
+    mentions: Sequence[Mention],
+    vocabulary: Vocabulary,
+) -> list[Mention]:
+    """The denials that follow from the statements of normality among the mentions of a sentence."""
+    found = []
+    place = {draft.item: position for position, draft in enumerate(drafts)}
+    for draft, mention in zip(drafts, mentions, strict=True):
+        if mention.kind != "normality" or mention.assertion != "present":
+            continue
+        for index in draft.explicit:
+            structure = mentions[place[index]] if index in place else None
+            side = mention.attributes.laterality
+            if structure is not None and structure.attributes.laterality:
+                side = structure.attributes.laterality
+            said = mention.attributes._replace(laterality=side, locations=(items[index].value,))
+            found += [
+                mention._replace(concept=concept, assertion="absent", attributes=said, form="implied")
+                for concept in _ruled_out(items, words, draft, index, vocabulary)
+            ]
+    return found
+
+
+def _ruled_out(
+    items: Sequence[Item], words: Sequence[str], draft: Draft, place: int, vocabulary: Vocabulary
+) -> Sequence[str]:
+    """What this word of normality rules out of the structure at `place`."""
+    if opposite := _opposite(items, words, draft, place, vocabulary):
+        return (opposite,)
+    lexicon = vocabulary.lexicon
+    word = lexicon.concepts.get(items[draft.item].value)
+    if word is not None and (own := [each for each in word.denies if each != _ANYTHING]):
+        return own[:_MOST]
+    return _typical(items[place].value, lexicon)
+
+
+def _opposite(
+    items: Sequence[Item], words: Sequence[str], draft: Draft, place: int, vocabulary: Vocabulary
+) -> str:
+    """The finding of the structure and the opposite of the word: a duct of normal calibre is not dilated."""
+    alone = Draft(draft.item, "")
+    alone.explicit = [place]
+    aspects = [items[draft.item].value, *words[draft.item].split()]
+    aspects += [words[each] for each in draft.words if items[each].role == "part"]
+    for aspect in aspects:
+        for word in vocabulary.opposites.get(aspect, ()):
+            if word in vocabulary.compositions:
+                concept = composed(alone, items, word, vocabulary)
+                if concept in vocabulary.lexicon.concepts:
+                    return concept
+    return ""
+
+
+def _typical(place: str, lexicon: Lexicon) -> Sequence[str]:
+    """The findings that a structure most typically has, none of which is a kind of another."""
+    for each in (place, *lexicon.ancestors(place)):
+        known = lexicon.concepts.get(each)
+        if known is not None and known.denies:
+            denied = [concept for concept in known.denies if concept != _ANYTHING]
+            return [one for one in denied if not set(lexicon.ancestors(one)) & set(denied)][:_MOST]
+    return ()
