@@ -219,6 +219,9 @@ def _reach_back(items: Sequence[Item], words: Sequence[str], starts: Sequence[bo
         elif role == "cue":
             if not all(cue.asserts in ("present", "nothing") for cue in item.cues):
                 break
+        elif role == "normality" and not targets and position == index - 1 and " " in words[position]:
+            targets.append(position)  # "lung sliding is absent"
+            break
         elif role in ("verb", "semicolon", "normality") or (role == "other" and words[position] == "with"):
             if not targets and role == "verb":
                 continue

@@ -80,6 +80,8 @@ def drafts_of(
             if not concept and (role not in MODIFIERS or role == "part"):  # "fluid in the left pleural space"
                 draft.explicit = look_right(items, index)[1]
                 concept = composed(draft, items, words[index], vocabulary)
+            if not concept and index and _concludes(items[index - 1]):
+                draft.explicit, concept = _concluded(items, words, index, vocabulary)
             draft.words, before, draft.history = look_left(items, index)
             if not concept and (several := apart(draft, items, words[index], vocabulary)):
                 drafts += several
@@ -98,6 +100,23 @@ def drafts_of(
             draft.words = [index for index in draft.words if items[index].role in ("side", "position", "part")]
     _share_places(items, words, drafts, vocabulary)
     return drafts
+
+
+def _concludes(item: Item) -> bool:
+    return any(cue.link or cue.asserts == "uncertain" for cue in item.cues)
+
+
+def _concluded(
+    items: Sequence[Item], words: Sequence[str], index: int, vocabulary: Vocabulary
+) -> tuple[list[int], str]:
+    """A conclusion is about a place named before: "no fluid around the cord, suspicious for compression"."""
+    for place in range(index - 1, -1, -1):
+        if items[place].role == "anatomy":
+            about = Draft(index, "")
+            about.explicit = [place]
+            if concept := composed(about, items, words[index], vocabulary):
+                return about.explicit, concept
+    return [], ""
 
 
 def _grown(

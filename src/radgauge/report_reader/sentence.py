@@ -29,8 +29,10 @@ from radgauge.report_reader.retag import (
     not_seen_before,
 )
 from radgauge.report_reader.sides import (
+    fronted_sides,
     give_side,
     same_side,
+    sides_behind,
     sides_of_companions,
     sides_of_conclusions,
     split_by_side,
@@ -136,6 +138,9 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         relations += _suggestions(items, drafts, mentions)
         sides_of_conclusions(mentions, relations, vocabulary)
     if "side" in roles:
+        sides_behind(items, words, starts, drafts, mentions, vocabulary)
+        fronted_sides(items, starts, drafts, mentions, vocabulary)
+    if len(mentions) > 1 and any(mention.attributes.laterality for mention in mentions):
         sides_of_companions(items, words, drafts, mentions, vocabulary)
     if topic:
         give_side(mentions, topic, about, vocabulary)

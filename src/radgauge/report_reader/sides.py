@@ -11,7 +11,9 @@ from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabul
 
 _JOINS = frozenset({"comma", "conjunction", "slash"})
 _ONE_SIDE = ("left", "right")
-_WITH = frozenset({"with", "leaving", "containing"})
+_WITH = frozenset({"with", "leaving", "containing", "w"})
+_WHERE = frozenset("in on at over to of within into along near under below above through across".split())
+_COMPARING = frozenset({"than", "unlike", "versus", "vs", "from", "relative to", "compared with", "compared to"})
 
 
 def split_by_side(
@@ -149,8 +151,95 @@ def sides_of_companions(
         first = drafts[index].item
         while first > 0 and (items[first - 1].role in MODIFIERS or items[first - 1].role == "determiner"):
             first -= 1
+        if first > 0 and items[first - 1].role == "slash":  # "w/"
+            first -= 1
         if mention.assertion == "uncertain" or (first > 0 and words[first - 1] in _WITH):
             mentions[index] = mention._replace(attributes=mention.attributes._replace(laterality=side))
+
+
+def sides_behind(
+    items: Sequence[Item],
+    words: Sequence[str],
+    starts: Sequence[bool],
+    drafts: Sequence[Draft],
+    mentions: list[Mention],
+    vocabulary: Vocabulary,
+) -> None:
+    """A finding has the side that its predicate names: "is absent over the left chest", "erodes the right scutum"."""
+    for index, mention in enumerate(mentions):
+        if mention.kind not in FINDINGS or mention.attributes.laterality or drafts[index].explicit:
+            continue
+        side = _object_side(words, drafts, mentions, index, vocabulary)
+        if not side:
+            side = _side_after(items, words, starts, drafts[index].item, vocabulary)
+        if side:
+            mentions[index] = mention._replace(attributes=mention.attributes._replace(laterality=side))
+
+
+def _object_side(
+    words: Sequence[str], drafts: Sequence[Draft], mentions: Sequence[Mention], index: int, vocabulary: Vocabulary
+) -> str:
+    """The side of what a finding does to a structure, where the next word says that."""
+    behind = drafts[index].item + 1
+    for draft, mention in zip(drafts[index + 1 :], mentions[index + 1 :], strict=True):
+        if draft.item == behind and words[behind] in vocabulary.compositions and draft.explicit:
+            side = mention.attributes.laterality
+            return side if side in _ONE_SIDE else ""
+    return ""
+
+
+def _side_after(
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], index: int, vocabulary: Vocabulary
+) -> str:
+    """The first side behind the item at `index` that a preposition of place leads to, within the clause."""
+    led = False
+    for position in range(index + 1, len(items)):
+        item = items[position]
+        role = item.role
+        if starts[position] or role in ("semicolon", "comma", "colon", "conjunction", "normality", "bracket"):
+            return ""
+        if role in FINDINGS or words[position] in _COMPARING:
+            return ""
+        if role == "preposition":
+            led = words[position] in _WHERE
+        elif led and role == "side":
+            return item.value if item.value in _ONE_SIDE else ""
+        elif led and role == "anatomy" and item.value in vocabulary.sides:
+            return vocabulary.sides[item.value]
+    return ""
+
+
+def fronted_sides(
+    items: Sequence[Item],
+    starts: Sequence[bool],
+    drafts: Sequence[Draft],
+    mentions: list[Mention],
+    vocabulary: Vocabulary,
+) -> None:
+    """A side that opens a clause holds for it: "on the left it causes severe stenosis"."""
+    for index, item in enumerate(items):
+        if item.role != "side" or item.value not in _ONE_SIDE or not _opens_clause(items, starts, index):
+            continue
+        end = index + 1
+        while end < len(items) and not starts[end] and items[end].role not in ("semicolon", "side"):
+            end += 1
+        for place, draft in enumerate(drafts):
+            mention = mentions[place]
+            if index < draft.item < end and mention.kind in FINDINGS and not mention.attributes.laterality:
+                if may_have_side(mention, vocabulary):
+                    mentions[place] = mention._replace(
+                        attributes=mention.attributes._replace(laterality=item.value)
+                    )
+
+
+def _opens_clause(items: Sequence[Item], starts: Sequence[bool], index: int) -> bool:
+    """Whether "on the left" at `index` stands at the front of a clause and describes no noun behind it."""
+    if index + 1 >= len(items) or items[index + 1].role not in ("comma", "other", "verb", "cue"):
+        return False
+    first = index
+    while first > 0 and items[first - 1].role in ("determiner", "preposition") and not starts[first]:
+        first -= 1
+    return first < index and (first == 0 or starts[first] or items[first - 1].role in ("semicolon", "mark"))
 
 
 def _finding_before(mentions: Sequence[Mention], index: int) -> Mention | None:
