@@ -9,7 +9,8 @@ from radgauge.text.sections import SPOKEN_AS, split_sections
 
 
 def states(text: str) -> dict[str, str]:
-    return {each.concept: each.assertion for each in read_report(text).mentions if each.kind != "anatomy"}
+    said = [each for each in read_report(text).mentions if each.kind != "anatomy" and each.form != "implied"]
+    return {each.concept: each.assertion for each in said}
 
 
 def first(text: str, concept: str) -> Mention:
@@ -23,9 +24,9 @@ def first(text: str, concept: str) -> Mention:
         ("The popliteal vein does not compress.", "dvt", "present"),
         ("The popliteal vein compresses fully.", "dvt", "absent"),
         ("The common femoral vein fails to compress.", "dvt", "present"),
-        ("The basilar artery does not opacify.", "occlusion", "present"),
-        ("The left renal artery is not patent.", "occlusion", "present"),
-        ("The renal artery is no longer patent.", "occlusion", "present"),
+        ("The celiac artery does not opacify.", "occlusion", "present"),
+        ("The left renal artery is not patent.", "renal_artery_thrombosis", "present"),
+        ("The renal artery is no longer patent.", "renal_artery_thrombosis", "present"),
         ("The gallbladder wall is not thin.", "gallbladder_wall_thickening", "present"),
         ("The gallbladder is not free of stones.", "cholelithiasis", "present"),
         ("There is no perfusion of the left lower lobe.", "perfusion_defect", "present"),

@@ -27,7 +27,8 @@ def test_there_are_enough() -> None:
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["text"][:60])
 def test_sentence(record: dict[str, Any]) -> None:
-    read = [mention for mention in read_report(record["text"]).mentions if mention.kind != "anatomy"]
+    mentions = read_report(record["text"]).mentions
+    read = [mention for mention in mentions if mention.kind != "anatomy" and mention.form != "implied"]
     found = [(mention.text, mention.concept, mention.assertion) for mention in read]
     assert found == [(each["text"], each["concept"], each["assertion"]) for each in record["mentions"]]
     for mention, each in zip(read, record["mentions"], strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from radgauge.report_reader.reading import Mention
@@ -9,6 +10,19 @@ from radgauge.report_reader.sides import may_have_side
 from radgauge.report_reader.vocabulary import FINDINGS, Vocabulary
 
 PRONOUNS = frozenset({"it", "this", "these", "they", "its", "their", "both", "which", "former", "latter"})
+_OPPOSITE = {
+    word: other
+    for pair in ("left right", "medial lateral", "upper lower", "superior inferior", "anterior posterior")
+    for word, other in (pair.split(), reversed(pair.split()))
+}
+_OTHER = frozenset({"other", "opposite", "contralateral", "counterpart"})
+_NOT_THERE = re.compile(
+    rf"(?:the|that|those|its)\s+(?:one\s+)?(?:on\s+the\s+)?(?P<which>{'|'.join([*_OPPOSITE, *sorted(_OTHER)])})"
+    r"(?:\s+(?:ones?|side))?\s+(?:is|are|was|were|does|do|has|have|appears?|looks?|remains?)\s+"
+    r"(?P<said>not|normal|clear|intact|spared|unaffected|uninvolved|unremarkable|preserved)\s*[.;]?\s*$",
+    re.IGNORECASE,
+)
+_LONGEST = 60  # characters of a sentence that says no more than that something like the last finding is not there
 _AMONG = 4  # tokens at the start of a sentence among which a pronoun refers to the sentence before
 
 
@@ -53,3 +67,35 @@ def _side_before(mentions: Sequence[Mention], first: int) -> str:
         if mention.attributes.laterality in ("left", "right"):
             return mention.attributes.laterality
     return ""
+
+
+def not_there(text: str) -> tuple[str, int, int]:
+    """Which counterpart of the last finding a sentence denies, and where: "The lateral one is not."
+
+    >>> not_there("The lateral one is not."), not_there("The lateral meniscus is torn.")
+    (('lateral', 19, 22), ('', 0, 0))
+    """
+    found = _NOT_THERE.match(text) if len(text) <= _LONGEST else None
+    return (found["which"].lower(), *found.span("said")) if found else ("", 0, 0)
+
+
+def deny_counterpart(
+    mentions: list[Mention], first: int, which: str, vocabulary: Vocabulary
+) -> tuple[str, str] | None:
+    """Concept and side of the counterpart of the last finding before `first`; None if it has none."""
+    known = _antecedent(mentions, first) if first else None
+    if known is None:
+        return None
+    side = known.attributes.laterality
+    if which in ("left", "right"):
+        return known.concept, which
+    if which in _OTHER:
+        return (known.concept, _OPPOSITE[side]) if side in _OPPOSITE else None
+    concept = vocabulary.lexicon.concepts.get(known.concept)
+    for name in (concept.name, *concept.synonyms) if concept is not None else ():
+        words = name.split()
+        if _OPPOSITE[which] in words:
+            entry = vocabulary.term(tuple(which if word == _OPPOSITE[which] else word for word in words))
+            if entry is not None and entry.role in FINDINGS and entry.value != known.concept:
+                return entry.value, side
+    return None

@@ -19,7 +19,7 @@ def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
     one negation is not ("no effusion, pneumothorax or consolidation is seen").
     """
     starts = [False] * len(items)
-    has_verb = says_something = False
+    has_verb = says_something = between = False
     for index, item in enumerate(items):
         role = item.role
         if role in ("verb", "normality", "cue") or role in FINDINGS:
@@ -30,6 +30,10 @@ def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
                 starts[index + 1] = True
         elif role == "verb" or (role == "cue" and words[index].startswith("there ")):
             has_verb = True
+        elif words[index] == "between":
+            between = True
+        elif between and words[index] == "and":  # "the planes between the mass and the aorta are lost"
+            between = False
         elif role in ("comma", "conjunction") and words[index] not in ("or", "nor"):
             subject = _subject_kind(items, words, index + 1)
             if says_something and subject and (has_verb or subject == "anatomy"):

@@ -110,7 +110,7 @@ def _concluded(
     items: Sequence[Item], words: Sequence[str], index: int, vocabulary: Vocabulary
 ) -> tuple[list[int], str]:
     """A conclusion is about a place named before: "no fluid around the cord, suspicious for compression"."""
-    for place in range(index - 1, -1, -1):
+    for place in range(index):
         if items[place].role == "anatomy":
             about = Draft(index, "")
             about.explicit = [place]
@@ -162,6 +162,21 @@ def composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabul
                 found.add(concept)
                 break
     return found.pop() if len(found) == 1 else ""
+
+
+def specific(draft: Draft, items: Sequence[Item], concept: str, vocabulary: Vocabulary) -> str:
+    """The finding of this structure that a general one is, if it has a name: occlusion of the vertebral artery."""
+    concepts = vocabulary.lexicon.concepts
+    known = concepts.get(concept)
+    if known is None or known.location or concept == "abnormality":
+        return concept
+    for place in draft.explicit:
+        structure = concepts.get(items[place].value)
+        if structure is not None:
+            entry = vocabulary.term((*structure.name.split(), *known.name.split()))
+            if entry is not None and entry.role in FINDINGS:
+                return entry.value
+    return concept
 
 
 def apart(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> list[Draft]:

@@ -13,7 +13,7 @@ from radgauge.report_reader.reading import Mention
 from radgauge.report_reader.vocabulary import Item, Vocabulary
 
 _ANYTHING = "abnormality"
-_MOST = 3  # of what the normality of a structure rules out, those that come first: the most typical
+_MOST = 2  # of what the normality of a structure rules out, those that come first: the most typical
 
 
 def implied_denials(
@@ -61,7 +61,7 @@ def _opposite(
     """The finding of the structure and the opposite of the word: a duct of normal calibre is not dilated."""
     alone = Draft(draft.item, "")
     alone.explicit = [place]
-    aspects = [items[draft.item].value, *words[draft.item].split()]
+    aspects = [items[draft.item].value, *words[draft.item].split(), *words[place].split()]
     aspects += [words[each] for each in draft.words if items[each].role == "part"]
     for aspect in aspects:
         for word in vocabulary.opposites.get(aspect, ()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.report_reader.drafts import Draft, composed
+from radgauge.report_reader.drafts import Draft, composed, specific
 from radgauge.report_reader.vocabulary import FINDINGS, Cue, Item, Vocabulary
 
 _UNSPECIFIC = "abnormality"
@@ -50,7 +50,7 @@ def turn_denials(
         absent = status[index] == "absent"
         if draft.inverse:
             if absent:
-                _turn(items, draft, draft.inverse, status, "present")
+                _turn(items, draft, specific(draft, items, draft.inverse, vocabulary), status, "present")
                 if decided[index] == index - 1:
                     draft.first = index - 1
             elif draft.always:
@@ -64,7 +64,7 @@ def turn_denials(
             if concept == _UNSPECIFIC and subject >= 0:
                 draft.explicit = sorted({subject, *draft.explicit})
                 concept = _opposite(items, words, draft, vocabulary)
-            _turn(items, draft, concept, status, "present")
+            _turn(items, draft, specific(draft, items, concept, vocabulary), status, "present")
             if concept == _UNSPECIFIC and subject >= 0:
                 draft.first = subject
             elif decided[index] == index - 1:
@@ -108,7 +108,7 @@ def _opposite(items: Sequence[Item], words: Sequence[str], draft: Draft, vocabul
         for word in vocabulary.opposites.get(aspect, ()):
             if word in vocabulary.compositions and (found := composed(draft, items, word, vocabulary)):
                 return found
-            entry = vocabulary.word(word)
+            entry = vocabulary.term(tuple(word.split()))
             if not fallback and entry is not None and entry.role in FINDINGS:
                 fallback = entry.value
     concept = vocabulary.lexicon.concepts.get(item.value)

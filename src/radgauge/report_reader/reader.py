@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.packing import pack_without_words, unpack_with_words
-from radgauge.report_reader.anaphora import resolve_references
+from radgauge.report_reader.anaphora import deny_counterpart, resolve_references
 from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.open_claims import open_concept
@@ -147,6 +147,10 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
             mentions.append(new(Mention, placed))
         if found.refers and first < len(mentions):
             resolve_references(mentions, first, vocabulary)
+        if found.counterpart[0]:
+            which, begin, stop = found.counterpart
+            if denied := deny_counterpart(mentions, first, which, vocabulary):
+                mentions.append(_counterpart(denied, sentence[begin:stop], (begin + start, number), vocabulary))
         for source, target, name in found.relations:
             relations.append(new(Relation, (source + first, target + first, name)))
         for begin, stop, role, value, owner in found.modifiers:
@@ -163,6 +167,15 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
         content,
         understood,
     )
+
+
+def _counterpart(denied: tuple[str, str], words: str, place: tuple[int, int], vocabulary: Vocabulary) -> Mention:
+    """The denial of a finding that a sentence does not name; `place` is where it starts, and in which sentence."""
+    concept, side = denied
+    known = vocabulary.lexicon.concepts.get(concept)
+    said = Attributes(laterality=side, locations=known.location if known is not None else (), cue=words)
+    kind = known.kind if known is not None else "open"
+    return Mention(place[0], place[0] + len(words), words, concept, kind, "absent", place[1], said, "ellipsis")
 
 
 _DEFAULT = ReportReader()

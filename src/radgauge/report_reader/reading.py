@@ -46,7 +46,7 @@ class Mention(NamedTuple):
     assertion: str  # present | absent | uncertain
     sentence: int  # index into sentences
     attributes: Attributes
-    form: str = "noun"  # noun | adjective | clause (denied normality) | ellipsis (unnamed) | implied (by normality)
+    form: str = "noun"  # noun | adjective | clause (denied normality) | ellipsis (unnamed) | implied (normality)
 
 
 class Modifier(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from radgauge.report_reader.anaphora import refers_back
+from radgauge.report_reader.anaphora import not_there, refers_back
 from radgauge.report_reader.assertion import assert_items, clause_starts
 from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
 from radgauge.report_reader.drafts import Draft, drafts_of
@@ -57,6 +57,7 @@ class SentenceReading(NamedTuple):
     content: int = 0  # content words
     known: int = 0  # content words that the lexicon knows
     refers: bool = False  # whether it speaks of something that the sentence before named
+    counterpart: tuple[str, int, int] = ("", 0, 0)  # what it denies of that: "the lateral one is not", and where
 
 
 _BREAKS = frozenset({"comma", "semicolon", "colon", "open"})
@@ -93,7 +94,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     drafts = drafts_of(items, words, starts, vocabulary)
     if not drafts:
         content, known, unread = count_content(items, tokens)
-        return SentenceReading((), (), (), unread, content, known)
+        return SentenceReading((), (), (), unread, content, known, counterpart=not_there(text))
     if "side" in roles or not TRIGGERS.isdisjoint(words):
         drafts = unnamed_findings(items, words, starts, drafts, vocabulary)
     for draft in drafts:  # "no fluid in the pleural space": what a word and a place make together can be denied
@@ -158,7 +159,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     if implied or any(draft.first != draft.item for draft in drafts):
         mentions, modifiers, relations = _in_order(mentions, modifiers, relations)
     refers = refers_back(tokens.norms) or any(mention.attributes.laterality == "same" for mention in mentions)
-    return SentenceReading(tuple(mentions), modifiers, tuple(relations), unread, content, known, refers)
+    unnamed = not_there(text) if FINDINGS.isdisjoint(mention.kind for mention in mentions) else ("", 0, 0)
+    return SentenceReading(tuple(mentions), modifiers, tuple(relations), unread, content, known, refers, unnamed)
 
 
 def _advice_from(items: Sequence[Item], words: Sequence[str]) -> int:

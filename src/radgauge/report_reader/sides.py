@@ -12,7 +12,9 @@ from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabul
 _JOINS = frozenset({"comma", "conjunction", "slash"})
 _ONE_SIDE = ("left", "right")
 _WITH = frozenset({"with", "leaving", "containing", "w"})
-_WHERE = frozenset("in on at over to of within into along near under below above through across".split())
+_WHERE = frozenset(
+    {"in", "on", "at", "over", "to", "of", "within", "into", "along", "near", "under", "below", "above", "across"}
+)
 _COMPARING = frozenset({"than", "unlike", "versus", "vs", "from", "relative to", "compared with", "compared to"})
 
 
@@ -165,7 +167,7 @@ def sides_behind(
     mentions: list[Mention],
     vocabulary: Vocabulary,
 ) -> None:
-    """A finding has the side that its predicate names: "is absent over the left chest", "erodes the right scutum"."""
+    """A finding has the side that its predicate names: "is absent over the left chest", "erodes the right rib"."""
     for index, mention in enumerate(mentions):
         if mention.kind not in FINDINGS or mention.attributes.laterality or drafts[index].explicit:
             continue
@@ -226,10 +228,8 @@ def fronted_sides(
         for place, draft in enumerate(drafts):
             mention = mentions[place]
             if index < draft.item < end and mention.kind in FINDINGS and not mention.attributes.laterality:
-                if may_have_side(mention, vocabulary):
-                    mentions[place] = mention._replace(
-                        attributes=mention.attributes._replace(laterality=item.value)
-                    )
+                side = item.value if may_have_side(mention, vocabulary) else ""
+                mentions[place] = mention._replace(attributes=mention.attributes._replace(laterality=side))
 
 
 def _opens_clause(items: Sequence[Item], starts: Sequence[bool], index: int) -> bool:

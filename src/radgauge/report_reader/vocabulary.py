@@ -109,6 +109,13 @@ class Vocabulary:
         """What a single word stands for."""
         return _node(self.terms, norm).get("") if norm in self.terms else None
 
+    def term(self, norms: tuple[str, ...]) -> Entry | None:
+        """What these words together stand for."""
+        if not norms or norms[0] not in self.terms:
+            return None
+        end, entry = _longest(self.terms, norms, 0, len(norms))
+        return entry if end == len(norms) else None
+
     def match(self, tokens: Tokens, *, lowered: bool, longest: int = 1000) -> list[Item]:
         """Cover the tokens with the longest terms, from left to right; what is no term is an item itself."""
         norms, words = tokens.norms, tokens.texts

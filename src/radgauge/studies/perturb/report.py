@@ -120,6 +120,8 @@ def _region(mentions: Sequence[Mention]) -> str:
     lexicon = load_lexicon()
     votes: dict[str, float] = defaultdict(float)
     for mention in mentions:
+        if mention.form == "implied":
+            continue
         regions = lexicon[mention.concept].regions if mention.concept in lexicon else ()
         for each in regions:
             votes[each] += 1 / len(regions)
