@@ -239,3 +239,9 @@ def test_a_segment_is_in_its_lobe_whichever_side_the_name_carries() -> None:
 def test_sketches_are_concepts_of_the_lexicon() -> None:
     table = tomllib.loads((DATA / "families.toml").read_text(encoding="utf-8"))
     assert [each for each in table["sketch"]["concepts"] if each not in KNOWN.lexicon.concepts] == []
+
+
+def test_a_quadrant_is_in_its_half_of_the_abdomen() -> None:
+    reference = "Dilated small bowel with a transition point in the right lower quadrant."
+    found = aligned(reference, "Dilated small bowel with a transition point in the right lower abdomen.")
+    assert not [each for match in found.matched for each in match.differences if each.attribute == "location"]

@@ -26,6 +26,7 @@ KNOWN = knowledge_for(load_lexicon())
         ("The nasogastric tube lies in the left lower lobe bronchus. Do not feed.", ["bad"]),
         ("Nasogastric tube passes below the diaphragm.", ["good"]),
         ("Right PICC. Repositioning needed.", ["bad"]),
+        ("The left chest tube is malfunctioning.", ["bad"]),
         ("Left chest port with the tip in the lower SVC, no kink.", ["good"]),
         ("Endotracheal tube and nasogastric tube in satisfactory position.", ["good", "good"]),
         ("Endotracheal tube in good position. Nasogastric tube coiled in the esophagus.", ["good", "bad"]),
