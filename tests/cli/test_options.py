@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from radgauge.cli import VERBS, app
-from radgauge.cli.options import Output, command
+from radgauge.cli.options import Output, command, few_cases_note
 from radgauge.show.progress import tell, working
 
 MOST_OWN = 20
@@ -115,3 +115,9 @@ def test_a_quiet_verb_draws_no_progress() -> None:
     for arguments in (["--quiet"], []):
         assert CliRunner().invoke(made, arguments).exit_code == 0
     assert drawn == ["silent", "shown"]
+
+
+def test_the_note_on_few_cases_speaks_of_intervals_only_where_there_are_some() -> None:
+    assert few_cases_note(0) == few_cases_note(50) == []
+    assert few_cases_note(4) == ["4 cases: an interval needs at least 5 (docs/intervals.md)"]
+    assert few_cases_note(5, "studies")[0].startswith("5 studies: with fewer than 50, intervals can cover less")

@@ -55,8 +55,8 @@ def test_images_are_resolved_and_reasons_given(table: Path) -> None:
     assert run.exit_code == 0, run.output
     assert "9 of 12 images are not in files" in run.stderr
     assert "1 of 12 images were found with another ending" in run.stderr
-    assert "10 of 12 not judged (1 no image, 1 0.png is not there" in run.stderr
-    assert "6 for other reasons (all of them are in the file of --output)" in run.stderr
+    assert "10 of 12 not judged (1 no image, 1 image 0.png is not there" in run.stderr
+    assert "6 more (every reason is in the file of --output)" in run.stderr
     header, *rows = [json.loads(line) for line in output.read_text().splitlines()]
     values = {row["id"]: row["vlscore_embedded"] for row in rows}
     assert values["good"] == values["ending"] > 0

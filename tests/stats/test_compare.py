@@ -238,3 +238,12 @@ def test_effects_by_hand() -> None:
 def test_messages(call, error, message) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(error, match=message):
         call()
+
+
+def test_p_does_not_depend_on_the_number_of_bootstrap_resamples() -> None:
+    a, b = np.random.default_rng(3).normal(size=(2, 40, 1))
+    found = [
+        compare_paired(a, b, rng=np.random.default_rng(0), permutations=500, resamples=number)[0].p
+        for number in (100, 300)
+    ]
+    assert found[0] == found[1] > 1 / 501

@@ -12,7 +12,7 @@ import radgauge as rg
 from radgauge.cli import app
 from radgauge.samples import sample_reports_path
 from radgauge.studies.baselines import FREQUENT, NORMAL_TEMPLATE, TEMPLATE, constant_baselines
-from radgauge.studies.collapse import collapse, collapse_notes
+from radgauge.studies.collapse import Collapse, collapse, collapse_notes
 
 
 def test_the_template_system_is_seen_and_the_careful_one_is_not() -> None:
@@ -22,6 +22,14 @@ def test_the_template_system_is_seen_and_the_careful_one_is_not() -> None:
     assert found["template"].distinct < found["template"].distinct_references / 2
     (note,) = collapse_notes(cases)
     assert note.startswith("system 'template' writes 19 distinct reports for 72 studies")
+
+
+def test_varied_reports_are_not_said_to_be_the_same() -> None:
+    varied = Collapse("ours", 50, 50, 50, 0.11, True).sentence()
+    assert varied.startswith("the reports of system 'ours' are more alike than the radiologists'")
+    assert "0.11 above that of two of theirs, though 50 of 50 are distinct" in varied
+    assert "collapsed" not in varied
+    assert "it may have collapsed" in Collapse("ours", 50, 20, 50, 0.02, True).sentence()
 
 
 def test_few_reports_say_nothing() -> None:
@@ -42,7 +50,7 @@ def test_score_says_so_and_adds_baselines(same: Path) -> None:
         app, ["score", str(same), "-m", "rouge", "--baselines", "--json", "--no-cache", "--resamples", "10"]
     )
     said = json.loads(done.stdout)
-    assert said["collapse"][0].startswith("system 'system' writes 1 distinct reports for 24 studies")
+    assert said["collapse"][0].startswith("system 'system' writes 1 distinct report for 24 studies")
     assert list(dict.fromkeys(line["system"] for line in said["summary"])) == ["system", TEMPLATE, FREQUENT]
 
 

@@ -133,7 +133,7 @@ def compare_cli(
         + (
             "better by: in percent of the random baseline's value, negative = worse, whatever the direction"
             if random_baseline
-            else "better/equal/worse counts studies"
+            else "d: Cohen's d of the paired differences, positive = better; better/equal/worse counts studies"
         )
     )
     few = o.few_cases_note(min(line.result.n for line in lines)) if lines else []

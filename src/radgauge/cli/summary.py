@@ -101,7 +101,7 @@ def not_judged_notes(lines: Sequence[Summary]) -> list[str]:
         if line.not_judged:
             shown = [f"{count} {reason}" for reason, count in line.reasons[:REASONS_SHOWN]]
             if others := sum(count for _, count in line.reasons[REASONS_SHOWN:]):
-                shown.append(f"{others} for other reasons (all of them are in the file of --output)")
+                shown.append(f"{others} more (every reason is in the file of --output)")
             why = ", ".join(shown) or "undefined for them"
             gaps.setdefault((system, line.not_judged, line.judged + line.not_judged, why), []).append(judge)
     return [

@@ -94,7 +94,7 @@ def _start(path: Path) -> bytes:
             raise
         raise ImageError(f"{str(path)!r} is no name of a file: {error}") from None
     except FileNotFoundError:
-        raise ImageError(f"{path.name} is not there (looked in {path.parent})") from None
+        raise ImageError(f"image {path.name} is not there (looked in {path.parent})") from None
     except OSError as error:
         raise ImageError(f"{path.name} cannot be read: {error.strerror or error}") from error
 

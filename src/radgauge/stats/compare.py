@@ -105,6 +105,7 @@ def compare_paired(
     side: Alternative = "two-sided"
     if alternative != "two-sided":
         side = "greater" if (alternative == "better") is higher_is_better else "less"
+    (swaps,) = rng.spawn(1)  # of its own, so that p does not depend on the number of resamples
     tested, bounds = bootstrap_difference(
         a,
         b,
@@ -124,7 +125,7 @@ def compare_paired(
             groups=groups,
             permutations=permutations,
             alternative=side,
-            rng=rng,
+            rng=swaps,
         )
     case_a = _case_values(whole_a, corpus_scores) if values_a is None else as_rows(values_a, "values_a")
     case_b = _case_values(whole_b, corpus_scores) if values_b is None else as_rows(values_b, "values_b")

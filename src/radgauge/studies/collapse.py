@@ -57,11 +57,24 @@ class Collapse:
 
     def sentence(self) -> str:
         """For people."""
+        side = "above" if self.excess > 0 else "below"
+        alike = f"the mean cosine of two of its reports is {abs(self.excess):.2f} {side} that of two of theirs"
+        copies = "report" if self.distinct == 1 else "reports"
+        if self.few:
+            return (
+                f"system {self.system!r} writes {self.distinct} distinct {copies} "
+                f"for {self.reports} studies, the "
+                f"radiologists {self.distinct_references}; {alike}: it may have collapsed, and averages hide that"
+            )
         return (
-            f"system {self.system!r} writes {self.distinct} distinct reports for {self.reports} studies, the "
-            f"radiologists {self.distinct_references}; the mean cosine of two reports is {self.excess:+.2f} "
-            "against theirs: it may have collapsed, and averages hide that"
+            f"the reports of system {self.system!r} are more alike than the radiologists': {alike}, though "
+            f"{self.distinct} of {self.reports} are distinct; look whether it writes the same for everyone"
         )
+
+    @property
+    def few(self) -> bool:
+        """Whether it has too few distinct reports; otherwise they are too much alike, or nothing is wrong."""
+        return self.distinct < FEW * self.distinct_references
 
 
 def collapse(

@@ -119,7 +119,7 @@ def test_overrides() -> None:
     given = check_roles({"id": "uid", "reference": ["a", "b"], "candidate": "c"})
     found = roles("id uid a b c", given=given)
     assert (found.id, found.references, found.candidates) == ("uid", (("a",), ("b",)), (("c",),))
-    with pytest.raises(InputError, match=r"r.csv has no column 'uidd'; did you mean 'uid'.; its columns: uid"):
+    with pytest.raises(InputError, match=r"^r.csv: no column 'uidd' \(did you mean 'uid'\?\); its columns: uid"):
         roles("uid reference candidate", given={"id": ("uidd",)})
     with pytest.raises(
         UsageError, match=r"knows the roles id, reference.*got 'refrence'; did you mean 'reference'"

@@ -213,8 +213,8 @@ class _Finder:
 
     def _absent(self, column: str) -> str:
         near = difflib.get_close_matches(column, self.columns, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"{self.name} has no column {column!r}{hint}; its columns: {shown_names(self.columns)}"
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        return f"{self.name}: no column {column!r}{hint}; its columns: {shown_names(self.columns)}"
 
     def matches(self, names: Sequence[str], *, taken: Sequence[str] = ()) -> tuple[str, ...]:
         return tuple(c for c in self.columns if plain(c) in names and c not in taken)
