@@ -75,3 +75,19 @@ def test_wrong_use_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xe9dema")
     with pytest.raises(InputError, match="is not UTF-8 text"):
         run(path)
+
+
+def test_a_report_in_place_of_its_file_is_not_repeated(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="write it to standard input") as refused:
+        run("Small left effusion of Mr. Zorbas.")
+    assert "Zorbas" not in str(refused.value)
+    path = tmp_path / "my three reports.txt"
+    path.write_text(REPORT)
+    assert "heart" in run(path)
+
+
+def test_a_table_is_not_read_as_one_report(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_text(f"id,reference\n1,{REPORT}\n")
+    with pytest.raises(InputError, match=r"reports\.csv is a table; give one report"):
+        run(path)

@@ -127,7 +127,7 @@ def compare_cli(
             )
             return
         print_comparisons(console(), lines)
-    tests = "paired permutation tests" if test == "permutation" else "paired bootstrap tests"
+    tests = f"paired {test} test{'s' if len(lines) != 1 else ''}"
     say.tell(
         f"{len(lines)} {tests}, p values corrected by {correction}; * marks p < 0.05 after correction; "
         + (

@@ -538,6 +538,7 @@ def report_text(path: Path | None, text: str | None = None) -> str:
     import sys
 
     from radgauge.errors import InputError, UsageError
+    from radgauge.io.tables.sources import FORMATS
 
     if text is not None:
         if path is not None:
@@ -545,6 +546,10 @@ def report_text(path: Path | None, text: str | None = None) -> str:
         return text
     if path is None or str(path) == "-":
         return sys.stdin.read()
+    if len(str(path).split()) > 2 and not path.exists():  # a report, which messages do not repeat
+        raise UsageError("a report itself was given where its file belongs; write it to standard input")
+    if FORMATS.get(path.suffix.lower(), "txt") != "txt" and path.is_file():
+        raise InputError(f"{path} is a table; give one report, as text in a file or on standard input")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

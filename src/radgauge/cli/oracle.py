@@ -31,7 +31,8 @@ def oracle_cli(
         Path | None, typer.Option("--corpus", help="Reports to search: a table, or a corpus as released.")
     ] = None,
     queries: Annotated[
-        Path | None, typer.Option("--queries", help="Reports to find matches for; without it, the corpus file.")
+        Path | None,
+        typer.Option("--queries", help="Reports to find matches for; not needed with --queries-split."),
     ] = None,
     metric: Annotated[
         str,
