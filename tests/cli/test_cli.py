@@ -148,7 +148,7 @@ def test_references_and_candidates_in_files_of_their_own(tmp_path: Path) -> None
         (["score"], 2, "no reports given"),
         (["score", "absent.csv"], 1, "absent.csv"),
         (["score", "reports.csv", "-m", "blue"], 2, "did you mean 'bleu'"),
-        (["score", "reports.csv", "-o", "scores.csv"], 2, "must end in .jsonl or .parquet"),
+        (["score", "reports.csv", "-o", "scores.txt"], 2, "must end in"),
         (["score", "reports.csv", "--columns", "nonsense"], 2, "must look like id=uid"),
         (["compare", "reports.csv", "-m", "rouge", "--baseline", "nobody"], 2, "no system 'nobody'"),
         (["compare", "reports.csv", "-m", "rouge", "--test", "coin"], 2, "is not one of"),

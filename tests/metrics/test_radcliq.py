@@ -67,7 +67,7 @@ def test_inverse_is_one_over_the_mean_of_a_set() -> None:
 
 
 def test_the_reason_names_the_part() -> None:
-    scores = rg.score(cases("..."), ["radcliq"])["radcliq"]
+    scores = rg.score(cases("xyz"), ["radcliq"])["radcliq"]
     assert scores.reasons["0", "system"] == "radgraph: no entities found in the candidate"
 
 
