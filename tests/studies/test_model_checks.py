@@ -26,6 +26,7 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_weights_everything_is_missing() -> None:
     results = checks.verify_models()
     assert {each.status for each in results} == {"missing"}
+    assert "nothing was verified" in CliRunner().invoke(app, ["models", "verify"]).stdout
     assert [each.name for each in results[:2]] == ["radgraph-xl: file", "modern-radgraph-xl: file"]
     assert "not on this machine: radgraph-xl, cxr-bert" in [each.note for each in results]
 

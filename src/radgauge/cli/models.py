@@ -121,5 +121,7 @@ def verify_cli(
         out = console()
         out.show(table(*heads, Column("source", fold=True), rows=rows))
         out.say(*(f"{each.name}: {each.note}" for each in results if each.note))
+        if all(each.status == "missing" for each in results):
+            out.say("nothing was verified: none of these checkpoints is on this machine (`radgauge models fetch`)")
     if any(each.status in ("off", "unreadable") for each in results):
         raise typer.Exit(1)
