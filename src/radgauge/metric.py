@@ -51,6 +51,16 @@ class Note:
     candidate_spans: tuple[Span, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
 
+    def as_data(self) -> dict[str, Any]:
+        """The note as a dictionary, for JSON."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "reference_spans": self.reference_spans,
+            "candidate_spans": self.candidate_spans,
+            "data": dict(self.data),
+        }
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Tabular):

@@ -24,9 +24,11 @@ def _clustered(rng: np.random.Generator, number: int, spread: float, dimensions:
     return _unit(centres[rng.integers(0, 40, number)] + spread * rng.normal(size=(number, dimensions)))
 
 
+@pytest.mark.parametrize("large", [1000, 10_000])  # by bounds, and by one matrix product
 @pytest.mark.parametrize("spread", [0.1, 0.7, 3.0])  # sentences like one another, and noise that no bound cuts
-def test_bounds_lose_nothing(spread: float) -> None:
+def test_bounds_lose_nothing(spread: float, large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
+    monkeypatch.setattr(search, "LARGE", large)
     entries, queries = _clustered(rng, 3000, spread), _clustered(rng, 700, spread)
     chosen, products = nearest(queries, entries)
     expected = _all_compared(queries, entries)
@@ -34,8 +36,10 @@ def test_bounds_lose_nothing(spread: float) -> None:
     np.testing.assert_allclose(products, (queries * entries[expected]).sum(axis=1), atol=1e-6)
 
 
-def test_the_first_of_equal_entries() -> None:
+@pytest.mark.parametrize("large", [1000, 10_000])
+def test_the_first_of_equal_entries(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
+    monkeypatch.setattr(search, "LARGE", large)
     entries = _clustered(rng, 500, 0.5)
     twice = np.concatenate([entries, entries[::-1]])
     assert (nearest(entries, twice)[0] == np.arange(500)).all()
@@ -62,6 +66,8 @@ def test_small_sets_and_short_vectors(number: int, dimensions: int) -> None:
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     entries, queries = _clustered(rng, 1000, 0.7), _clustered(rng, 101, 0.7)
+    monkeypatch.setattr(search, "LARGE", 1000)
+    monkeypatch.setattr(search, "WORTH_IT", 100)
     whole = nearest(queries, entries)
     monkeypatch.setattr(search, "CELLS", 7000)
     for one, other in zip(whole, nearest(queries, entries), strict=True):

@@ -110,3 +110,10 @@ def test_rules_name_concepts_of_the_lexicon() -> None:
         *(place for rule in rules.compositions for place in rule["anatomy"]),
     }
     assert not [name for name in sorted(named) if name not in lexicon]
+
+
+@pytest.mark.parametrize(
+    "text", ["Paramediastinal silhouette is stable.", "The paramediastinal silhouette is normal."]
+)
+def test_a_structure_without_features_gives_no_vector_of_nan(text: str) -> None:
+    assert np.isfinite(FindingEncoder().encode([text])).all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from parity_scripts import parity_script
 
 from radgauge.cases import Case
 from radgauge.errors import InputError, ModelError, RadgaugeError, UsageError
@@ -29,14 +29,7 @@ pytestmark = pytest.mark.models
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-_PLACE = Path(__file__).parents[2] / "parity" / "comet" / "checkpoints.py"
-if not _PLACE.is_file():
-    pytest.skip("the parity scripts are not part of this copy", allow_module_level=True)
-_SPEC = importlib.util.spec_from_file_location("comet_checkpoints", _PLACE)
-assert _SPEC is not None
-assert _SPEC.loader is not None
-seeds = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(seeds)
+seeds = parity_script("comet/checkpoints")
 
 
 @pytest.fixture(scope="module")

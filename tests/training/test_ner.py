@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 import math
-import sys
 from pathlib import Path
 
 import pytest
+from parity_scripts import parity_script
 from typer.testing import CliRunner
 
 from radgauge.cli import app
@@ -19,8 +18,6 @@ from radgauge.models.text.span_ner import SpanNer, all_spans
 from radgauge.training.annotate_ner import annotate, read_proposals
 from radgauge.training.ner import NerSettings, evaluate, predict_ner, train_ner
 from radgauge.training.ner_files import NerSentence, read_ner, write_ner
-
-PARITY = Path(__file__).parents[2] / "parity" / "ratescore"
 
 SENTENCES = [
     NerSentence(("No", "pleural", "effusion", "."), ((1, 2, "NON-ABNORMALITY"),)),
@@ -89,13 +86,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small seeded BERT."""
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
-    if not PARITY.is_dir():
-        pytest.skip("the folder parity/ is not part of this distribution")
-    sys.path.insert(0, str(PARITY))
-    try:
-        builder = importlib.import_module("checkpoints")
-    finally:
-        sys.path.remove(str(PARITY))
+    builder = parity_script("ratescore/checkpoints")
     words = sorted({word for sentence in SENTENCES for word in sentence.words if len(word) > 1})
     folder: Path = builder.build_encoder(tmp_path_factory.mktemp("bert"), words=words, spread=0.5)
     return folder

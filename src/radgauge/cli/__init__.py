@@ -1,4 +1,4 @@
-"""The command line: one file per verb, each a thin skin over a function of the same name.
+"""The command line: one file per verb, each of which reads its options and calls a function of the library.
 
 Results go to stdout, messages and progress to stderr. Exit code 0: fine, 1: bad data, 2: bad usage.
 Modules here import nothing heavy at the top: `radgauge --help` must answer at once.

@@ -49,7 +49,7 @@ def compare_cli(
         typer.Option("--random-baseline", help="Compare with reports drawn at random, in percent and by rank."),
     ] = False,
     oracle: Annotated[
-        bool, typer.Option("--oracle", help="Add the corpus reports that each metric likes best, as a system.")
+        bool, typer.Option("--oracle", help="Add the highest-scoring corpus reports of each metric, as a system.")
     ] = False,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="Reports to draw and choose from; else the other studies.")

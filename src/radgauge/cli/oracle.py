@@ -1,4 +1,4 @@
-"""`radgauge oracle`: the report of a corpus that a metric likes best, for every query."""
+"""`radgauge oracle`: the highest-scoring report of a corpus by a metric, for every query."""
 
 from __future__ import annotations
 

@@ -52,16 +52,7 @@ def as_data(explained: Explanation, *, reference: str, candidate: str) -> dict[s
         "reference": reference,
         "candidate": candidate,
         "values": dict(explained.values),
-        "notes": [
-            {
-                "kind": note.kind,
-                "text": note.text,
-                "reference_spans": note.reference_spans,
-                "candidate_spans": note.candidate_spans,
-                "data": dict(note.data),
-            }
-            for note in explained.notes
-        ],
+        "notes": [note.as_data() for note in explained.notes],
     }
 
 

@@ -43,16 +43,7 @@ def write_explanations(path: Path | str, cases: Sequence[Case], *, results: Resu
                 if explained is None:
                     continue
                 values = {key: None if math.isnan(value) else value for key, value in explained.values.items()}
-                notes = [
-                    {
-                        "kind": note.kind,
-                        "text": note.text,
-                        "reference_spans": note.reference_spans,
-                        "candidate_spans": note.candidate_spans,
-                        "data": dict(note.data),
-                    }
-                    for note in explained.notes
-                ]
+                notes = [note.as_data() for note in explained.notes]
                 file.write(json.dumps({**about, "values": values, "notes": notes}, ensure_ascii=False) + "\n")
                 lines += 1
     return lines

@@ -16,7 +16,7 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -31,9 +31,9 @@ from radgauge.plain_language.refine import Refinement, Round, Verdict, add_round
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sentences import Pair, keeps_meaning
 from radgauge.plain_language.sets import Entry, is_heading, rejected_pairs, write_sets
+from radgauge.reading import Progress
 
 ROUNDS, ABOUT, KEPT = "rounds.csv", "build.json", "kept.npz"
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

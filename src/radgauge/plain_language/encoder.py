@@ -13,21 +13,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from radgauge.models.text.static_embedding import StaticEncoder
+from radgauge.models.text.vectors import VectorReader, Vectors
 from radgauge.plain_language.fidelity import lay_findings
 from radgauge.plain_language.lay_reader import LayReader
 from radgauge.plain_language.statements import COMMON, DIMENSIONS, STATED, parts_spoken_of, statements, unit
 from radgauge.report_reader import ReportReading
 
-Vectors = NDArray[np.float32]
-
 MEANING = 0.8  # how much of the cosine comes from statements rather than words
 
 
 @dataclass(frozen=True)
-class FindingEncoder:
+class FindingEncoder(VectorReader):
     """Sentences to vectors by their words and statements; a `Reader` whose reading is the vector.
 
     >>> lay, same, other = FindingEncoder().encode(
@@ -59,14 +57,6 @@ class FindingEncoder:
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
         return list(self.encode(texts))
-
-    def pack(self, reading: Vectors, text: str) -> bytes:
-        """A vector as little-endian 32-bit numbers: reading the sentence set anew takes seconds."""
-        return np.asarray(reading, dtype="<f4").tobytes()
-
-    def unpack(self, packed: bytes, text: str) -> Vectors:
-        """The vector; ValueError if the bytes are not one."""
-        return np.frombuffer(packed, dtype="<f4").astype(np.float32)
 
 
 def _meaning(reading: ReportReading) -> Vectors:

@@ -1,11 +1,12 @@
 """The nearest entry of every sentence, exactly, without comparing everything with everything in full.
 
-An index library would be approximate, or one more dependency; this is a page of numpy.
-Vectors are turned so that a few leading directions hold most of the entries' length. For a sentence q and an entry
-e, split so into head and tail, q.e <= q_head.e_head + |q_tail| |e_tail| (Cauchy and Schwarz). This bound is one
-matrix product over the head's few columns. The entry with the greatest bound is measured in full; entries whose
-bound is below what it reaches cannot be nearer. The few others are measured in full as well. Entries that are
-alike stand side by side, so that whole groups of them drop out by their greatest bound.
+A set of the size that ships is one matrix product. For larger sets an index library would be approximate, or
+one more dependency; this is a page of numpy. Vectors are turned so that a few leading directions hold most of
+the entries' length. For a sentence q and an entry e, split so into head and tail, q.e <= q_head.e_head +
+|q_tail| |e_tail| (Cauchy and Schwarz). This bound is one matrix product over the head's few columns. The entry
+with the greatest bound is measured in full; entries whose bound is below what it reaches cannot be nearer. The
+few others are measured in full as well. Entries that are alike stand side by side, so that whole groups drop
+out together.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ TRIED = 4  # groups whose best entry is measured to begin with
 CELLS = 1 << 23  # numbers of a block of bounds: 32 MB
 PAIRS = 1 << 13  # pairs measured in full at a time
 FEW = 0.1  # a query that more than this share of the groups could serve is compared with all entries
-WORTH_IT = 256  # queries from which making the bounds costs less than comparing with all entries
+WORTH_IT = 256  # queries, and
+LARGE = 20_000  # entries, from which bounds cost less than comparing with all entries
 CENTRES, ROUNDS, BLOCK = 400, 3, 4096  # of the k-means that orders the entries
 SLACK = np.float32(2e-5)  # what 32-bit products of unit vectors may be off
 TIE = 1e-6  # products closer than this are equal, and the first entry wins
@@ -44,7 +46,7 @@ def nearest(queries: Vectors, entries: Vectors) -> tuple[Places, Vectors]:
     chosen = np.full(len(queries), -1, dtype=np.intp)
     products = np.empty(len(queries), dtype=np.float32)
     step = max(1, CELLS // len(entries))
-    if entries.shape[1] > 2 * HEAD and len(entries) > TRIED * GROUP and len(queries) >= WORTH_IT:
+    if entries.shape[1] > 2 * HEAD and len(entries) >= LARGE and len(queries) >= WORTH_IT:
         bounds = _Bounds(entries)
         for start in range(0, len(queries), step):
             block = queries[start : start + step]

@@ -207,8 +207,8 @@ def _sum(features: Features) -> Vector:
     total = np.zeros(DIMENSIONS)
     for name, weight in features.items():
         total += weight * _feature(name)
-    scaled: Vector = total / math.sqrt(sum(weight**2 for weight in features.values()))
-    return scaled
+    length = math.sqrt(sum(weight**2 for weight in features.values()))
+    return total / length if length else total
 
 
 @lru_cache(maxsize=1 << 14)

@@ -23,7 +23,7 @@ from radgauge.io.judgments import Judgments
 from radgauge.metrics.ratescore import RateScore
 from radgauge.metrics.ratescore.pairing import TypeSums
 from radgauge.metrics.ratescore.weights import TYPES, Affinity
-from radgauge.reading import Readings
+from radgauge.reading import Progress, Readings
 from radgauge.stats.coefficients import association
 from radgauge.stats.correlate import pair_replicates
 from radgauge.stats.resample import percentile_bounds
@@ -31,7 +31,6 @@ from radgauge.stats.resampling import USUAL, Resampling
 
 Array = NDArray[np.float64]
 OBJECTIVES = ("pearson", "kendall_b")
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

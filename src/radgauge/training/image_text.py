@@ -30,8 +30,9 @@ from radgauge.models.image.embedded_image_text import (
     save_image_text,
     unit,
 )
+from radgauge.reading import Progress
 from radgauge.training.image_network import folded
-from radgauge.training.image_text_data import Material, Progress, changed_copies, read_squares
+from radgauge.training.image_text_data import Material, changed_copies, read_squares
 from radgauge.training.image_text_figures import Matching, largest_area, matching, mean_by_study
 from radgauge.training.image_text_settings import ImageTextSettings
 from radgauge.training.image_text_start import canonical_start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,9 @@ from radgauge.errors import InputError, UsageError, require
 from radgauge.images import grey
 from radgauge.io.case_files import read_references
 from radgauge.models.image.embedded_image_text import squared
+from radgauge.reading import Progress
 
 Squares = NDArray[np.uint8]
-Progress = Callable[[str, int, int], None]
 
 TURN, SHIFT, ZOOM = 8.0, 0.05, 0.10  # degrees, share of the side, share: how far a copy may differ
 GAMMA, CONTRAST, BRIGHTNESS = 0.25, 0.20, 0.10

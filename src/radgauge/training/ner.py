@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from radgauge.models.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, quietly
 from radgauge.models.text import span_ner
 from radgauge.models.text.ratener import LABELS
+from radgauge.reading import Progress
 from radgauge.training.ner_files import LabelledSpan, NerSentence, spans_of
 
 SCHEMES = ("iob", "span")
@@ -27,7 +28,6 @@ RATES = {"iob": 1e-5, "span": 6e-6}
 
 STATE = "training_state.pt"
 IGNORED = -100
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from parity_scripts import parity_script
 
 from radgauge.cases import Case
 from radgauge.errors import ModelError
@@ -19,14 +19,7 @@ pytestmark = pytest.mark.models
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-_PLACE = Path(__file__).parents[3] / "parity" / "comet" / "checkpoints.py"
-if not _PLACE.is_file():
-    pytest.skip("the parity scripts are not part of this copy", allow_module_level=True)
-_SPEC = importlib.util.spec_from_file_location("comet_checkpoints", _PLACE)
-assert _SPEC is not None
-assert _SPEC.loader is not None
-seeds = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(seeds)
+seeds = parity_script("comet/checkpoints")
 
 FIXTURE = json.loads((Path(__file__).parents[1] / "data" / "comet_parity.json").read_text(encoding="utf-8"))
 

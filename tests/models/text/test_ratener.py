@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from parity_scripts import parity_script
 
 from radgauge.cache import Cache
 from radgauge.cases import Case
@@ -22,7 +22,6 @@ from radgauge.text.rush import rush_sentences
 # transformers compiles parts of DeBERTa when it is imported
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script:DeprecationWarning")
 
-PARITY = Path(__file__).parents[3] / "parity" / "ratescore"
 FIXTURE = json.loads((Path(__file__).parents[2] / "data/parity/ratescore.json").read_text(encoding="utf-8"))
 CANDIDATES, REFERENCES = zip(*FIXTURE["pairs"], strict=True)
 
@@ -93,13 +92,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The seeded checkpoints under the authors' names."""
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
-    if not PARITY.is_dir():
-        pytest.skip("the folder parity/ is not part of this distribution")
-    sys.path.insert(0, str(PARITY))
-    try:
-        builder, reports = importlib.import_module("checkpoints"), importlib.import_module("reports")
-    finally:
-        sys.path.remove(str(PARITY))
+    builder, reports = parity_script("ratescore/checkpoints"), parity_script("ratescore/reports")
     folder = tmp_path_factory.mktemp("ratescore")
     words = builder.words_of(reports.SENTENCES)
     builder.build_ner(folder / "RaTE-NER-Deberta", words=words)

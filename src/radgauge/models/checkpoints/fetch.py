@@ -17,17 +17,16 @@ import shutil
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
 from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Any
 
 from radgauge.errors import MissingModel, ModelError
 from radgauge.models.checkpoints.catalogue import Checkpoint, content_hash, models_dir, offline
+from radgauge.reading import Progress
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[str, int, int], None]
 _CHUNK = 1 << 20
 _SECONDS = 60
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -25,15 +25,12 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from radgauge.errors import ImageError, ModelError
 from radgauge.images import Grey, digest, grey
+from radgauge.models.text.vectors import VectorReader, Vectors
 from radgauge.parsing import parse_json
 from radgauge.reading import Readings
-
-Vectors = NDArray[np.float32]
-
 
 EMBEDDED = "embedded"
 LIMITR = "limitr"
@@ -72,7 +69,7 @@ class Unreadable:
 
 
 @dataclass(frozen=True)
-class ImageReader:
+class ImageReader(VectorReader):
     """A `Reader` of pictures: its texts are hashes of files, so that a picture is known under any name.
 
     Attributes:
@@ -107,15 +104,11 @@ class ImageReader:
 
     def pack(self, reading: Vectors | Unreadable, text: str) -> bytes | None:
         """A vector as 32-bit numbers; failures are not kept, since a decoder may be installed tomorrow."""
-        return None if isinstance(reading, Unreadable) else _packed(reading)
-
-    def unpack(self, packed: bytes, text: str) -> Vectors:
-        """The vector."""
-        return _unpacked(packed)
+        return None if isinstance(reading, Unreadable) else super().pack(reading, text)
 
 
 @dataclass(frozen=True)
-class TextReader:
+class TextReader(VectorReader):
     """A `Reader` of reports by the text side of an encoder."""
 
     encoder: ImageTextEncoder
@@ -129,14 +122,6 @@ class TextReader:
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
         return list(_checked(self.encoder.embed_texts(list(texts)), len(texts)))
-
-    def pack(self, reading: Vectors, text: str) -> bytes:
-        """A vector as 32-bit numbers."""
-        return _packed(reading)
-
-    def unpack(self, packed: bytes, text: str) -> Vectors:
-        """The vector."""
-        return _unpacked(packed)
 
 
 def image_text_encoder(name: str, *, models: str = "published", resize: str = "pil") -> ImageTextEncoder:
@@ -259,11 +244,3 @@ def _checked(vectors: Vectors, expected: int) -> Vectors:
     if vectors.ndim != 2 or len(vectors) != expected:
         raise ModelError(f"an image-text encoder must give one row per item, got {vectors.shape} for {expected}")
     return np.asarray(vectors, dtype=np.float32)
-
-
-def _packed(vector: Vectors) -> bytes:
-    return np.asarray(vector, dtype="<f4").tobytes()
-
-
-def _unpacked(packed: bytes) -> Vectors:
-    return np.frombuffer(packed, dtype="<f4").astype(np.float32)

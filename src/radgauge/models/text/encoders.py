@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from radgauge.errors import ModelError, UsageError, require
 from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
 from radgauge.models.text.batching import TOKENS_PER_BATCH, token_batches
 from radgauge.models.text.static_embedding import StaticEncoder
+from radgauge.models.text.vectors import VectorReader, Vectors
 from radgauge.parsing import parse_json
 
-Vectors = NDArray[np.float32]
 POOLINGS = ("auto", "cls", "mean", "pooler")
 _ACTIVATIONS = {"torch.nn.modules.linear.Identity": None, "torch.nn.modules.activation.Tanh": "tanh"}
 
@@ -38,7 +37,7 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True)
-class TransformerEncoder:
+class TransformerEncoder(VectorReader):
     """A transformer checkpoint as an encoder; weights are loaded at the first text.
 
     Args:
@@ -91,14 +90,6 @@ class TransformerEncoder:
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
         return list(self.encode(texts))
-
-    def pack(self, reading: Vectors, text: str) -> bytes:
-        """A vector as little-endian 32-bit numbers."""
-        return np.asarray(reading, dtype="<f4").tobytes()
-
-    def unpack(self, packed: bytes, text: str) -> Vectors:
-        """The vector; ValueError if the bytes are not one."""
-        return np.frombuffer(packed, dtype="<f4").astype(np.float32)
 
 
 def encoder_named(name: str, *, pooling: str = "auto", max_length: int = 30) -> Encoder:

@@ -16,19 +16,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from radgauge.errors import ModelError, require
 from radgauge.files import make_folder, replacing, sha256_of, write_file
 from radgauge.models.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, read_weights
 from radgauge.models.text.feed_forward import ACTIVATIONS, Head, head_of
+from radgauge.models.text.vectors import VectorReader, Vectors
 
 if TYPE_CHECKING:
     from radgauge.models.text.comet_network import Estimator
 
-Vectors = NDArray[np.float32]
 CLASS = "referenceless_regression_metric"
 ENCODERS = {"bert": "BERT", "xlm-roberta": "XLM-RoBERTa", "xlm-roberta-xl": "XLM-RoBERTa-XL", "rembert": "RemBERT"}
 """Configuration's model_type -> COMET's name; other encoders work here but not in COMET."""
@@ -277,7 +274,7 @@ def estimator_name(folder: str) -> str:
 
 
 @dataclass(frozen=True)
-class EstimatorReader:
+class EstimatorReader(VectorReader):
     """Reads a text as the estimator's pooled vector.
 
     Args:
@@ -301,11 +298,3 @@ class EstimatorReader:
         loaded = loaded_estimator(self.folder, pick_device(self.device))
         with torch.inference_mode():
             return list(loaded.network.embed(*loaded.tokens(texts)).float().cpu().numpy())
-
-    def pack(self, reading: Vectors, text: str) -> bytes:
-        """A vector as little-endian 32-bit numbers."""
-        return np.asarray(reading, dtype="<f4").tobytes()
-
-    def unpack(self, packed: bytes, text: str) -> Vectors:
-        """The vector; ValueError if the bytes are not one."""
-        return np.frombuffer(packed, dtype="<f4").astype(np.float32)

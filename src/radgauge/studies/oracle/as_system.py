@@ -1,4 +1,4 @@
-"""The metric oracle as one more system: for each metric the reports that this metric likes best."""
+"""The metric oracle as one more system: for each metric its highest-scoring reports."""
 
 from __future__ import annotations
 

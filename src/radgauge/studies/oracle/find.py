@@ -1,4 +1,4 @@
-"""oracle: for every query report the reports of a corpus that a metric likes best.
+"""oracle: for every query report the highest-scoring reports of a corpus by a metric.
 
 Yu et al. (2023), Patterns 4(9), "metric-oracle reports": what retrieval could reach at best, and the reports
 that radiologists judged to find out what the metrics overlook.
