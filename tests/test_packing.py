@@ -41,6 +41,12 @@ def test_words_are_found_without_accents_and_one_by_one() -> None:
     assert unpack_with_words(packed, text) == {"name": "muller - ota", "tokens": "Mrs. no effusion"}
 
 
+def test_words_glued_to_other_signs_are_found() -> None:
+    packed = pack_without_words(["left![UNK]", "[UNK]left x", "a-b"], "The left! \U0001fac1")
+    assert packed == b'["@4+4 &=![ &=UNK &=]","=[ &=UNK &=] &@4+4 =x","a-b"]'
+    assert unpack_with_words(packed, "The left! \U0001fac1") == ["left![UNK]", "[UNK]left x", "a-b"]
+
+
 @pytest.mark.parametrize("packed", [b'["@3+99"]', b'["@x+1"]', b"\xff", b"[", b'["@1+1 z"]'])
 def test_other_bytes_are_a_value_error(packed: bytes) -> None:
     with pytest.raises(ValueError):

@@ -29,8 +29,8 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 # Raised when the tables or what readers pack changes; a cache of another number is started anew. Before 2 the
-# readings held the words of the reports.
-_SCHEMA = 2
+# readings held the words of the reports, before 3 those that a network's vocabulary had glued to other signs.
+_SCHEMA = 3
 _TABLES = """
 create table if not exists readers (id integer primary key, signature text unique not null);
 create table if not exists readings (

@@ -3,8 +3,8 @@
 A reading is full of the words of its report: names of entities, tokens of a graph, cues. Whoever unpacks a reading
 has the report at hand, because the report is what a reading is looked up by. So each string that stands in the
 report is written as its place there (as it stands, in small letters, or in small letters without accents), word by
-word if need be. What is left in clear is what the report does not say in these letters: names of fields, ids of
-the lexicon, labels, numbers.
+word, or part by part of a word, if need be. What is left in clear is what the report does not say in these
+letters: names of fields, ids of the lexicon, labels, numbers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MARKED = re.compile(r'"[@~^=](?:[^"\\]|\\.)*"')
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
+_PARTS = re.compile(r"\w+|\W+")
 _PLACE = re.compile(r"([@~^])(\d+)\+(\d+)")
 
 
@@ -58,7 +59,10 @@ def unpack_with_words(packed: bytes, text: str) -> Any:
         marked = match[0]
         found = read.get(marked)
         if found is None:
-            found = " ".join([_word(piece, forms) for piece in _string(marked).split(" ")])
+            pieces = _string(marked).split(" ")
+            found = "".join(
+                [_word(piece[1:], forms) if piece[:1] == "&" else f" {_word(piece, forms)}" for piece in pieces]
+            )[1:]
             found = read[marked] = _literal(found)
         return found
 
@@ -90,8 +94,20 @@ def _pieces(string: str, forms: dict[str, str]) -> list[str]:
         if (start := form.find(string)) >= 0:
             return [f"{mark}{start}+{len(string)}"]
     if " " not in string:
-        return [f"={string}"]
+        return _glued(string, forms)
     return [piece for word in string.split(" ") for piece in (_pieces(word, forms) if word else "=")]
+
+
+def _glued(word: str, forms: dict[str, str]) -> list[str]:
+    """A word that the text does not have: what it is glued together from, where the text has a part of it.
+
+    A network's vocabulary makes such words: "left![UNK]" of "left!" and a sign that it does not know.
+    """
+    parts = _PARTS.findall(word)
+    found = [_pieces(part, forms)[0] for part in parts] if len(parts) > 1 else []
+    if all(piece[0] == "=" for piece in found):
+        return [f"={word}"]
+    return [found[0], *(f"&{piece}" for piece in found[1:])]
 
 
 def _word(piece: str, forms: dict[str, str]) -> str:
