@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,11 +21,31 @@ if TYPE_CHECKING:
     from radgauge.studies.failure_modes import FailureModes
 
 
+@dataclass(frozen=True, kw_only=True)
+class MetricPairs:
+    """Whether and how every two metrics are tested against each other."""
+
+    pairs: Annotated[bool, typer.Option("--pairs", help="Is one metric better? Every two metrics, tested.")] = (
+        False
+    )
+    test: Annotated[DependentMethod, typer.Option("--test", help="The test of --pairs.")] = "williams1959"
+    one_sided: Annotated[
+        bool,
+        typer.Option("--one-sided", help="--test asks only whether the better metric is better."),
+    ] = False
+
+    @property
+    def name(self) -> str:
+        """The test as tables name it."""
+        return f"{self.test}, one-sided" if self.one_sided else self.test
+
+
 @o.command(o.app, "align")
 def align_cli(
     people: o.JudgmentSource,
     judged: o.Judged,
     others: o.Foreign,
+    rivals: MetricPairs,
     sampling: o.Sampling,
     say: o.ReadingOutput,
     scores: Annotated[
@@ -58,14 +79,6 @@ def align_cli(
     ] = "percentile",
     ties: Annotated[TieRule, typer.Option("--ties", help="What ties in preferences are worth.")] = "half",
     correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm",
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="Is one metric better? Every two metrics, tested.")
-    ] = False,
-    test: Annotated[DependentMethod, typer.Option("--test", help="The test of --pairs.")] = "williams1959",
-    one_sided: Annotated[
-        bool,
-        typer.Option("--one-sided", help="--test asks only whether the better metric is better."),
-    ] = False,
     by: Annotated[
         str | None, typer.Option("--by", help="Also for each value of this column: modality, anatomy, system.")
     ] = None,
@@ -104,9 +117,9 @@ def align_cli(
         resampling=sampling.record(method=method, least=1),
         ties=ties,
         correction=correction,
-        pairs=pairs,
-        test=test,
-        one_sided=one_sided,
+        pairs=rivals.pairs,
+        test=rivals.test,
+        one_sided=rivals.one_sided,
     )
     found = aligned(judgments)
     strata = split_judgments(judgments, results, by=by) if by is not None else None
@@ -127,7 +140,7 @@ def align_cli(
     out = console()
     print_alignment(out, found, kind)
     if found.pairs:
-        print_pairs(out, found, kind, f"{test}, one-sided" if one_sided else test, correction)
+        print_pairs(out, found, kind, rivals.name, correction)
     for value, part in parts.items():
         out.say(f"\n{by} = {value}: {part.cases} cases\n")
         for correlations in _correlations(part, kind):

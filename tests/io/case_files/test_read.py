@@ -61,7 +61,7 @@ def test_a_wide_file_has_one_column_per_system(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match=r"no candidate column.*pass candidate_columns=\['ours', 'theirs'\]$"):
         read_cases(path)
-    with pytest.raises(InputError, match="no column 'our'; did you mean 'ours'"):
+    with pytest.raises(InputError, match=r"no column 'our' \(did you mean 'ours'\?\)"):
         read_cases(path, candidate_columns=["our"])
     with pytest.raises(UsageError, match="named once each"):
         read_cases(path, candidate_columns=["ours", "ours"])

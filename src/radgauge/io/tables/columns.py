@@ -302,11 +302,13 @@ class _Finder:
 def _no_candidate(columns: Sequence[str], likely: Sequence[str], *, reference_known: bool) -> str:
     expected = ", ".join([*NAMES["candidate"][0], *NAMES["candidate"][1][:6]])
     text = f"no candidate column; expected one of {expected}, ... got columns {shown_names(columns)}"
+    safe = "(column " not in shown_names(likely)  # the first line of a file without a header is data
     if likely and not reference_known:
         return (
-            f"{text}; no reference column either: of the texts {', '.join(map(repr, likely))} "
+            f"{text}; no reference column either: of the texts {shown_names(likely)} "
             "name the radiologist's with columns={'reference': NAME} and the others with candidate_columns=[NAME]"
         )
     if likely:
-        return f"{text}; if each of these is one system, pass candidate_columns={list(likely)}"
+        names = list(likely) if safe else "[NAME, ...]"
+        return f"{text}; if each of these is one system, pass candidate_columns={names}"
     return f"{text}; name it with columns={{'candidate': NAME}}, or give the candidates in their own file"
