@@ -1,0 +1,70 @@
+"""Agreement on pairs and probes that were not looked at while developing: `python benchmarks/held_out.py`.
+
+Kendall tau-b with the rating, intervals by resampling studies; what happens to faithful rewordings and poor
+reports; claims of the probes that are read rightly. See held_out/README.md for what the texts are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from probes import score_probes
+
+import radgauge as rg
+from radgauge.stats import association
+
+FOLDER = Path(__file__).parent / "held_out"
+METRICS = ("errors", "ratescore", "comet", "rouge")
+COLUMNS = ("errors_quality", "errors_significant", "errors_total")
+RESAMPLES = 2000
+
+
+def main() -> None:
+    """Print every figure."""
+    rows = [json.loads(line) for line in (FOLDER / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    texts = ("id", "reference", "candidate", "age", "indication", "modality")
+    cases = [{**{name: str(row.get(name, "")) for name in texts}, "system": row["cand"]} for row in rows]
+    results = rg.score(cases, METRICS)
+    rating = np.array([row["rating"] for row in rows])
+    chest = np.array(["chest" in f"{row['region']} {row['modality']}".lower() for row in rows])
+    studies = np.array([row["id"] for row in rows])
+    outputs = [("errors", name) for name in COLUMNS] + [(name, results[name].columns[0]) for name in METRICS[1:]]
+    print(f"tau-b with the rating: {len(rows)} pairs, {int(chest.sum())} of the chest")
+    for judge, column in outputs:
+        values = results[judge].oriented(column)
+        taus = [association(values[part], rating[part], kind="kendall_b") for part in (..., chest, ~chest)]
+        low, high = interval(values, rating, studies)
+        print(f"  {column:20s} {taus[0]:6.3f} [{low:.2f}, {high:.2f}]  chest {taus[1]:6.3f}  other {taus[2]:6.3f}")
+    errors = results["errors"]
+    good, poor = rating >= 4.5, rating <= 2.5
+    charged = errors.column("errors_significant") > 0
+    print(f"faithful rewordings: {int(good.sum())}, with a significant error {charged[good].mean():.2f}")
+    missed, best = int((~charged[poor]).sum()), int((errors.headline[poor] >= 0.99).sum())
+    print(f"poor reports: {int(poor.sum())}, no significant error {missed}, quality of 0.99 or more {best}")
+    unknown, covered = int(np.isnan(errors.headline).sum()), np.nanmean(errors.column("errors_coverage"))
+    print(f"coverage {covered:.3f}, not judged {unknown}")
+    total: Counter[str] = sum(score_probes(FOLDER / "probes.jsonl").values(), Counter())
+    claims, side = total["n"], total["side"] / max(1, total["sided"])
+    print(
+        f"probes: {claims} claims, read {total['read'] / claims:.3f}, right {total['right'] / claims:.3f}, "
+        f"side {side:.3f} of {total['sided']}"
+    )
+
+
+def interval(values: np.ndarray, rating: np.ndarray, studies: np.ndarray) -> tuple[float, float]:
+    """Percentile interval of tau-b, studies drawn."""
+    rng = np.random.default_rng(0)
+    places = [np.flatnonzero(studies == study) for study in np.unique(studies)]
+    drawn = []
+    for _ in range(RESAMPLES):
+        pick = np.concatenate([places[at] for at in rng.integers(len(places), size=len(places))])
+        drawn.append(association(values[pick], rating[pick], kind="kendall_b"))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return float(low), float(high)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""The texts that were set apart: the benchmark runs, and no version falls behind the one first measured."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_judge_does_not_fall_behind_on_texts_set_apart() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "held_out.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    taus = {name: float(tau) for name, tau in re.findall(r"^  (\w+) +(-?[\d.]+) \[", done.stdout, re.MULTILINE)}
+    assert taus["errors_quality"] >= 0.45
+    assert taus["errors_quality"] > taus["ratescore_embedded"] > taus["rouge_l"]
+    right = re.search(r"right ([\d.]+)", done.stdout)
+    assert right is not None
+    assert float(right[1]) >= 0.65
