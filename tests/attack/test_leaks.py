@@ -85,6 +85,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_name_from_a_report_stays_in_the_files_asked_for(sandbox: Path, verb: str) -> None:
+    (sandbox / "work" / "asked").mkdir(exist_ok=True)
     given = {path for path in sandbox.rglob("*") if path.is_file()}
     folders = {path for path in sandbox.rglob("*") if path.is_dir()}
     for command in VERBS[verb].split(" && "):

@@ -27,7 +27,10 @@ LEFT_OUT = ("meteor", "vlscore")
 
 def _cases() -> list[Case]:
     rng = random.Random(5)
-    texts = [*REPORTS, *(hostile_text(rng) for _ in range(9))]
+    hostile = [
+        hostile_text(rng).encode("utf-8", "replace").decode() for _ in range(9)
+    ]  # half characters are refused
+    texts = [*REPORTS, *hostile]
     return [Case(str(i), text, (texts[(i + 1) % len(texts)], REPORTS[i % 3])) for i, text in enumerate(texts)]
 
 

@@ -99,6 +99,7 @@ RUNS = {
     "train ner": "R/reports.csv --annotate -o R/annotated.json",
     "train image-text": "R/reports.csv --images R -o R/encoder --start scratch --size 32 --epochs 1 "
     "--batch-size 6 --copies 1 --validation 0.25",
+    "rewards audit": "R/reports.csv -m bleu --system a",
     "read": "R/text.txt",
     "models list": "",
     "models fetch": "chexbert",

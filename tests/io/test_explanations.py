@@ -16,7 +16,7 @@ from radgauge.scores import score
 CASES = [
     Case("1", "No pleural effusion.", ("Small left pleural effusion. Rib fracture.",), "a"),
     Case("2", "As discussed.", ("Small effusion.",), "a"),
-    Case("3", "Small effusion \ud800.", ("Small effusion.",), "b"),
+    Case("3", "Small effusion \U0001f9d1.", ("Small effusion.",), "b"),
 ]
 
 
@@ -24,7 +24,7 @@ def test_a_line_per_case_and_metric(tmp_path: Path) -> None:
     path, reading = tmp_path / "new" / "why.jsonl", Readings()
     results = score(CASES, ["ratescore", "bleu"], reading=reading)
     count = write_explanations(path, CASES, results=results, reading=reading)
-    text = path.read_text(encoding="utf-8", errors="surrogatepass")
+    text = path.read_text(encoding="utf-8")
     lines = [line for line in map(json.loads, text.splitlines()) if line["metric"] == "ratescore"]
     assert count == len(text.splitlines())
     assert [(line["id"], line["system"]) for line in lines] == [("1", "a"), ("2", "a"), ("3", "b")]

@@ -47,7 +47,7 @@ def test_lay_words_read_more_easily() -> None:
     lay, pro, nothing = scores.headline
     assert lay < pro
     assert math.isnan(nothing)
-    assert scores.reasons == {("2", "lay"): "no word in the text"}
+    assert scores.reasons == {("2", "lay"): "candidate has no words"}
     ease = scores.column("readability_flesch_reading_ease")
     assert ease[0] > ease[1]
     assert scores.directions[scores.columns.index("readability_flesch_reading_ease")]

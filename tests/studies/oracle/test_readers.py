@@ -98,6 +98,9 @@ class Contextual(BertScore):
     models: str = "published"
     rescale: bool = False
 
+    def parts(self) -> dict[str, str]:
+        return {"encoder": "drawn"}
+
     def _read(self, texts: Sequence[str], reading: Readings) -> dict[str, TokenVectors]:
         found = {}
         for text in texts:

@@ -70,10 +70,16 @@ def shown_names(names: Iterable[str]) -> str:
     """
     return ", ".join(
         (name if " " not in name else repr(name))
-        if re.fullmatch(r"[\w.:#-]{1,40}", name) or set(plain(name).split("_")) <= _WORDS
+        if _NAME.fullmatch(name) or _is_heading(name)
         else f"(column {number})"
         for number, name in enumerate(names, start=1)
     )
+
+
+def _is_heading(name: str) -> bool:
+    """Whether a name of several words can only be a heading: few words, one of them a word of headings."""
+    words = plain(name).split("_")
+    return len(words) <= 3 and not _WORDS.isdisjoint(words)
 
 
 def looks_like_report(name: str, values: Sequence[object]) -> bool:
