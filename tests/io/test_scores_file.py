@@ -220,3 +220,13 @@ def test_nothing_half_written_is_left_behind(
     with pytest.raises(OSError, match="no space"):
         write_scores(tmp_path / "scores.jsonl", results)
     assert list(tmp_path.glob("**/*scores*")) == []
+
+
+def test_a_judge_without_its_settings_is_not_computed_with_others(tmp_path: Path, results: Results) -> None:
+    path = tmp_path / "s.jsonl"
+    write_scores(path, results)
+    first, rest = path.read_text(encoding="utf-8").split("\n", 1)
+    header = json.loads(first)
+    del header["_header"]["judges"]["bleu"]["settings"]
+    path.write_text(json.dumps(header) + "\n" + rest, encoding="utf-8")
+    assert read_scores(path)["bleu"].metric is None

@@ -231,11 +231,11 @@ def _settings(metric: Metric) -> dict[str, Any]:
 
 
 def _restore(about: Mapping[str, Any]) -> Metric | None:
-    if about.get("metric") is None:
-        return None
+    given = about.get("settings")
+    if not isinstance(about.get("metric"), str) or not isinstance(given, dict):
+        return None  # without its settings nobody knows how the metric computed
     settings: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in (about["settings"] or {}).items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
     }
     try:
         metric = load(about["metric"], **settings)

@@ -237,3 +237,10 @@ def test_paths_and_formats_are_checked(tmp_path: Path) -> None:
         read_judgments(tmp_path, format="excel")
     with pytest.raises(InputError, match="is a folder"):
         read_judgments(tmp_path, format="table")
+
+
+def test_endless_digits_in_radpref_are_an_input_error(tmp_path: Path) -> None:
+    path = tmp_path / "radpref.json"
+    path.write_text('[{"id": ' + "9" * 5000 + "}]", encoding="utf-8")
+    with pytest.raises(InputError, match="not a JSON file"):
+        read_judgments(path, format="radpref")

@@ -14,6 +14,7 @@ from typing import Any
 from radgauge.cases import Case, Key
 from radgauge.errors import InputError, shown
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
+from radgauge.parsing import parse_json
 
 SIGNIFICANT = {"urgent", "actionable_not_urgent", "significant"}
 """What counts as clinically significant; not actionable, benign and negligible do not."""
@@ -34,7 +35,7 @@ CONTEXT = ("PatientAge", "PatientSex", "Indication", "Comparison", "StudyDescrip
 def read_radpref(path: Path) -> Judgments:
     """The study from its JSON file, the radiologists' annotations under `radiologists`."""
     try:
-        items = json.loads(path.read_text(encoding="utf-8"))
+        items = parse_json(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a JSON file ({error})") from None
     if not isinstance(items, list):
