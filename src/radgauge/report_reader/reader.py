@@ -78,18 +78,23 @@ class ReportReader:
         vocabulary = load_vocabulary(self.lexicon)
         return [_read(text, vocabulary, vocabulary.sentences) for text in texts]
 
-    def pack(self, reading: ReportReading, text: str) -> bytes:
-        """The reading as bytes for the cache on disk, without words of the report."""
+    def pack(self, reading: ReportReading, text: str) -> bytes | None:
+        """The reading as bytes for the cache on disk, without words of the report.
+
+        None where an open claim was named by a mended spelling, which cannot be told from the text again.
+        """
         mentions = [
             mention if mention.kind != "open" else mention._replace(concept="open") for mention in reading.mentions
         ]
-        return pack_without_words(
+        packed = pack_without_words(
             [
                 *(reading.sentences, mentions, reading.relations, reading.modifiers),
                 *(reading.unread, reading.content_words, reading.known_words),
             ],
             text,
         )
+        opened = any(mention.kind == "open" for mention in reading.mentions)
+        return None if opened and self.unpack(packed, text) != reading else packed
 
     def unpack(self, packed: bytes, text: str) -> ReportReading:
         """The reading that `pack` made bytes of."""
