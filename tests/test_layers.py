@@ -16,7 +16,7 @@ SOURCE = Path(radgauge.__file__).parent
 # Lowest first. A module may import from its own layer and from layers below it. The longest name counts.
 LAYERS = [
     {"choices", "errors", "parsing"},
-    {"text", "stats", "error_categories", "show", "images", "files"},
+    {"text", "stats", "error_categories", "show", "images", "files", "web"},
     {"io.tables"},
     {"cases", "cache", "packing"},
     {"io.case_files", "io.corpora"},
@@ -117,6 +117,9 @@ PACKAGES = {"numpy", "scipy", "typer", "rich", "jinja2", "markupsafe"} | {
     "IPython",
     "evaluate",
     "datasets",
+    "starlette",  # radgauge.web and what is built on it: verbs ask for the extra first
+    "uvicorn",
+    "itsdangerous",
 }
 
 

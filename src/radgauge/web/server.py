@@ -1,0 +1,122 @@
+"""Running an application: on this machine alone unless told otherwise, without a word of its traffic in a log."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from radgauge.errors import InputError, UsageError
+from radgauge.web.headers import LOOPBACK_NAMES, host_name
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server listens, and the address under which people reach it.
+
+    `url` is needed behind a proxy and for every host that is not this machine itself. `proxy` is the address from
+    which the proxy connects; only its `X-Forwarded-For` is believed.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    url: str | None = None
+    proxy: str | None = None
+
+    def __post_init__(self) -> None:
+        if not is_loopback(self.host) and self.url is None:
+            raise UsageError(
+                f"host {self.host!r} lets other machines in: name the address under which they come with "
+                "url='https://...' (see SECURITY.md on running behind a proxy with TLS), or stay on 127.0.0.1"
+            )
+        if self.url is not None:
+            parts = urlsplit(self.url)
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+                raise UsageError("url must be of the form https://name or https://name:port, without a path")
+
+    @property
+    def https(self) -> bool:
+        """Whether browsers come encrypted (through a proxy: the server itself speaks HTTP)."""
+        return (self.url or "").startswith("https:")
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """The names under which the server answers."""
+        return LOOPBACK_NAMES | ({host_name(urlsplit(self.url).netloc)} if self.url else set())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine and no other can reach it.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, with a call once it listens."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._ready()
+
+
+def serve(app: ASGIApp, place: Place, *, ready: Callable[[str], None], workers_wait: int = 10) -> None:
+    """Answer requests until interrupted; `ready` gets the address, once the server listens.
+
+    `workers_wait`: seconds that requests under way may take when the server is stopped.
+    """
+    listening = _listen(place)
+    host, port = listening.getsockname()[:2]
+    address = (place.url or f"http://{f'[{host}]' if ':' in host else host}:{port}").rstrip("/")
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,  # addresses hold study ids and tokens
+        server_header=False,
+        proxy_headers=place.proxy is not None,
+        forwarded_allow_ips=place.proxy,
+        timeout_graceful_shutdown=workers_wait,
+        lifespan="on",
+        ws="none",
+    )
+    with listening:
+        _Server(config, lambda: ready(address)).run(sockets=[listening])
+
+
+def _listen(place: Place) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(place.host.strip("[]"), place.port, type=socket.SOCK_STREAM)
+    except socket.gaierror:
+        raise InputError(f"host {place.host!r} is not an address of this machine") from None
+    family, _, _, _, address = found[0]
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(
+                f"port {place.port} is taken: another server runs there, choose another port"
+            ) from None
+        raise InputError(f"cannot listen on {place.host} port {place.port}: {error.strerror}") from None
+    return listening
