@@ -53,6 +53,18 @@ def perturb_cli(
         Literal["rules", "llm"],
         typer.Option("--writer", help="Who writes triples; llm: the server of RADGAUGE_LLM_URL."),
     ] = "rules",
+    prompts: Annotated[
+        str,
+        typer.Option(
+            "--prompts",
+            help="With --writer llm: 'strict' (ours), 'paper' (what RaTE-Eval's two prompts ask), or a TOML file "
+            "with rewrite and opposite.",
+        ),
+    ] = "strict",
+    unchecked: Annotated[
+        bool,
+        typer.Option("--unchecked", help="With --writer llm: take what the model writes, as the paper did."),
+    ] = False,
     split: o.Split = None,
     permutations: o.Permutations = 5000,
 ) -> None:
@@ -67,6 +79,8 @@ def perturb_cli(
       radgauge perturb reports.csv --triples -o triples.jsonl && radgauge triples triples.jsonl
 
       radgauge perturb reports.csv --triples --writer llm -o triples.jsonl --max-cost 2 --price-in 1 --price-out 4
+
+      radgauge perturb reports.csv --triples --writer llm --prompts paper --unchecked -o triples.jsonl
     """
     from radgauge.errors import UsageError
     from radgauge.io.case_files import write_cases
@@ -76,6 +90,8 @@ def perturb_cli(
 
     if writer == "llm" and (not triples or output is None):
         raise UsageError("--writer llm makes triples in a file: add --triples and -o triples.jsonl")
+    if writer != "llm" and (unchecked or prompts != "strict"):
+        raise UsageError("--prompts and --unchecked are about what a language model writes: add --writer llm")
     if output is None and not evaluate and not say.as_json:
         raise UsageError("nothing to do: name a file with -o, or add --evaluate or --json")
     if triples and (evaluate or kinds):
@@ -88,7 +104,7 @@ def perturb_cli(
     texts = {study: case.references[0] for study, case in originals.items()}
     seed = sampling.seed
     if writer == "llm" and output is not None:
-        write_llm_triples(texts, output, server=server, say=say)
+        write_llm_triples(texts, output, server=server, say=say, prompts=prompts, checked=not unchecked)
         return
     if triples:
         made = make_triples(texts, seed=seed)
@@ -139,7 +155,15 @@ def perturb_cli(
     say.tell(*(f"wrote {written}" for written in (output, html) if written is not None))
 
 
-def write_llm_triples(texts: Mapping[str, str], output: Path, *, server: o.Server, say: o.Output) -> None:
+def write_llm_triples(
+    texts: Mapping[str, str],
+    output: Path,
+    *,
+    server: o.Server,
+    say: o.Output,
+    prompts: str = "strict",
+    checked: bool = True,
+) -> None:
     """Ask a language model for triples of all sentences with findings, and write those that the reader confirms.
 
     The journal lies beside the output; the same call goes on where a stopped one was.
@@ -147,10 +171,11 @@ def write_llm_triples(texts: Mapping[str, str], output: Path, *, server: o.Serve
     from radgauge.cli.language_model import CostLine, open_model, usage_text
     from radgauge.errors import InputError, UsageError
     from radgauge.llm import BudgetReached
-    from radgauge.studies.perturb import findings_sentences, propose_triples, write_triples
+    from radgauge.studies.perturb import findings_sentences, propose_triples, triple_prompts, write_triples
 
     if output.suffix.lower() != ".jsonl":
         raise UsageError(f"triples are written as .jsonl, got {output.name}")
+    asked = triple_prompts(prompts)
     sentences = findings_sentences(texts)
     if not sentences:
         raise InputError("no sentence of the reports states or denies a finding")
@@ -164,6 +189,8 @@ def write_llm_triples(texts: Mapping[str, str], output: Path, *, server: o.Serve
                 sentences,
                 model=model,
                 journal=journal,
+                prompts=asked,
+                checked=checked,
                 batch=server.batch,
                 parallel=server.parallel,
                 retry_failed=server.retry_failed,
@@ -178,6 +205,8 @@ def write_llm_triples(texts: Mapping[str, str], output: Path, *, server: o.Serve
             write_triples(output, found)
             echo(f"note: {usage_text(model.usage)}", err=True)
     echo(f"{len(found)} triples from {len(sentences)} sentences with findings", err=True)
+    if not checked:
+        echo("note: not checked: a rewrite may mean something else, an opposite the same", err=True)
     for why, count in refused.most_common():
         echo(f"note: given up: {count} because {why}", err=True)
     if stopped:

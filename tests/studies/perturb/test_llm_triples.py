@@ -10,9 +10,9 @@ from scripted_llm import KEY, Reply, Request, ScriptedServer
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import UsageError
+from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments.rate_eval import read_triples
-from radgauge.studies.perturb.llm_triples import findings_sentences, not_the_opposite, not_the_same
+from radgauge.studies.perturb.llm_triples import findings_sentences, not_the_opposite, not_the_same, triple_prompts
 
 
 @pytest.mark.parametrize(
@@ -96,3 +96,46 @@ def test_usage(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["perturb", str(file), "--writer", "me", "--json"], catch_exceptions=False)
     assert done.exit_code == 2
     assert "'me'" in done.output
+
+
+@pytest.mark.parametrize("unchecked", [False, True])
+def test_prompts_of_ones_own_and_answers_as_they_come(
+    llm_server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchecked: bool
+) -> None:
+    pytest.importorskip("openai", reason="the extra llm is not installed")
+    for name, value in llm_server.environment.items():
+        monkeypatch.setenv(name, value)
+
+    def behave(request: Request) -> Reply:
+        which = 0 if request.body["messages"][0]["content"] == "Put it differently." else 1
+        return Reply(json.dumps({key: ANSWERS[text][which] for key, text in request.items.items()}))
+
+    llm_server.behaviour = behave
+    reports, output, prompts = tmp_path / "r.csv", tmp_path / "triples.jsonl", tmp_path / "mine.toml"
+    reports.write_text("id,report\n2,Scoliosis.\n", encoding="utf-8")
+    prompts.write_text('rewrite = "Put it differently."\nopposite = "Turn it round."\n', encoding="utf-8")
+    arguments = ["perturb", str(reports), "--triples", "--writer", "llm", "-o", str(output)]
+    more = ["--prompts", str(prompts), *(["--unchecked"] if unchecked else [])]
+    done = CliRunner().invoke(app, [*arguments, *more], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    systems = {request.body["messages"][0]["content"] for request in llm_server.requests}
+    assert systems == {"Put it differently.", "Turn it round."}
+    # the "opposite" that says the same is caught by the reader, and kept where nobody looks
+    assert len(output.read_text().splitlines()) == (1 if unchecked else 0)
+    assert ("note: not checked" in done.stderr) is unchecked
+
+
+def test_the_papers_two_prompts_are_offered_in_our_words(tmp_path: Path) -> None:
+    paper = triple_prompts("paper")
+    assert "synonyms" in paper["rewrite"].system
+    assert "opposite" in paper["opposite"].system
+    assert '"0": "clear"' in paper["opposite"].fill(["clear"])
+    assert {name: each.system for name, each in triple_prompts().items()}["rewrite"] != paper["rewrite"].system
+    file = tmp_path / "half.toml"
+    file.write_text('rewrite = "x"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"half.toml must give a text for each of rewrite, opposite"):
+        triple_prompts(str(file))
+    reports = tmp_path / "r.csv"
+    reports.write_text("id,report\n1,Clear.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="add --writer llm"):
+        CliRunner().invoke(app, ["perturb", str(reports), "--json", "--unchecked"], catch_exceptions=False)

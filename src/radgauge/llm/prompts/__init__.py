@@ -1,12 +1,20 @@
-"""Prompts, as data. Those for lay language follow the structure of Layman's RRG (appendix A), in our words."""
+"""Prompts, as data, all in our words.
+
+Those for lay language follow the structure of Layman's RRG (appendix A); `rewrite` and `opposite` ask what the two
+prompts of RaTE-Eval's third task ask (Zhao et al., RaTEScore, section 3). Who wants a published wording to the
+letter brings it in a file (`read_prompts`).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
+
+from radgauge.errors import InputError
 
 _MARK = "\n===\n"
 
@@ -32,7 +40,24 @@ class Prompt(NamedTuple):
 
 @lru_cache(maxsize=8)
 def prompt(name: str) -> Prompt:
-    """The prompt of a task: translate, revise, check, triples."""
+    """The prompt of a task: translate, revise, check, triples, rewrite, opposite, entities."""
     text = (Path(__file__).parent / f"{name}.txt").read_text(encoding="utf-8")
     system, _, user = text.partition(_MARK)
     return Prompt(system.strip(), user.strip())
+
+
+def read_prompts(path: Path | str, *, names: Sequence[str]) -> Mapping[str, Prompt]:
+    """Prompts of the user's own: a TOML file with one text per name. Numbers and form of the answer are added.
+
+    Args:
+        path: The file, such as `rewrite = "..."` and `opposite = "..."`.
+        names: What it must name, and nothing else.
+    """
+    file = Path(path)
+    try:
+        given = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file.name} cannot be read as TOML: {type(error).__name__}") from None
+    if set(given) != set(names) or not all(isinstance(text, str) and text.strip() for text in given.values()):
+        raise InputError(f"{file.name} must give a text for each of {', '.join(names)} and nothing else")
+    return {name: Prompt(given[name].strip(), prompt(name).user) for name in names}

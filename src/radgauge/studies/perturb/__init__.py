@@ -5,7 +5,7 @@ reader, and recorded.
 """
 
 from radgauge.studies.perturb.edits import KINDS, Edit, Kind, Perturbed
-from radgauge.studies.perturb.llm_triples import findings_sentences, propose_triples
+from radgauge.studies.perturb.llm_triples import findings_sentences, propose_triples, triple_prompts
 from radgauge.studies.perturb.make import Laboratory, perturb, perturb_reports
 from radgauge.studies.perturb.sentences import Corpus
 from radgauge.studies.perturb.study import (
@@ -38,5 +38,6 @@ __all__ = [
     "perturb_reports",
     "perturbed_cases",
     "propose_triples",
+    "triple_prompts",
     "write_triples",
 ]

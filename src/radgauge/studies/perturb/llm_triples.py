@@ -1,8 +1,8 @@
 """Triples of a sentence, the same in other words and its opposite, proposed by a language model.
 
-As RaTE-Eval's third task was made (Zhao et al., RaTEScore, EMNLP 2024, section 4.3), except that nothing is taken
+As RaTE-Eval's third task was made (Zhao et al., RaTEScore, EMNLP 2024, section 3), except that nothing is taken
 on trust: a rewrite counts only if the reader finds the same statements in it, an opposite only if it contradicts a
-statement and changes nothing else.
+statement and changes nothing else. `checked=False` takes what comes, as the paper did.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from radgauge.io.judgments.rate_eval import Triple
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal
 from radgauge.llm.numbered import Outcome, Progress, Question, ask_all
-from radgauge.llm.prompts import prompt
+from radgauge.llm.prompts import Prompt, prompt, read_prompts
 from radgauge.plain_language.checks import told_differently
 from radgauge.plain_language.dedupe import distinct_sentences, normal_sentence
 from radgauge.plain_language.fidelity import lay_findings, lay_knowledge
@@ -41,6 +41,27 @@ class Proposed:
     refused: Mapping[str, int]
 
 
+def triple_prompts(chosen: str = "strict") -> dict[str, Prompt]:
+    """The two prompts by what they ask for.
+
+    Args:
+        chosen: "strict": ours, which spells out what must stay; "paper": what the two prompts of RaTE-Eval ask, in
+            our words; else a TOML file with `rewrite` and `opposite`.
+
+    >>> sorted(triple_prompts("paper"))
+    ['opposite', 'rewrite']
+    """
+    if chosen == "strict":
+        general = prompt("triples")
+        return {
+            wanted: general._replace(user=general.user.replace("{wanted}", wanted))
+            for wanted in (REWRITE, OPPOSITE)
+        }
+    if chosen == "paper":
+        return {wanted: prompt(wanted) for wanted in (REWRITE, OPPOSITE)}
+    return dict(read_prompts(chosen, names=(REWRITE, OPPOSITE)))
+
+
 def findings_sentences(reports: Mapping[str, str]) -> dict[str, str]:
     """Id -> sentence, of every distinct sentence that states or denies a finding; ids name report and sentence."""
     placed = [
@@ -60,6 +81,8 @@ def propose_triples(
     *,
     model: LanguageModel,
     journal: Journal,
+    prompts: Mapping[str, Prompt] | None = None,
+    checked: bool = True,
     batch: int = 20,
     parallel: int = 4,
     attempts: int = 3,
@@ -72,12 +95,15 @@ def propose_triples(
         sentences: Id -> sentence.
         model: Whom to ask.
         journal: What was asked before.
+        prompts: What `triple_prompts` gave; None = ours.
+        checked: Whether only what the reader confirms is taken.
         batch: Sentences per request.
         parallel: Requests at the same time.
         attempts: Times that a sentence is asked before it is given up.
         retry_failed: Ask again for what earlier runs gave up.
         progress: Told (task, progress) after every request.
     """
+    asked = triple_prompts() if prompts is None else prompts
     names = list(sentences)
     step = batch * parallel
     for start in range(0, len(names), step):
@@ -86,7 +112,7 @@ def propose_triples(
         for wanted, fault in ((REWRITE, not_the_same), (OPPOSITE, not_the_opposite)):
             tell = None if progress is None else partial(progress, wanted)
             answers[wanted] = ask_all(
-                _question(wanted, fault),
+                _question(wanted, asked[wanted], fault if checked else None),
                 [(sentences[name],) for name in part],
                 model=model,
                 journal=journal,
@@ -138,19 +164,19 @@ def not_the_opposite(sentence: str, text: str) -> str:
     return ""
 
 
-def _question(wanted: str, fault: Callable[[str, str], str]) -> Question:
-    general = prompt("triples")
-    asked = general._replace(user=general.user.replace("{wanted}", wanted))
-
+def _question(wanted: str, asked: Prompt, fault: Callable[[str, str], str] | None) -> Question:
     def render(items: Sequence[Item]) -> str:
         return asked.fill([item[0] for item in items])
 
     def accept(items: Sequence[Item], texts: Mapping[int, str]) -> dict[int, str]:
+        if fault is None:
+            return {}
         found = {number: fault(items[number][0], text) for number, text in texts.items()}
         return {number: why for number, why in found.items() if why}
 
+    name = wanted if fault is not None else f"{wanted}, unchecked"
     return Question(
-        wanted, asked.system, render, accept, lambda items: 64 + sum(48 + len(i[0].encode()) for i in items)
+        name, asked.system, render, accept, lambda items: 64 + sum(48 + len(i[0].encode()) for i in items)
     )
 
 
