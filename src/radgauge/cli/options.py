@@ -226,6 +226,15 @@ class CaseForm(ImageFolder, ReportForm):
         ),
     ] = "error"
     split: Split = None
+    one_view: Annotated[
+        bool,
+        typer.Option(
+            "--one-view",
+            help="Several reports or images of a study: take that of the AP or PA view, at random if there are "
+            "several (column ViewPosition, or MIMIC's metadata table beside the file).",
+        ),
+    ] = False
+    view_seed: Annotated[int, typer.Option("--view-seed", help="Decides among several views.")] = 0
 
     def read(self, reports: Sequence[Path] | None) -> CaseFile:
         """The cases that the options describe."""
@@ -259,6 +268,8 @@ class CaseForm(ImageFolder, ReportForm):
                 split=self.split,
                 images=self.images,
                 images_outside=self.images_outside,
+                one_view=self.one_view,
+                view_seed=self.view_seed,
             )
 
 

@@ -13,6 +13,7 @@ from radgauge.errors import InputError, UsageError
 from radgauge.io.case_files.images import near_table, place_images
 from radgauge.io.case_files.join import Side, join, uneven_systems
 from radgauge.io.case_files.sections import heading_notes, take_section
+from radgauge.io.case_files.views import one_view as take_one_view
 from radgauge.io.tables import InputTable, read_table
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
@@ -86,6 +87,8 @@ def read_cases(
     split: str | None = None,
     images: Path | str | None = None,
     images_outside: bool = False,
+    one_view: bool = False,
+    view_seed: int = 0,
 ) -> CaseFile:
     """Read cases. Every row becomes a case (in a wide file one per system), joined by id, never by position.
 
@@ -104,6 +107,10 @@ def read_cases(
         images: Folder that image paths are relative to; images that are not there are noted. None: relative to
             the current folder or the table's.
         images_outside: Whether a table may name images outside that folder (absolute paths, or `..`).
+        one_view: Where a system wrote one report per image of a study, take the one of a frontal view (AP or PA)
+            if there is any; of several images of a study keep one likewise. Views come from a column ViewPosition,
+            or from mimic-cxr-2.0.0-metadata.csv beside the file, by dicom_id or the image's name.
+        view_seed: Decides among several.
 
     Raises:
         InputError: The data cannot be used as it is; the message names the first offender and the remedy.
@@ -123,6 +130,9 @@ def read_cases(
         if path is None:
             raise UsageError("nothing to read: give one file, or references and candidates")
         sides = [_read(Path(path), "cases", options)]
+        if one_view:
+            sides[0], notes = _one_view(sides[0], Path(path), view_seed)
+            warnings += notes
         cases, places = list(sides[0].cases), list(sides[0].places)
         warnings += uneven_systems(cases)
         if not sides[0].roles.references:
@@ -136,6 +146,15 @@ def read_cases(
             raise UsageError("references need candidates: give at least one file of candidates")
         reference_side = _read(Path(references), "references", options)
         candidate_sides = [_read(file, "candidates", options, system=name) for name, file in files.items()]
+        if one_view:
+            reference_side, notes = _one_view(reference_side, Path(references), view_seed)
+            warnings += notes
+            chosen = [
+                _one_view(side, file, view_seed, Path(references))
+                for side, file in zip(candidate_sides, files.values(), strict=True)
+            ]
+            candidate_sides = [side for side, _ in chosen]
+            warnings += [note for _, notes in chosen for note in notes]
         sides = [reference_side, *candidate_sides]
         cases, places = join(reference_side, candidate_sides, missing=missing)
         studies = {case.id for case in reference_side.cases}
@@ -301,6 +320,13 @@ def _corpus(path: Path) -> InputTable | None:
     from radgauge.io.corpora.recognise import corpus_table  # corpora stand above cases; asked for only when needed
 
     return corpus_table(path) if path.exists() else None
+
+
+def _one_view(side: Side, file: Path, seed: int, *elsewhere: Path) -> tuple[Side, list[str]]:
+    from radgauge.io.corpora.mimic import image_views
+
+    views = next((found for place in (file, *elsewhere) if (found := image_views(place))), {})
+    return take_one_view(side, views=views, seed=seed)
 
 
 def _check_given(given: Given, sides: Sequence[Side]) -> None:

@@ -116,6 +116,15 @@ def _completed(studies: list[Study], *, beside: Path) -> list[Study]:
     return found
 
 
+def image_views(place: Path) -> dict[str, str]:
+    """Image (dicom_id) -> view of the metadata table beside a file, in a folder, or one up; {} without one."""
+    return {
+        values["dicom_id"]: values["ViewPosition"]
+        for file in _tables(place if place.is_dir() else place.parent, "metadata")
+        for _, values in _rows(file, ("dicom_id", "study_id", "ViewPosition"))
+    }
+
+
 def _tables(beside: Path, kind: str) -> list[Path]:
     """mimic-cxr-2.0.0-split.csv and the like in this folder, else in the one above it."""
     for folder in (beside, beside.parent):
