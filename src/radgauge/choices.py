@@ -11,6 +11,9 @@ from typing import Literal
 IntervalMethod = Literal["auto", "percentile", "bca", "t"]
 """Intervals of corpus scores; `auto` takes wilson, t or percentiles by what holds."""
 
+ValueMethod = Literal["auto", "percentile", "bca", "t", "yu2022"]
+"""The same of single values, where `yu2022` gives the intervals that paper prints, far too narrow."""
+
 CorrelationMethod = Literal["percentile", "bca", "yu2022"]
 """Intervals of correlations; `yu2022` is that paper's own, which is far too narrow."""
 

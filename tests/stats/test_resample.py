@@ -243,3 +243,15 @@ def test_auto_covers_a_mean_of_few_cases(size: int) -> None:
     rng = seeded(11)
     found = [interval(rng.normal(size=size), rng=rng, method="auto")[0] for _ in range(600)]
     assert sum(one.low <= 0 <= one.high for one in found) / 600 > 0.925  # 0.95 less three standard errors
+
+
+def test_the_papers_interval_is_that_of_the_simulated_mean() -> None:
+    """Yu et al. (2022), compute_CI: mean of B resampled means -+ t(0.975, B - 1) sd / sqrt(B)."""
+    rows = np.random.default_rng(3).normal(0.5, 0.2, 200)
+    found = interval(rows, rng=np.random.default_rng(1), method="yu2022", resamples=500)[0]
+    drawn = bootstrap(rows, rng=np.random.default_rng(1), resamples=500)[:, 0]
+    expected = scipy_stats.t.interval(0.95, 499, loc=drawn.mean(), scale=scipy_stats.sem(drawn))
+    assert (found.low, found.high) == pytest.approx(expected)
+    assert found.method == "yu2022"
+    wide = interval(rows, rng=np.random.default_rng(1), method="percentile", resamples=500)[0]
+    assert wide.high - wide.low > 10 * (found.high - found.low)

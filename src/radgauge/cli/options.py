@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from radgauge.choices import CorrelationMethod, IntervalMethod, Missing, Section
+from radgauge.choices import CorrelationMethod, Missing, Section, ValueMethod
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
@@ -388,7 +388,7 @@ class Sampling:
     level: Level = 0.95
     seed: Seed = 0
 
-    def record(self, *, method: IntervalMethod | CorrelationMethod = "auto", least: int = 0) -> Resampling:
+    def record(self, *, method: ValueMethod | CorrelationMethod = "auto", least: int = 0) -> Resampling:
         """The same for the library, with some resamples where there must be some."""
         from radgauge.stats.resampling import Resampling
 
@@ -400,7 +400,11 @@ class Intervals(Sampling):
     """How intervals and tests draw, with the choice of the interval."""
 
     interval: Annotated[
-        IntervalMethod, typer.Option("--interval", help="auto: wilson, t or percentile, by what holds.")
+        ValueMethod,
+        typer.Option(
+            "--interval",
+            help="auto: wilson, t or percentile, by what holds; yu2022: as that paper, far too narrow.",
+        ),
     ] = "auto"
 
 

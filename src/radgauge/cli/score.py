@@ -90,6 +90,8 @@ def score_cli(
         say.notes(f"{hidden} more outputs with --all-columns")
     say.notes(*file.provenance.warnings, *not_judged_notes(lines), *o.confidence_notes(results))
     say.notes(*alike, *o.typical_notes(results))
+    if sampling.interval == "yu2022":
+        say.notes("yu2022 is the interval of a simulated mean, far too narrow: only to compare with that paper")
     if sampling.resamples:
         headlines = {scores.columns[0] for scores in results.values()}
         say.notes(

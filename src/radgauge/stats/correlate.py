@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from radgauge.choices import CorrelationMethod, Kind
 from radgauge.errors import InputError
@@ -31,6 +30,7 @@ from radgauge.stats.resample import (
     check_positive,
     draw_weights,
     percentile_bounds,
+    simulation_bounds,
     unit_index,
 )
 
@@ -154,7 +154,7 @@ def summarise(
     points = [_point(a, b, strata, kind) for a, b in pairs]
     values = np.array([value for value, _ in points])
     if method == "yu2022":
-        bounds = _simulation_bounds(replicates, level)
+        bounds = simulation_bounds(replicates, level=level)
     elif method == "bca" and n:
         left_out = np.vstack([_coefficients(pairs, w, index, strata, kind) for w in _leave_one_out(units)])
         bounds = bca_bounds(replicates, values, left_out, level=level)
@@ -255,16 +255,6 @@ def _leave_one_out(units: int) -> Iterator[Rows]:
         weights = np.ones((len(rows), units))
         weights[rows - start, rows] = 0.0
         yield weights
-
-
-def _simulation_bounds(replicates: Rows, level: float) -> Rows:
-    defined = np.isfinite(replicates)
-    number = defined.sum(0)
-    mean = np.where(defined, replicates, 0.0).sum(0) / np.maximum(number, 1)
-    square = np.where(defined, replicates - mean, 0.0) ** 2
-    freedom = np.maximum(number - 1, 1)
-    half = stdtrit(freedom, (1 + level) / 2) * np.sqrt(square.sum(0) / freedom / np.maximum(number, 1))
-    return np.where(number >= 2, np.stack([mean - half, mean + half]), np.nan)
 
 
 def distinct_labels(labels: Labels) -> tuple[Hashable, ...]:

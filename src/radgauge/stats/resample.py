@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from radgauge.choices import IntervalMethod
+from radgauge.choices import IntervalMethod, ValueMethod
 from radgauge.errors import InputError, UsageError
 from radgauge.stats.products import product
 from radgauge.stats.proportions import wilson_interval
@@ -178,7 +178,7 @@ def interval(
     corpus_scores: CorpusScores = mean_scores,
     *,
     rng: np.random.Generator,
-    method: IntervalMethod = "percentile",
+    method: ValueMethod = "percentile",
     level: float = 0.95,
     groups: Labels | None = None,
     resamples: int = 2000,
@@ -191,13 +191,15 @@ def interval(
     is better for scores near the end of their range, given some dozens of units. `t` is Student's interval with
     the jackknife's standard error: for a mean the textbook one. `auto` takes Wilson's for shares (every value 0
     or 1), `t` for few units and percentiles for many. How often each covers is measured in docs/intervals.md.
+    `yu2022` is what supplementary tables 4 and 5 of Yu et al. (2022) print (`simulation_bounds`): only to compare
+    with them.
 
     >>> found, = interval([0.2, 0.4, 0.5, 0.6, 0.8, np.nan], method="t", rng=np.random.default_rng(0))
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3), found.n, found.missing
     (0.5, 0.222, 0.778, 5, 1)
     """
     check_level(level)
-    check_choice("method", method, METHODS)
+    check_choice("method", method, get_args(ValueMethod))
     table = as_rows(rows)
     totals, counts = totals_and_counts(table, groups=groups)
     values = corpus_scores(totals.sum(0), counts.sum(0))
@@ -210,7 +212,7 @@ def interval(
     used: list[str] = [chosen_method(method, int(each)) for each in number]
     bounds = np.full((2, len(values)), np.nan)
     left_out = jackknife(totals, counts, corpus_scores) if {"bca", "t"} & {*used} else np.empty((0, len(values)))
-    if {"percentile", "bca"} & {*used}:
+    if {"percentile", "bca", "yu2022"} & {*used}:
         replicates = bootstrap(table, corpus_scores, rng=rng, groups=groups, resamples=resamples)
     for output, name in enumerate(used):
         if name == "t":
@@ -219,6 +221,8 @@ def interval(
         elif name == "bca":
             mine = left_out[:, [output]]
             found = bca_bounds(replicates[:, [output]], values[[output]], mine, level=level)
+        elif name == "yu2022":
+            found = simulation_bounds(replicates[:, [output]], level=level)
         else:
             found = percentile_bounds(replicates[:, [output]], level=level)
         if method == "auto" and number[output] and units == len(table) and _is_share(table, output, values):
@@ -269,6 +273,21 @@ def percentile_bounds(replicates: Rows, *, level: float) -> Rows:
     """Lower and upper bound (2, m) from the quantiles of the replicates that are defined."""
     tail = (1 - level) / 2
     return quantiles(replicates, np.array([[tail], [1 - tail]]))
+
+
+def simulation_bounds(replicates: Rows, *, level: float) -> Rows:
+    """Bounds (2, m) that Yu et al. (2022) print: a t interval of the mean of the resampled values.
+
+    That is the precision of the simulation, not of the value: it goes to zero as resamples are added, however few
+    studies there are. Use it only to compare with their tables, never to judge a difference.
+    """
+    defined = np.isfinite(replicates)
+    number = defined.sum(0)
+    mean = np.where(defined, replicates, 0.0).sum(0) / np.maximum(number, 1)
+    square = np.where(defined, replicates - mean, 0.0) ** 2
+    freedom = np.maximum(number - 1, 1)
+    half = stdtrit(freedom, (1 + level) / 2) * np.sqrt(square.sum(0) / freedom / np.maximum(number, 1))
+    return np.where(number >= 2, np.stack([mean - half, mean + half]), np.nan)
 
 
 def bca_bounds(replicates: Rows, values: Rows, left_out: Rows, *, level: float) -> Rows:

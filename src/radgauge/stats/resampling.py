@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from radgauge.choices import CorrelationMethod, IntervalMethod
+from radgauge.choices import CorrelationMethod, IntervalMethod, ValueMethod
 from radgauge.errors import UsageError
 
 
@@ -26,7 +26,8 @@ class Resampling:
     Attributes:
         level: Coverage of the intervals.
         resamples: Bootstrap resamples; where a study allows 0, it then gives no intervals (NaN).
-        method: Kind of interval; `auto` means percentiles for correlations, `yu2022` is for correlations only.
+        method: Kind of interval; `auto` means percentiles for correlations, `yu2022` is for single values and
+            correlations; differences are then made by `auto`.
         seed: Seed of every draw.
 
     >>> Resampling(resamples=0).at_least(1).resamples
@@ -35,7 +36,7 @@ class Resampling:
 
     level: float = 0.95
     resamples: int = 1000
-    method: IntervalMethod | CorrelationMethod = "auto"
+    method: ValueMethod | CorrelationMethod = "auto"
     seed: int = 0
 
     def rng(self) -> np.random.Generator:
@@ -43,11 +44,14 @@ class Resampling:
         return np.random.default_rng(self.seed)
 
     @property
-    def interval(self) -> IntervalMethod:
-        """The method, for corpus scores and their differences."""
-        if self.method == "yu2022":
-            raise UsageError("the interval yu2022 is one of correlations; choose auto, percentile, bca or t")
+    def interval(self) -> ValueMethod:
+        """The method, for corpus scores."""
         return self.method
+
+    @property
+    def difference_interval(self) -> IntervalMethod:
+        """The method, for differences of corpus scores: the paper's intervals could not judge any."""
+        return "auto" if self.method == "yu2022" else self.method
 
     @property
     def correlation_interval(self) -> CorrelationMethod:

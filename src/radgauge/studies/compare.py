@@ -153,7 +153,7 @@ def compare(
                 higher_is_better=scores.higher_is_better,
                 test=test,
                 permutations=permutations,
-                method=how.interval,
+                method=how.difference_interval,
                 **how.draw(),
             )
             changes: tuple[Interval, ...] = ()
@@ -162,7 +162,7 @@ def compare(
                     a.rows,
                     b.rows,
                     corpus_scores=scores.corpus_scores,
-                    method=how.interval,
+                    method=how.difference_interval,
                     **how.draw(),
                 )
             for number in _columns(scores, all_columns):

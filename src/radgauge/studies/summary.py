@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.choices import IntervalMethod
+from radgauge.choices import ValueMethod
 from radgauge.metric import sums
 from radgauge.scores import Results, Scores
 from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text, known
@@ -89,7 +89,7 @@ def summarise(
     *,
     level: float = 0.95,
     resamples: int = 1000,
-    method: IntervalMethod = "auto",
+    method: ValueMethod = "auto",
     seed: int = 0,
     resampling: Resampling | None = None,
 ) -> Summaries:
@@ -102,7 +102,7 @@ def summarise(
         results: What `score` returned.
         level: Coverage of the intervals.
         resamples: Bootstrap resamples; 0 gives no intervals (NaN).
-        method: "auto", "percentile", "bca" or "t"; see `radgauge.stats.interval`.
+        method: "auto", "percentile", "bca", "t" or "yu2022"; see `radgauge.stats.interval`.
         seed: Seed of the resampling.
         resampling: These four as one record, instead of them.
     """

@@ -38,7 +38,7 @@ def one_view(side: Side, *, views: Mapping[str, str], seed: int = 0) -> tuple[Si
         if len(places) > 1 and not any(shown):
             raise InputError(
                 f"{side.places[places[0]]}: the study {key[0]!r} has {len(places)} reports, and nothing says of "
-                "which view each is: add a column ViewPosition, or dicom_id with MIMIC's metadata table beside the file"
+                "which view each is: add a column ViewPosition, or dicom_id with MIMIC's metadata table beside it"
             )
         named = [_image(side.cases[place]) or str(at) for at, place in enumerate(places)]
         kept.append(places[choose_view(shown, named=named, study=key[0], seed=seed)])

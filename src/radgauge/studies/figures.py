@@ -1,0 +1,173 @@
+"""The figures of Yu et al. (2022), ready to print: 3 (agreement), 4 (failure modes), 5 (progress), S2 (raters).
+
+Groups are told apart by colour and shape, numbers stand beside the bars, and what is significant is marked. A
+figure is a `Plot`, whose `file()` is an SVG of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from radgauge.error_categories import BY_KEY
+from radgauge.errors import InputError
+from radgauge.io.judgments import Judgments
+from radgauge.io.judgments.targets import target_name
+from radgauge.scores import Results
+from radgauge.show.panels import Difference, arrange, change_bars, dot_plot, error_bars
+from radgauge.show.plots import scatter
+from radgauge.show.svg import Plot
+from radgauge.show.wording import arrow, interval, number
+from radgauge.stats import icc
+from radgauge.studies.agreement import Alignment
+from radgauge.studies.compare import SystemComparison
+from radgauge.studies.failure_modes import FailureModes
+
+ERRORS = {"total": "errors", "significant": "significant errors", "rating": "rating"}
+SIGNS = {"kendall_b": "τ-b", "kendall_c": "τ-c", "spearman": "ρ", "pearson": "r"}
+Names = Mapping[str, str]
+"""Group, system or column -> what the figure calls it; what is not named keeps its name."""
+
+
+def agreement_figure(
+    results: Results, judgments: Judgments, found: Alignment, *, names: Names | None = None
+) -> Plot:
+    """Figure 3: metrics against the mean radiologist, a row of panels per target, a mark per candidate group."""
+    called = names or {}
+    targets = list(dict.fromkeys(line.target for line in found.lines))
+    lines = {(line.judge, line.column, line.target): line for line in found.lines if line.rater == "mean"}
+    groups = list(dict.fromkeys(case.system for case in judgments.cases))
+    panels = []
+    for target in targets:
+        mean = judgments.mean_ratings() if target == "rating" else judgments.mean_errors()
+        human = mean.column("rating" if target == "rating" else f"errors_{target}")
+        goal = dict(zip(mean.keys, human.tolist(), strict=True))
+        for judge, scores in results.items():
+            column = scores.columns[0]
+            got = lines[judge, column, target].correlation
+            points = [
+                (float(value), goal[key], groups.index(key[1]), -1)
+                for key, value in zip(scores.keys, scores.headline, strict=True)
+                if key in goal
+            ]
+            bounds = interval(got.interval.low, got.interval.high)
+            panels.append(
+                scatter(
+                    points,
+                    key="",
+                    title=called.get(column, column),
+                    note=f"{SIGNS[got.kind]} = {number(got.value)} {bounds}, n = {got.interval.n}",
+                    x_label=f"{called.get(column, column)} {arrow(scores.higher_is_better)}",
+                    y_label=f"{ERRORS.get(target, target)} {arrow(target == 'rating')}",
+                )
+            )
+    return arrange(
+        panels,
+        columns=len(results),
+        key="agreement",
+        title="Metrics against the mean radiologist; positive coefficient = agreement",
+        legend=[called.get(group, group) for group in groups] if len(groups) > 1 else (),
+    )
+
+
+def failure_figure(found: Sequence[FailureModes], *, names: Names | None = None) -> Plot:
+    """Figure 4: errors per report by category and candidate group, a panel per target; what differs is marked."""
+    called = names or {}
+    groups = list(dict.fromkeys(mode.first for part in found for mode in part.modes))
+    tables = []
+    for part in found:
+        categories = list(dict.fromkeys(mode.category for mode in part.modes if mode.category != "total"))
+        means = {(mode.first, mode.category): mode.mean_first for mode in part.modes}
+        tables.append((part, categories, np.array([[means[g, c] for c in categories] for g in groups])))
+    most = max(float(values.max()) for _, _, values in tables)
+    panels = [
+        error_bars(
+            [BY_KEY[category].title if category in BY_KEY else category for category in categories],
+            values,
+            title=f"{ERRORS.get(part.target, part.target)} per report, {part.studies} studies",
+            differences=[
+                Difference(
+                    categories.index(mode.category), groups.index(mode.first), groups.index(mode.second), mark
+                )
+                for mode in part.modes
+                if mode.category in categories
+                and (mark := "*" * mode.two_sample.significant + "†" * mode.paired.significant)
+            ],
+            most=most,
+        )
+        for part, categories, values in tables
+    ]
+    left_out = [
+        f"{part.target}: {part.not_judged} studies not judged in full, left out"
+        for part in found
+        if part.not_judged
+    ]
+    return arrange(
+        panels,
+        columns=2,
+        key="failure-modes",
+        title="Errors by category",
+        legend=[called.get(group, group) for group in groups],
+        bars=True,
+        notes=[
+            "* differ by one-sided two-sample t tests of single counts, as published; † by paired ones by study",
+            "Both with Benjamini-Hochberg over the ordered pairs within a category, false discovery rate 1 %.",
+            *left_out,
+        ],
+    )
+
+
+def rater_figure(judgments: Judgments, *, target: str = "total", names: Names | None = None) -> Plot:
+    """Figure S2: every rater's errors of every study, a panel per candidate group, and how far they agree."""
+    called, wanted = names or {}, target_name(target)
+    source = judgments.ratings if wanted == "rating" else judgments.errors
+    if len(source) < 2:
+        raise InputError(f"{judgments.name}: a plot of raters needs two or more, there are {len(source)}")
+    column = "rating" if wanted == "rating" else f"errors_{wanted}"
+    every = np.stack([scores.column(column) for scores in source.values()], axis=1)
+    groups = list(dict.fromkeys(case.system for case in judgments.cases))
+    most = float(np.nanmax(every))
+    panels = []
+    for group in groups:
+        here = every[[case.system == group for case in judgments.cases]]
+        agreed = icc(here).interval
+        panels.append(
+            dot_plot(
+                here,
+                title=called.get(group, group),
+                note=f"ICC(2,1) {number(agreed.value)} {interval(agreed.low, agreed.high)}",
+                y_label=ERRORS.get(wanted, wanted),
+                most=most,
+            )
+        )
+    return arrange(
+        panels,
+        columns=2,
+        key="raters",
+        title=f"{ERRORS.get(wanted, wanted)} by study and radiologist",
+        legend=[f"radiologist {rater}" for rater in source],
+    )
+
+
+def progress_figure(lines: Sequence[SystemComparison], *, names: Names | None = None) -> Plot:
+    """Figure 5: how much better than the baseline every system is, in percent, a panel per metric."""
+    called = names or {}
+    compared = [line for line in lines if line.improvement is not None]
+    if not compared:
+        raise InputError("a figure of progress needs systems compared with a baseline in percent")
+    baseline = compared[0].baseline
+    panels = []
+    for column in dict.fromkeys(line.column for line in compared):
+        rows = [
+            (called.get(line.system, line.system), line.improvement.value)
+            for line in compared
+            if line.column == column and line.improvement is not None
+        ]
+        panels.append(change_bars(rows, title=called.get(column, column)))
+    return arrange(
+        panels,
+        columns=2,
+        key="progress",
+        title=f"Better than {called.get(baseline, baseline)}, in percent of its value; negative = worse",
+    )
