@@ -49,6 +49,15 @@ def report_cli(
     most_cases: Annotated[
         int, typer.Option("--cases", min=1, help="Cases in the browser at most; more are sampled by study.")
     ] = 2400,
+    picture_size: Annotated[
+        int,
+        typer.Option(
+            "--picture-size",
+            min=0,
+            max=1024,
+            help="Pixels of the longer side of the studies' pictures in the page; 0 = no pictures.",
+        ),
+    ] = 384,
     correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm",
     permutations: o.Permutations = 10_000,
 ) -> None:
@@ -80,6 +89,7 @@ def report_cli(
         permutations=permutations,
         correction=correction,
         most_cases=most_cases,
+        picture_size=picture_size,
     )
     written = [path for wanted in table or [] for path in write_tables(report.tables, wanted)]
     why = ""

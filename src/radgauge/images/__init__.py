@@ -2,5 +2,6 @@
 
 from radgauge.images.files import digest, grey
 from radgauge.images.limits import Grey
+from radgauge.images.web import WebPicture, web_picture
 
-__all__ = ["Grey", "digest", "grey"]
+__all__ = ["Grey", "WebPicture", "digest", "grey", "web_picture"]

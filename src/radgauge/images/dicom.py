@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 import warnings
 import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from radgauge.errors import ImageError, RadgaugeError, require
 from radgauge.images.limits import MOST_BYTES, Grey, check_size, first_line
 
 Values = NDArray[np.float64]
+_Taken = TypeVar("_Taken")
 
 
 def read_dicom(path: Path) -> Grey:
@@ -29,6 +32,37 @@ def read_dicom(path: Path) -> Grey:
         ImageError: It is damaged, holds no picture or several frames, or is compressed in a way that needs a
             decoder which is not installed; the message names the file and the decoder.
     """
+    return _read(path, _shown)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DicomValues:
+    """The numbers of a grey picture before any window.
+
+    Attributes:
+        values: After the modality's table or slope and intercept; padding has the lowest value of the picture, the
+            highest where high is shown dark.
+        window: Centre and width of what runs from black to white (LINEAR_EXACT; a SIGMOID has the same middle and
+            slope about it); None if the file names none.
+        inverted: Whether high values are shown dark (MONOCHROME1).
+    """
+
+    values: Values
+    window: tuple[float, float] | None
+    inverted: bool
+
+
+def read_dicom_values(path: Path) -> DicomValues | None:
+    """The numbers in a DICOM file of one frame, for a viewer with a window of its own; None for a colour picture
+    and for one with a look-up table instead of a window.
+
+    Raises:
+        ImageError: As `read_dicom`.
+    """
+    return _read(path, _values)
+
+
+def _read(path: Path, take: Callable[[Path, Any, NDArray[Any]], _Taken]) -> _Taken:
     pydicom = require("pydicom", extra="image")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pydicom's remarks on values that break the standard
@@ -41,7 +75,7 @@ def read_dicom(path: Path) -> Grey:
             if "PixelData" not in data:
                 raise ImageError(f"{path.name} is a DICOM file without a picture, or is cut off before it")
             _check_pixel_data(path, data)
-            return _shown(path, data, _stored(path, data))
+            return take(path, data, _stored(path, data))
         except RadgaugeError:
             raise
         except Exception as error:  # pydicom raises whatever a garbled element leads to
@@ -133,6 +167,26 @@ def _shown(path: Path, data: Any, stored: NDArray[Any]) -> Grey:
         share = 1.0 - share
     share[padding] = 0.0
     return np.rint(255.0 * share).astype(np.uint8)
+
+
+def _values(path: Path, data: Any, stored: NDArray[Any]) -> DicomValues | None:
+    kind = str(data.get("PhotometricInterpretation", ""))
+    if stored.ndim == 3 or kind == "PALETTE COLOR" or data.get("VOILUTSequence"):
+        return None
+    pixels = require("pydicom.pixels", extra="image")
+    values = np.asarray(pixels.apply_modality_lut(stored, data), dtype=np.float64)
+    padding = _padding(data, stored)
+    inverted = kind == "MONOCHROME1"
+    inside = values[~padding]
+    if inside.size:
+        values = np.where(padding, inside.max() if inverted else inside.min(), values)
+    window = None
+    if data.get("WindowCenter") not in (None, "") and data.get("WindowWidth") not in (None, ""):
+        centre, width = _first(data.WindowCenter), _first(data.WindowWidth)
+        if str(data.get("VOILUTFunction") or "LINEAR").upper() == "LINEAR":  # half a step off, one step narrower
+            centre, width = centre - 0.5, max(width - 1.0, 1e-9)
+        window = (centre, width) if math.isfinite(centre) and math.isfinite(width) and width > 0 else None
+    return DicomValues(values, window, inverted)
 
 
 def _padding(data: Any, stored: NDArray[Any]) -> NDArray[np.bool_]:

@@ -44,7 +44,7 @@ def grey(path: Path | str) -> Grey:
     """
     path = Path(path)
     start = _start(path)
-    if start[128:132] == b"DICM" or (path.suffix.lower() in (".dcm", ".dicom") and not _common(start)):
+    if _holds_dicom(path, start):
         return read_dicom(path)
     image = require("PIL.Image", extra="image")
     turned = require("PIL.ImageOps", extra="image").exif_transpose
@@ -67,6 +67,20 @@ def grey(path: Path | str) -> Grey:
             raise
         except _DAMAGE as error:
             raise ImageError(f"{path.name} is cut off or damaged: {first_line(error)}") from error
+
+
+def is_dicom(path: Path | str) -> bool:
+    """Whether a file is read as DICOM.
+
+    Raises:
+        ImageError: The file is not there or cannot be read.
+    """
+    path = Path(path)
+    return _holds_dicom(path, _start(path))
+
+
+def _holds_dicom(path: Path, start: bytes) -> bool:
+    return start[128:132] == b"DICM" or (path.suffix.lower() in (".dcm", ".dicom") and not _common(start))
 
 
 def digest(path: Path | str) -> str:

@@ -266,12 +266,16 @@ class VLScore(Metric):
             replace(case, id=str(at), candidate=case.candidate[:start] + case.candidate[end:])
             for at, (start, end) in enumerate(spans)
         ]
-        notes = []
+        found = []
         for span, value in zip(spans, self.measure(shorter, reading=reading)[:, 0], strict=True):
             if np.isnan(value):
                 continue
             gain = (score - value) if self.higher_is_better else (value - score)
             effect = "helps" if gain > 0 else "hurts" if gain < 0 else "changes nothing"
             text = f"this sentence {effect}: without it the score would be {value:.3f}"
-            notes.append(Note("info", text, candidate_spans=(span,), data={"gain": float(gain)}))
-        return notes
+            found.append((text, span, float(gain)))
+        most = max((abs(gain) for *_, gain in found), default=0.0)
+        return [
+            Note("info", text, candidate_spans=(span,), data={"gain": gain, "moved_most": abs(gain) == most > 0})
+            for text, span, gain in found
+        ]

@@ -15,6 +15,7 @@ from radgauge.report import radiologists as people
 from radgauge.report import sections as s
 from radgauge.report.browser_data import BrowserData, browser_data
 from radgauge.report.methods import methods_text, not_judged_rows, source_rows
+from radgauge.report.pictures import LONGEST, PagePictures, page_pictures
 from radgauge.report.standing import most_disputed
 from radgauge.scores import Results
 from radgauge.show.progress import working
@@ -55,6 +56,7 @@ class Report:
         notes: What a reader should know before believing the numbers.
         agreements: What radiologists' agreement among themselves is, in words.
         about: Version, seed and so on, by name.
+        pictures: Of the studies in the browser.
     """
 
     title: str
@@ -73,6 +75,7 @@ class Report:
     notes: tuple[str, ...]
     agreements: tuple[str, ...]
     about: Mapping[str, str] = field(default_factory=dict)
+    pictures: PagePictures = field(default_factory=PagePictures)
 
 
 @working("building the report")
@@ -90,6 +93,7 @@ def build_report(
     permutations: int = 10_000,
     correction: Correction = "holm",
     most_cases: int = MOST_CASES,
+    picture_size: int = LONGEST,
     seed: int = 0,
     resampling: Resampling | None = None,
 ) -> Report:
@@ -108,6 +112,7 @@ def build_report(
         permutations: Rearrangements of the paired tests.
         correction: holm, bh or none.
         most_cases: Cases in the browser at most; a larger set is sampled by study, and the page says so.
+        picture_size: Pixels of the longer side of the cases' pictures in the browser; 0 leaves them out.
         seed: Seed of all resampling and sampling.
         resampling: Level, resamples and seed as one record, instead of them.
     """
@@ -162,6 +167,12 @@ def build_report(
         reading=shared,
         most_cases=most_cases,
         seed=how.seed,
+    )
+    pictures = page_pictures(
+        texts,
+        shown={study for study, _ in browser.places},
+        first=[each.key[0] for each in disputed],
+        longest=picture_size,
     )
     if disputed:
         tables["disagreement"] = s.disagreement_table(disputed, browser.places)
@@ -232,6 +243,7 @@ def build_report(
         notes=(*notes, *(head.get("input") or {}).get("warnings", ())),
         agreements=_agreements(alignment),
         about={"seed": str(how.seed), "level": f"{100 * how.level:.3g} %", "correction": correction},
+        pictures=pictures,
     )
 
 

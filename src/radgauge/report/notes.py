@@ -22,7 +22,8 @@ MOST_NOTES, LONGEST = 40, 240
 
 
 def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str, list[list[Any]]]:
-    """Judge -> notes [kind, text, reference spans, candidate spans, reference number], as the browser reads them.
+    """Judge -> notes [kind, text, reference spans, candidate spans, reference number, whether it moved the
+    score most], as the browser reads them.
 
     Spans are flat lists of UTF-16 positions, the way JavaScript counts. If the metric `errors` is not among the
     judges, the embedded reader marks the findings, under the name `findings`.
@@ -111,6 +112,7 @@ def _packed(explanation: Explanation, case: Case) -> list[list[Any]]:
                 _utf16(case.references[which], note.reference_spans),
                 _utf16(case.candidate, note.candidate_spans),
                 which,
+                *([1] if note.data.get("moved_most") else []),
             ]
         )
     left_out = len(explanation.notes) - len(packed)

@@ -33,6 +33,11 @@ NAV = (
 def render_page(report: Report) -> str:
     """The whole page. Everything that comes from data is escaped by the template or is JSON made safe."""
     script = (files("radgauge.report") / "templates" / "report.js").read_text(encoding="utf-8")
+    style = page_style()
+    if report.pictures.studies:
+        from radgauge.show.viewer import viewer_script, viewer_style
+
+        script, style = f"{viewer_script()}{script}", f"{style}{viewer_style()}"
     forms = {
         key: {"md": to_markdown(table), "tex": to_latex(table), "csv": to_csv(table)}
         for key, table in report.tables.items()
@@ -45,11 +50,12 @@ def render_page(report: Report) -> str:
             r=report,
             version=radgauge.__version__,
             nav=[(anchor, name) for anchor, name in NAV if _there(report, anchor)],
-            css=page_style(),
+            css=style,
             js=script,
             script_hash=f"'sha256-{digest}'",
             marks=[series_mark(place) for place in range(len(report.systems))],
             data=report.browser.packed,
+            pictures=report.pictures.packed,
             table_texts=script_safe(json.dumps(forms, ensure_ascii=False)),
             missing=_missing(report),
             sampled=_sampled(report),
@@ -106,4 +112,4 @@ def _sampled(report: Report) -> str:
         )
     if not browser.all_notes:
         said.append("For the same reason only the findings are explained, not every metric.")
-    return " ".join(said)
+    return " ".join([*said, *report.pictures.notes()])

@@ -46,6 +46,7 @@
     toast("Copied");
   };
   const tables = read("tables");
+  const pictures = read("pictures");
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy],[data-copy-text]");
     if (!button) return;
@@ -238,6 +239,17 @@
       tabs.append(button);
     }
     out.push(tabs);
+    if (pictures[item.study.i]) {
+      const frame = el("div", "pictures");
+      radgaugeViewer.mount(frame, pictures[item.study.i]);
+      out.push(frame);
+    }
+    const moved = Object.values(item.notes).flat().find((note) => note[5]);
+    if (moved && item.text !== null) {
+      const line = el("p", "moved");
+      line.append(el("b", "", "Moved the score most: "), el("q", "", item.text.slice(moved[3][0], moved[3][1]).trim()), ` (${moved[1]})`);
+      out.push(line);
+    }
     const notes = item.notes[state.marks] ?? [];
     const which = notes.length ? notes[0][4] : 0;
     if (item.text !== null) {

@@ -1,0 +1,123 @@
+"""Pictures for a page: small enough to send, and with the depth that a window needs.
+
+A page gets the pixels and nothing else of a file: no header, no name of a patient. What is burned into the pixels
+stays in them. PNG, JPEG and the like become a grey JPEG. A DICOM file keeps its depth: its values (after the
+modality's slope and intercept) are sent as 16-bit numbers in a PNG, high byte in red and low byte in green, and
+the viewer (`radgauge.show.viewer`) windows them in the browser.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge.errors import UsageError, require
+from radgauge.images.dicom import DicomValues, read_dicom_values
+from radgauge.images.files import grey, is_dicom
+from radgauge.images.limits import Grey
+
+LONGEST = 1024
+"""Pixels of the longer side, unless the caller wants fewer or more."""
+_LARGEST = 4096
+_QUALITY = 85  # of JPEG
+_DEEPEST = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class WebPicture:
+    """A picture as a page takes it.
+
+    Attributes:
+        data: The file that the browser decodes.
+        media_type: image/jpeg, or image/png for 16-bit values.
+        width: Of the picture sent, in pixels.
+        height: The same.
+        full: Width and height of the picture in the file.
+        deep: Whether `data` holds 16-bit values instead of grey levels.
+        low: The value that 0 stands for.
+        step: What a value grows by per level.
+        window: Centre and width, in values, with which the picture is shown first.
+        inverted: Whether high values are shown dark (MONOCHROME1).
+    """
+
+    data: bytes
+    media_type: str
+    width: int
+    height: int
+    full: tuple[int, int]
+    deep: bool = False
+    low: float = 0.0
+    step: float = 1.0
+    window: tuple[float, float] = (127.5, 255.0)
+    inverted: bool = False
+
+
+def web_picture(path: Path | str, *, longest: int = LONGEST) -> WebPicture:
+    """The picture in a PNG, JPEG, DICOM, TIFF, BMP or WebP file, made ready for a page.
+
+    Args:
+        path: The file.
+        longest: Pixels that the longer side may have; a smaller picture keeps its size.
+
+    Raises:
+        ImageError: There is no such file, it is damaged, no image, or larger than any radiograph.
+        UsageError: `longest` is not between 16 and 4096.
+    """
+    if not 16 <= longest <= _LARGEST:
+        raise UsageError(f"the longer side of a picture must have 16 to {_LARGEST} pixels, got {longest}")
+    path = Path(path)
+    if is_dicom(path):
+        values = read_dicom_values(path)
+        if values is not None:
+            return _deep(values, longest)
+    return _eight_bits(grey(path), longest)
+
+
+def _eight_bits(picture: Grey, longest: int) -> WebPicture:
+    image = require("PIL.Image", extra="image")
+    height, width = picture.shape
+    size = _fitting(width, height, longest)
+    shown = image.fromarray(picture)
+    if size != (width, height):
+        shown = shown.resize(size, image.Resampling.BOX if min(size) * 2 <= min(width, height) else 1)
+    file = io.BytesIO()
+    shown.save(file, format="JPEG", quality=_QUALITY, optimize=True)
+    return WebPicture(file.getvalue(), "image/jpeg", *size, (width, height))
+
+
+def _deep(found: DicomValues, longest: int) -> WebPicture:
+    image = require("PIL.Image", extra="image")
+    height, width = found.values.shape
+    size = _fitting(width, height, longest)
+    values = found.values
+    if size != (width, height):
+        small = image.fromarray(values.astype(np.float32)).resize(size, image.Resampling.BOX)
+        values = np.asarray(small, dtype=np.float64)
+    low, high = float(values.min()), float(values.max())
+    whole = bool(np.array_equal(found.values, np.rint(found.values)))
+    step = 1.0 if whole and high - low <= _DEEPEST else max(high - low, 1e-9) / _DEEPEST
+    levels = np.rint((values - low) / step).astype(np.uint16)
+    file = io.BytesIO()
+    image.fromarray(_two_bytes(levels)).save(file, format="PNG", optimize=True)
+    window = found.window or ((low + high) / 2, max(high - low, 1e-9))
+    return WebPicture(
+        file.getvalue(), "image/png", *size, (width, height), True, low, step, window, found.inverted
+    )
+
+
+def _two_bytes(levels: NDArray[np.uint16]) -> NDArray[np.uint8]:
+    packed = np.zeros((*levels.shape, 3), np.uint8)
+    packed[..., 0] = levels >> 8
+    packed[..., 1] = levels & 255
+    return packed
+
+
+def _fitting(width: int, height: int, longest: int) -> tuple[int, int]:
+    longer = max(width, height)
+    if longer <= longest:
+        return width, height
+    return max(1, round(width * longest / longer)), max(1, round(height * longest / longer))
