@@ -1,0 +1,282 @@
+"""Making a study: cases from reports, who sees what in which order, and the file that holds it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.errors import InputError, UsageError
+from radgauge.results import Results
+from radgauge.study import people, schema
+from radgauge.study.assistance import suggestions
+from radgauge.study.design import Design, load_design
+from radgauge.study.people import Person
+from radgauge.study.sampling import Sample, sample_studies
+from radgauge.study.schema import plain_json
+from radgauge.text.sentences import split_sentences
+
+Assistance = Literal["none", "half", "all"]
+MOST_CANDIDATES = 26
+
+
+@dataclass(frozen=True, slots=True)
+class NewStudy:
+    """A study that was made.
+
+    Attributes:
+        path: Its file.
+        people: Everyone in it.
+        tokens: Person id -> token. They are told here and nowhere else.
+        sample: What was drawn.
+        assigned: Person id -> number of real cases.
+        notes: What the organiser should know.
+    """
+
+    path: Path
+    people: tuple[Person, ...]
+    tokens: Mapping[str, str]
+    sample: Sample
+    assigned: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    id: str
+    reference: str
+    candidates: Mapping[str, str]
+    images: tuple[Path, ...]
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+def new_study(
+    path: Path | str,
+    cases: Sequence[Case],
+    *,
+    design: str | Path | Design = "rexval",
+    raters: int | Sequence[str] = 2,
+    adjudicators: Sequence[str] = (),
+    number: int | None = None,
+    by: str | None = None,
+    equal: bool = False,
+    scores: Results | None = None,
+    enrich: float = 0.5,
+    shared: int | None = None,
+    raters_per_case: int = 1,
+    assistance: Assistance = "none",
+    seed: int = 0,
+    days: float = 90,
+    title: str | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> NewStudy:
+    """Make the file of a study.
+
+    Args:
+        path: The file; it must not be there yet.
+        cases: Reports of one or several systems, with references and images.
+        design: Name of a shipped design, path of a TOML file, or a Design.
+        raters: How many, or their names.
+        adjudicators: Names of those who see the others' answers and decide; they get every case of several raters.
+        number: Studies to draw; None = all.
+        by: Column to draw by.
+        equal: With `by`: as many of each value.
+        scores: Scores of metrics; part of the sample is then drawn where they disagree.
+        enrich: That part.
+        shared: Studies that every rater sees; None = all. The others are divided among the raters.
+        raters_per_case: How many raters see each study that is not shared.
+        assistance: Whether raters are offered what radgauge's reader would mark: on no case, on half of each
+            rater's cases (drawn at random, so that the study can measure whether it biases), or on all.
+        seed: Of the drawing, of the order of cases and of candidates.
+        days: How long the tokens are valid.
+        title: Heading of the study.
+        provenance: How the cases were read.
+    """
+    plan = design if isinstance(design, Design) else load_design(design)
+    names = [f"Rater {n}" for n in range(1, raters + 1)] if isinstance(raters, int) else list(raters)
+    if not names:
+        raise UsageError("a study needs at least one rater")
+    if assistance not in ("none", "half", "all"):
+        raise UsageError(f"assistance must be none, half or all, got {assistance!r}")
+    if plan.assistance and assistance == "none":
+        assistance = "all"
+    sequence = np.random.SeedSequence(seed)
+    draw, spread = (np.random.default_rng(each) for each in sequence.spawn(2))
+    sample = sample_studies(cases, rng=draw, number=number, by=by, equal=equal, scores=scores, enrich=enrich)
+    studies, notes = _studies(cases, sample, plan)
+    together = len(studies) if shared is None else shared
+    if not 0 <= together <= len(studies):
+        raise UsageError(f"the shared part must have 0 to {len(studies)} studies, got {together}")
+    if not 1 <= raters_per_case <= len(names):
+        raise UsageError(f"raters per case must be 1 to {len(names)}, got {raters_per_case}")
+    keys = [f"c{n:04d}" for n in range(1, len(studies) + 1)]
+    seen = _who_sees(len(studies), together, len(names), raters_per_case, spread)
+    shown = [_as_case(each, system) for each in studies for system in each.candidates]
+    hints = suggestions(shown, plan) if assistance != "none" else {}
+    file = Path(path)
+    connection = schema.create(file)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        about = {
+            "title": title or plan.title,
+            "design": plan.as_dict(),
+            "design_version": plan.version,
+            "seed": seed,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "secret": secrets.token_hex(32),
+            "assistance": assistance,
+            "sampling": {
+                "number": len(studies),
+                "by": by,
+                "equal": equal,
+                "of": dict(sample.of),
+                "shared": together,
+            },
+            "raters_per_case": raters_per_case,
+            "enriched": enrich if scores is not None else None,
+            "provenance": dict(provenance or {}),
+            "notes": [*notes, *sample.notes],
+            "radgauge": _version(),
+        }
+        schema.write_about(connection, about)
+        for key, study in zip(keys, studies, strict=True):
+            _write_case(connection, key, study, plan, sample.stratum[study.id], hints)
+        training = _write_training(connection, plan)
+        organiser = people.add(connection, "Organiser", role="organiser")
+        who = [people.add(connection, name, role="rater") for name in names]
+        for place, person in enumerate(who):
+            mine = [at for at in range(len(studies)) if place in seen[at]]
+            order = [mine[at] for at in spread.permutation(len(mine))]
+            helped = (
+                set(spread.permutation(order)[: len(order) // 2].tolist()) if assistance == "half" else set(order)
+            )
+            rows = [
+                (person.id, n, key, plain_json(systems), 0, 0) for n, (key, systems) in enumerate(training.items())
+            ]
+            for position, at in enumerate(order):
+                systems = list(studies[at].candidates)
+                shuffled = [systems[n] for n in spread.permutation(len(systems))]
+                assisted = int(assistance != "none" and at in helped)
+                everyone = int(len(seen[at]) == len(who))
+                rows.append((person.id, position, keys[at], plain_json(shuffled), everyone, assisted))
+            connection.executemany("INSERT INTO assignments VALUES (?, ?, ?, ?, ?, ?)", rows)
+        deciding = [people.add(connection, name, role="adjudicator") for name in adjudicators]
+        now = datetime.now(UTC)
+        everybody = (organiser, *who, *deciding)
+        tokens = {each.id: people.new_token(connection, each.id, days=days, now=now) for each in everybody}
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        for leftover in (file, file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm")):
+            leftover.unlink(missing_ok=True)
+        raise
+    connection.close()
+    assigned = {person.id: sum(place in each for each in seen) for place, person in enumerate(who)}
+    return NewStudy(file, everybody, tokens, sample, assigned, (*notes, *sample.notes))
+
+
+def _version() -> str:
+    from radgauge import __version__
+
+    return __version__
+
+
+def _studies(cases: Sequence[Case], sample: Sample, plan: Design) -> tuple[list[_Study], list[str]]:
+    """The drawn studies in their order, with the candidates of all systems."""
+    grouped: dict[str, list[Case]] = {}
+    for case in cases:
+        grouped.setdefault(case.id, []).append(case)
+    found, notes = [], []
+    absent = blank = 0
+    for study in sample.studies:
+        members = grouped[study]
+        references = {tuple(case.with_real_references().references) for case in members}
+        if len(references) > 1:
+            raise InputError(f"study {study!r}: its systems come with different references; there must be one")
+        reference = "\n\n".join(references.pop())
+        there = {case.system: case.candidate for case in members if not case.missing}
+        absent += len(members) - len(there)
+        if not there:
+            raise InputError(f"study {study!r} has no candidate; leave it out of the reports")
+        if len(there) > MOST_CANDIDATES:
+            raise InputError(
+                f"study {study!r} has {len(there)} candidates; at most {MOST_CANDIDATES} can be shown"
+            )
+        if any(each.candidates for each in plan.fields) and len(there) < 2:
+            raise InputError(f"study {study!r} has one candidate; the design {plan.name} compares at least two")
+        blank += plan.show_reference and not reference.strip()
+        images = tuple(dict.fromkeys(image for case in members for image in case.images))
+        meta = {name: value for case in members for name, value in case.meta.items()}
+        found.append(_Study(study, reference, there, images, meta))
+    if absent:
+        notes.append(f"{absent} candidates were not supplied and are not shown")
+    if blank:
+        notes.append(f"{blank} of {len(found)} studies have no reference to show")
+    missing = sum(not image.is_file() for each in found for image in each.images)
+    if missing:
+        notes.append(f"{missing} image files are not there")
+    return found, notes
+
+
+def _as_case(study: _Study, system: str) -> Case:
+    return Case(study.id, study.candidates[system], (study.reference,), system)
+
+
+def _who_sees(studies: int, together: int, raters: int, each: int, rng: np.random.Generator) -> list[set[int]]:
+    """For each study the raters who see it; loads differ by at most one."""
+    seen: list[set[int]] = [set(range(raters)) for _ in range(together)]
+    load = np.zeros(raters)
+    for _ in range(studies - together):
+        chosen = np.lexsort((rng.permutation(raters), load))[:each]
+        load[chosen] += 1
+        seen.append({int(rater) for rater in chosen})
+    return seen
+
+
+def _write_case(
+    connection: Any,
+    key: str,
+    study: _Study,
+    plan: Design,
+    stratum: str,
+    hints: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
+) -> None:
+    lowered = {name.lower(): value for name, value in study.meta.items()}
+    context = {name: lowered[name.lower()] for name in plan.context if lowered.get(name.lower(), "").strip()}
+    row = (key, study.id, study.reference, _spans(study.reference), plain_json(context))
+    images = json.dumps([str(image.absolute()) for image in study.images])
+    meta = plain_json({**study.meta, "stratum": stratum})
+    connection.execute("INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", (*row, images, meta))
+    for system, text in study.candidates.items():
+        hint = plain_json(list(hints.get((study.id, system), ())))
+        connection.execute(
+            "INSERT INTO candidates VALUES (?, ?, ?, ?, ?)", (key, system, text, _spans(text), hint)
+        )
+
+
+def _write_training(connection: Any, plan: Design) -> dict[str, list[str]]:
+    """Training cases under keys of their own; their candidates are called by number."""
+    found: dict[str, list[str]] = {}
+    for number, each in enumerate(plan.training, start=1):
+        key = f"t{number:02d}"
+        systems = [str(n) for n in range(1, len(each.candidates) + 1)]
+        answers = {system: dict(said) for system, said in zip(systems, each.answers, strict=True)}
+        expected = {"answers": {"": dict(each.case_answers or {}), **answers}, "feedback": each.feedback}
+        row = (key, f"training {number}", each.reference, _spans(each.reference), "{}", "[]", "{}")
+        connection.execute("INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, plain_json(expected)))
+        for system, text in zip(systems, each.candidates, strict=True):
+            shown = (key, system, text, _spans(text), "[]")
+            connection.execute("INSERT INTO candidates VALUES (?, ?, ?, ?, ?)", shown)
+        found[key] = systems
+    return found
+
+
+def _spans(text: str) -> str:
+    return json.dumps(split_sentences(text))

@@ -1,0 +1,185 @@
+"""For the organiser: how far everyone is, how well they agree, and where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from radgauge.stats import Agreement, cohen_kappa, icc, krippendorff_alpha
+from radgauge.study.answers import answer_tables
+from radgauge.study.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one person is; training cases are not counted.
+
+    Attributes:
+        person: Id.
+        name: Name.
+        role: rater or adjudicator.
+        assigned: Cases.
+        started: Cases with an answer or a reason, submitted ones included.
+        submitted: Cases that are done.
+        cannot_judge: Cases, or candidates of them, that the person could not judge.
+        trained: Whether all training cases are submitted.
+        seconds: Time in front of cases.
+        median_seconds: Of the submitted cases; NaN without any.
+        last: Time of the last event, "" if none.
+    """
+
+    person: str
+    name: str
+    role: str
+    assigned: int
+    started: int
+    submitted: int
+    cannot_judge: int
+    trained: bool
+    seconds: float
+    median_seconds: float
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreeing:
+    """How well raters agree on one question so far, over candidates that at least two of them have submitted.
+
+    Attributes:
+        question: Field, or "errors: total", "errors: significant".
+        nominal: Whether answers are names and not numbers.
+        cases: Candidates (or cases, for what is asked per case) with two or more answers.
+        icc: ICC(2,1), absolute agreement of single raters; None for names and where no case has all raters.
+        alpha: Krippendorff's alpha: interval scale for numbers, nominal for names.
+        kappa: Mean of Cohen's kappa over pairs (quadratic weights for numbers); NaN without a pair.
+        pairs: (rater, rater) -> kappa of the two.
+        same: (rater, rater) -> share of equal answers.
+    """
+
+    question: str
+    nominal: bool
+    cases: int
+    icc: Agreement | None
+    alpha: Agreement
+    kappa: float
+    pairs: Mapping[tuple[str, str], Agreement]
+    same: Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A candidate on which raters are far apart: what each said, and the range of it."""
+
+    case: str
+    study: str
+    system: str
+    question: str
+    answers: Mapping[str, float]
+    spread: float
+
+
+def progress(store: Store) -> tuple[Progress, ...]:
+    """How far raters and adjudicators are."""
+    last: dict[str, str] = {}
+    for event in store.events():
+        last[event.person] = event.time
+    found = []
+    for person in store.people():
+        if person.role == "organiser":
+            continue
+        places = store.places(person.id)
+        real = [each for each in places if not each.training]
+        submitted = [each for each in real if each.submitted]
+        unable = sum(bool(store.state(person.id, each.key).cannot_judge) for each in real if each.started)
+        times = [each.seconds for each in submitted]
+        found.append(
+            Progress(
+                person.id,
+                person.name,
+                person.role,
+                len(real),
+                sum(each.started or each.submitted for each in real),
+                len(submitted),
+                unable,
+                all(each.submitted for each in places if each.training),
+                sum(each.seconds for each in real),
+                float(np.median(times)) if times else float("nan"),
+                last.get(person.id, ""),
+            )
+        )
+    return tuple(found)
+
+
+def agreement_so_far(store: Store, *, resamples: int = 200, seed: int = 0) -> tuple[Agreeing, ...]:
+    """Agreement of raters on every question with numbers or names, from submitted cases."""
+    found = []
+    for table in answer_tables(store):
+        values = table.values
+        several = (~np.isnan(values)).sum(axis=1) >= 2
+        if not several.any():
+            continue
+        values = values[several]
+        studies = [key[0] for key, keep in zip(table.keys, several, strict=True) if keep]
+        alpha = krippendorff_alpha(
+            values,
+            rng=np.random.default_rng(seed),
+            scale="nominal" if table.nominal else "interval",
+            studies=studies,
+            resamples=resamples,
+        )
+        whole = not table.nominal and int((~np.isnan(values).any(axis=1)).sum()) >= 2
+        pairs, same = {}, {}
+        for (first, one), (second, two) in combinations(zip(table.raters, values.T, strict=True), 2):
+            both = ~np.isnan(one) & ~np.isnan(two)
+            if not both.any():
+                continue
+            pairs[(first, second)] = cohen_kappa(
+                one,
+                two,
+                rng=np.random.default_rng(seed),
+                weights="none" if table.nominal else "quadratic",
+                studies=studies,
+                resamples=resamples,
+            )
+            same[(first, second)] = float((one[both] == two[both]).mean())
+        kappas = [each.value for each in pairs.values() if not np.isnan(each.value)]
+        found.append(
+            Agreeing(
+                table.question,
+                table.nominal,
+                len(values),
+                icc(values) if whole else None,
+                alpha,
+                float(np.mean(kappas)) if kappas else float("nan"),
+                pairs,
+                same,
+            )
+        )
+    return tuple(found)
+
+
+def disagreements(store: Store, *, question: str | None = None, most: int = 20) -> tuple[Disagreement, ...]:
+    """The candidates on which raters are furthest apart, worst first.
+
+    Args:
+        store: The study.
+        question: As in `Agreeing.question`; None = the first that the design has.
+        most: How many.
+    """
+    tables = [table for table in answer_tables(store) if question in (None, table.question)]
+    if not tables:
+        return ()
+    table = tables[0]
+    found = []
+    for key, case, row in zip(table.keys, table.cases, table.values, strict=True):
+        said = {rater: float(value) for rater, value in zip(table.raters, row, strict=True) if not np.isnan(value)}
+        if len(said) < 2:
+            continue
+        values = list(said.values())
+        spread = float(len(set(values)) - 1) if table.nominal else max(values) - min(values)
+        if spread > 0:
+            found.append(Disagreement(case, *key, table.question, said, spread))
+    return tuple(sorted(found, key=lambda each: -each.spread)[:most])

@@ -1,0 +1,149 @@
+"""The SQLite file of a study: its tables, how it is opened, and how it is made.
+
+One file for its owner only, in WAL mode with synchronous=FULL: what was acknowledged is on disk. Events are
+only ever appended, which triggers enforce; each carries a hash over itself and the one before it, so that a
+line that was changed or removed behind the study's back shows. States are what replaying the events gives, kept
+for speed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from radgauge.errors import InputError
+from radgauge.files import check_folder, sync_folder, tighten
+from radgauge.study.state import Event
+
+APPLICATION = 0x72674753
+FORMAT = 1
+BUSY = 20.0  # seconds that a writer waits for another
+
+TABLES = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE cases (
+    key TEXT PRIMARY KEY, id TEXT NOT NULL, reference TEXT NOT NULL, sentences TEXT NOT NULL,
+    context TEXT NOT NULL, images TEXT NOT NULL, meta TEXT NOT NULL, training TEXT);
+CREATE TABLE candidates (
+    "case" TEXT NOT NULL REFERENCES cases(key), system TEXT NOT NULL, text TEXT NOT NULL,
+    sentences TEXT NOT NULL, suggestions TEXT NOT NULL, PRIMARY KEY ("case", system));
+CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL, created TEXT NOT NULL);
+CREATE TABLE tokens (
+    hash TEXT PRIMARY KEY, person TEXT NOT NULL REFERENCES people(id), created TEXT NOT NULL,
+    expires TEXT NOT NULL, revoked TEXT);
+CREATE TABLE assignments (
+    person TEXT NOT NULL REFERENCES people(id), position INTEGER NOT NULL,
+    "case" TEXT NOT NULL REFERENCES cases(key), systems TEXT NOT NULL, shared INTEGER NOT NULL,
+    assisted INTEGER NOT NULL, PRIMARY KEY (person, "case"));
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, person TEXT NOT NULL REFERENCES people(id),
+    "case" TEXT NOT NULL, kind TEXT NOT NULL, payload TEXT NOT NULL, design TEXT NOT NULL,
+    client_id TEXT NOT NULL, based_on INTEGER NOT NULL, hash TEXT NOT NULL, UNIQUE (person, client_id));
+CREATE INDEX events_of_case ON events (person, "case", seq);
+CREATE TABLE states (
+    person TEXT NOT NULL, "case" TEXT NOT NULL, version INTEGER NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (person, "case"));
+CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+"""
+
+EVENT_COLUMNS = 'seq, time, person, "case", kind, payload, design, client_id, based_on, hash'
+
+
+def plain_json(value: object) -> str:
+    """JSON in its one form: sorted keys, no blanks."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def chained(previous: str, event: Event) -> str:
+    """The hash of an event: over the hash before it and all that the event says."""
+    said = [event.seq, event.time, event.person, event.case, event.kind, event.payload]
+    line = plain_json([previous, *said, event.design, event.client_id, event.based_on])
+    return hashlib.sha256(line.encode("utf-8")).hexdigest()
+
+
+def event_of(row: tuple[Any, ...]) -> Event:
+    """An event from its row; the hash is left out."""
+    seq, time, person, case, kind, payload, design, client_id, based_on = row[:9]
+    return Event(seq, time, person, case, kind, json.loads(payload), design, client_id, based_on)
+
+
+def create(path: Path) -> sqlite3.Connection:
+    """A new file with empty tables; an existing one is never touched."""
+    check_folder(path)
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        raise InputError(f"{path} is there already; a study is never overwritten, choose another name") from None
+    path.chmod(0o600)
+    connection = _connect(path, "rw")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.executescript(TABLES)
+    connection.execute(f"PRAGMA application_id={APPLICATION}")
+    connection.execute(f"PRAGMA user_version={FORMAT}")
+    sync_folder(path.absolute().parent)
+    return connection
+
+
+def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
+    """A connection to a study, or an error that says what else the file is."""
+    if not path.is_file():
+        raise InputError(f"no such file: {path}")
+    if not readonly:
+        tighten(path)
+    try:
+        connection = _connect(path, "ro" if readonly else "rw")
+        try:
+            (kind,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.OperationalError:
+            if not readonly:
+                raise
+            connection.close()  # a folder that cannot be written to: nobody else is writing either
+            connection = _connect(path, "ro&immutable=1")
+            (kind,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.DatabaseError:
+        raise InputError(f"{path.name} is damaged or no study of radgauge") from None
+    if kind != APPLICATION:
+        connection.close()
+        raise InputError(f"{path.name} is no study of radgauge (made by `radgauge study new`)")
+    if version > FORMAT:
+        connection.close()
+        raise InputError(f"{path.name} was made by a newer radgauge (format {version}); update radgauge")
+    return connection
+
+
+def looks_like_study(path: Path) -> bool:
+    """Whether a file is a study, by its header."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(72)
+    return head[:16] == b"SQLite format 3\0" and int.from_bytes(head[68:72], "big") == APPLICATION
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    return connection
+
+
+def about(connection: sqlite3.Connection) -> dict[str, Any]:
+    """What the study says of itself."""
+    return {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM about")}
+
+
+def write_about(connection: sqlite3.Connection, values: Mapping[str, Any]) -> None:
+    """Keep facts about the study."""
+    rows = [(key, plain_json(value)) for key, value in values.items()]
+    connection.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)

@@ -1,0 +1,459 @@
+"""What a rater has answered on a case: derived from events by replaying them, and checked against the design.
+
+Candidates are addressed by their blinded label ("A", "B"); "" stands for the case as a whole. Answers are
+
+    answers[label][field]            per case and candidate
+    answers[label][field][sentence]  per sentence; sentences are numbered from "0"
+
+and an answer is {part: count} for counts, a number for numbers and ratings, {"choice", "reason"} for choices,
+and a list of entries with ids for marks and missing findings.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from radgauge.errors import InputError, shown
+from radgauge.study.design import Design, Field
+
+LONGEST_TEXT = 4_000
+"""Characters of a reason, a note or a missing finding."""
+MOST_ENTRIES = 200
+LONGEST_SITTING = 24 * 3600
+
+CHANGES = ("set", "add", "change", "remove", "cannot_judge", "can_judge")
+KINDS = (*CHANGES, "submit", "reopen", "undo", "time", "ready")
+"""What an event can be. `time` and `ready` change no answer and need no version."""
+UNVERSIONED = ("time", "ready")
+
+Span = tuple[int, int]
+
+
+class Refused(InputError):
+    """An action that cannot be taken; nothing was written. The message is meant for the rater."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A candidate as a rater sees it.
+
+    Attributes:
+        label: "A", "B", ...
+        text: The candidate.
+        sentences: Character spans of its sentences.
+        suggestions: What radgauge's reader would mark, as entries of marks with category and significance; empty
+            unless this rater is offered assistance on this case.
+        system: Who wrote it; "" where the rater must not know.
+    """
+
+    label: str
+    text: str
+    sentences: tuple[Span, ...] = ()
+    suggestions: tuple[Mapping[str, Any], ...] = ()
+    system: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseState:
+    """Where a rater stands on a case.
+
+    Attributes:
+        version: How many versioned events lie behind it; an action names the version that it was based on.
+        answers: Label -> field -> answer, as the module says.
+        cannot_judge: Label -> reason.
+        submitted: Whether the rater is done with the case.
+        seconds: Time spent on it, as the page reported.
+        can_undo: Whether there is something to undo.
+    """
+
+    version: int = 0
+    answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cannot_judge: Mapping[str, str] = field(default_factory=dict)
+    submitted: bool = False
+    seconds: float = 0.0
+    can_undo: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "version": self.version,
+            "answers": self.answers,
+            "cannot_judge": self.cannot_judge,
+            "submitted": self.submitted,
+            "seconds": self.seconds,
+            "can_undo": self.can_undo,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a case cannot be submitted yet."""
+
+    candidate: str
+    field: str
+    message: str
+    sentence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the append-only table."""
+
+    seq: int
+    time: str
+    person: str
+    case: str
+    kind: str
+    payload: Mapping[str, Any]
+    design: str
+    client_id: str
+    based_on: int
+
+
+def labels(number: int) -> tuple[str, ...]:
+    """Labels of candidates.
+
+    >>> labels(3), labels(28)[-2:]
+    (('A', 'B', 'C'), ('AA', 'AB'))
+    """
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return tuple((letters[n // 26 - 1] if n >= 26 else "") + letters[n % 26] for n in range(number))
+
+
+def replay(events: Iterable[Event]) -> CaseState:
+    """The state of one rater on one case from all of their events, in order."""
+    listed = list(events)
+    undone = {event.payload["undoes"] for event in listed if event.kind == "undo"}
+    answers: dict[str, dict[str, Any]] = {}
+    cannot: dict[str, str] = {}
+    submitted, seconds, version, steps = False, 0.0, 0, 0
+    for event in listed:
+        if event.kind == "time":
+            seconds += float(event.payload["seconds"])
+        if event.kind in UNVERSIONED:
+            continue
+        version += 1
+        if event.kind == "undo" or event.seq in undone:
+            continue
+        steps += 1
+        if event.kind in ("submit", "reopen"):
+            submitted = event.kind == "submit"
+        elif event.kind == "cannot_judge":
+            cannot[event.payload["candidate"]] = event.payload["reason"]
+        elif event.kind == "can_judge":
+            cannot.pop(event.payload["candidate"], None)
+        else:
+            _apply(answers, event)
+    return CaseState(version, _pruned(answers), cannot, submitted, round(seconds, 3), steps > 0)
+
+
+def _pruned(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what was answered and cleared again."""
+    kept = {key: _pruned(each) if isinstance(each, dict) else each for key, each in answers.items()}
+    return {key: each for key, each in kept.items() if each != {}}
+
+
+def last_step(events: Sequence[Event]) -> Event | None:
+    """The event that an undo takes back: the last one that changed something and was not undone."""
+    undone = {event.payload["undoes"] for event in events if event.kind == "undo"}
+    return next(
+        (
+            event
+            for event in reversed(events)
+            if event.kind not in (*UNVERSIONED, "undo") and event.seq not in undone
+        ),
+        None,
+    )
+
+
+def _apply(answers: dict[str, dict[str, Any]], event: Event) -> None:
+    said = event.payload
+    fields = answers.setdefault(said["candidate"], {})
+    key = said["field"]
+    if event.kind == "set":
+        path = [key, *([str(said["unit"])] if said.get("unit") is not None else [])]
+        path += [said["part"]] if said.get("part") else []
+        _put(fields, path, copy.deepcopy(said["value"]))
+        return
+    entries = fields.setdefault(key, [])
+    if event.kind == "add":
+        entries.append({"id": str(event.seq), **copy.deepcopy(dict(said["entry"]))})
+        return
+    place = next((n for n, each in enumerate(entries) if each["id"] == said["id"]), None)
+    if place is None:
+        return  # it was added by an event that was undone
+    if event.kind == "change":
+        entries[place] = {"id": said["id"], **copy.deepcopy(dict(said["entry"]))}
+    else:
+        del entries[place]
+    if not entries:
+        del fields[key]
+
+
+def _put(fields: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    *above, last = path
+    for step in above:
+        fields = fields.setdefault(step, {})
+    if value is None:
+        fields.pop(last, None)
+    else:
+        fields[last] = value
+
+
+def part_of(entry: Mapping[str, Any]) -> str:
+    """The part of a field of counts that a mark or a missing finding belongs to."""
+    level = entry.get("significance")
+    return f"{entry.get('category', '')}/{level}" if level else str(entry.get("category", ""))
+
+
+def counts_of(design: Design, state: CaseState, *, label: str, field: Field) -> dict[str, int]:
+    """The counts of a candidate, part -> number; each at least the number of the marks that count into it."""
+    given = state.answers.get(label, {})
+    counts = {part: int(given.get(field.key, {}).get(part, 0)) for part in field.parts()}
+    marked: dict[str, int] = {}
+    for other in design.fields:
+        if other.counts_into == field.key:
+            for entry in given.get(other.key, ()):
+                marked[part_of(entry)] = marked.get(part_of(entry), 0) + 1
+    return {part: max(number, marked.get(part, 0)) for part, number in counts.items()}
+
+
+def problems(design: Design, candidates: Sequence[Shown], *, state: CaseState) -> list[Problem]:
+    """What keeps a case from being submitted; nothing where the rater cannot judge."""
+    if "" in state.cannot_judge:
+        return []
+    found: list[Problem] = []
+    judged = [each for each in candidates if each.label not in state.cannot_judge]
+    for asked in design.fields:
+        if asked.per == "case":
+            if judged:
+                found += _unanswered(asked, state, "", None)
+            continue
+        for candidate in judged:
+            sentences = range(len(candidate.sentences)) if asked.per == "sentence" else [None]
+            for sentence in sentences:
+                found += _unanswered(asked, state, candidate.label, sentence)
+        if asked.identical:
+            found += _unequal(design, asked, judged, state)
+    return found
+
+
+def _unanswered(asked: Field, state: CaseState, label: str, sentence: int | None) -> list[Problem]:
+    answer = state.answers.get(label, {}).get(asked.key)
+    if sentence is not None:
+        answer = (answer or {}).get(str(sentence))
+    where = f"candidate {label}: " if label else ""
+    where += f"sentence {sentence + 1}: " if sentence is not None else ""
+    if asked.kind == "choice" and answer is not None and asked.reason == "required" and not answer.get("reason"):
+        return [Problem(label, asked.key, f"{where}{asked.title}: give a reason", sentence)]
+    if not asked.required or answer is not None or asked.kind == "counts":
+        return []
+    what = "add at least one" if asked.kind in ("marks", "missing") else "not answered yet"
+    return [Problem(label, asked.key, f"{where}{asked.title}: {what}", sentence)]
+
+
+def _unequal(design: Design, asked: Field, judged: Sequence[Shown], state: CaseState) -> list[Problem]:
+    found: list[Problem] = []
+    first: dict[str, Shown] = {}
+    for candidate in judged:
+        same = first.setdefault(candidate.text.strip(), candidate)
+        if same is candidate:
+            continue
+        answers: list[Any] = []
+        for label in (same.label, candidate.label):
+            if asked.kind == "counts" and asked.per == "candidate":
+                answers.append(counts_of(design, state, label=label, field=asked))
+            else:
+                answers.append(state.answers.get(label, {}).get(asked.key))
+        if answers[0] != answers[1]:
+            message = f"candidates {same.label} and {candidate.label} are identical: their answers must be equal"
+            found.append(Problem(candidate.label, asked.key, f"{asked.title}: {message}"))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCheck:
+    """Checks one action against the design and the texts; returns the payload as it is stored."""
+
+    design: Design
+    reference: str
+    reference_sentences: tuple[Span, ...]
+    candidates: tuple[Shown, ...]
+
+    def payload(self, kind: str, said: Mapping[str, Any], *, state: CaseState) -> dict[str, Any]:
+        """The payload of an action, complete and in its one form; Refused if it cannot be taken."""
+        if kind not in KINDS:
+            raise Refused(f"there is no action {shown(kind)}; there are {', '.join(KINDS)}")
+        if not isinstance(said, Mapping):
+            raise Refused("the content of an action must be an object")
+        if kind == "time":
+            return {"seconds": self._seconds(said)}
+        if kind in ("submit", "reopen", "undo", "ready"):
+            if kind == "submit" and state.submitted:
+                raise Refused("the case is submitted already")
+            if kind == "reopen" and not state.submitted:
+                raise Refused("the case is not submitted")
+            if kind == "submit" and (left := problems(self.design, self.candidates, state=state)):
+                raise Refused("; ".join(each.message for each in left[:5]))
+            return {}
+        if state.submitted:
+            raise Refused("the case is submitted; reopen it to change an answer")
+        label = said.get("candidate") or ""
+        if label and label not in {each.label for each in self.candidates}:
+            raise Refused(f"the case has no candidate {shown(label)}")
+        if kind == "cannot_judge":
+            reason = self._text(said, "reason")
+            if not reason.strip():
+                raise Refused("say why this cannot be judged")
+            return {"candidate": label, "reason": reason}
+        if kind == "can_judge":
+            return {"candidate": label}
+        return self._change(kind, said, label, state)
+
+    def _change(self, kind: str, said: Mapping[str, Any], label: str, state: CaseState) -> dict[str, Any]:
+        if said.get("field") not in self.design.keys:
+            raise Refused(f"there is no field {shown(said.get('field'))}")
+        asked = self.design.field(str(said["field"]))
+        if (asked.per == "case") is bool(label):
+            raise Refused(f"{asked.key} is asked per {asked.per}")
+        listed = asked.kind in ("marks", "missing")
+        if (kind != "set") is not listed:
+            raise Refused(f"{asked.key} is a field of {asked.kind}: {kind!r} does not fit")
+        if not listed:
+            return self._set(asked, said, label)
+        entries = state.answers.get(label, {}).get(asked.key, [])
+        if kind != "add" and said.get("id") not in {each["id"] for each in entries}:
+            raise Refused("this entry is not there any more")
+        made: dict[str, Any] = {"candidate": label, "field": asked.key}
+        if kind != "add":
+            made["id"] = said["id"]
+        if kind == "add" and len(entries) >= MOST_ENTRIES:
+            raise Refused(f"more than {MOST_ENTRIES} entries on one candidate")
+        if kind != "remove":
+            made["entry"] = self._entry(asked, said.get("entry"), label)
+        return made
+
+    def _set(self, asked: Field, said: Mapping[str, Any], label: str) -> dict[str, Any]:
+        made: dict[str, Any] = {"candidate": label, "field": asked.key}
+        if asked.per == "sentence":
+            sentences = len(self._candidate(label).sentences)
+            made["unit"] = self._whole(said.get("unit"), "the sentence", 0, sentences - 1)
+        elif said.get("unit") is not None:
+            raise Refused(f"{asked.key} is not asked per sentence")
+        if asked.kind == "counts":
+            if said.get("part") not in asked.parts():
+                raise Refused(f"{asked.key} does not count {shown(said.get('part'))}")
+            made["part"] = said["part"]
+        value = said.get("value")
+        if value is None:
+            return {**made, "value": None}
+        return {**made, "value": self._value(asked, value)}
+
+    def _value(self, asked: Field, value: Any) -> Any:
+        if asked.kind in ("counts", "number"):
+            return self._whole(value, asked.title, math.ceil(asked.minimum), math.floor(asked.maximum))
+        if asked.kind == "rating":
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise Refused(f"{asked.title}: must be a number, got {shown(value)}")
+            steps = (value - asked.minimum) / asked.step
+            if not asked.minimum <= value <= asked.maximum or abs(steps - round(steps)) > 1e-9:
+                raise Refused(
+                    f"{asked.title}: must be {asked.minimum:g} to {asked.maximum:g} in steps of {asked.step:g}, "
+                    f"got {shown(value)}"
+                )
+            return value
+        if not isinstance(value, Mapping):
+            raise Refused(f"{asked.title}: must be an object with a choice")
+        options = [each.key for each in asked.options]
+        if asked.candidates:
+            options = [*(each.label for each in self.candidates), *options]
+        if value.get("choice") not in options:
+            listed = ", ".join(options)
+            raise Refused(f"{asked.title}: must be one of {listed}, got {shown(value.get('choice'))}")
+        made = {"choice": value["choice"]}
+        if asked.reason != "none" and (reason := self._text(value, "reason")).strip():
+            made["reason"] = reason
+        return made
+
+    def _entry(self, asked: Field, entry: Any, label: str) -> dict[str, Any]:
+        if not isinstance(entry, Mapping):
+            raise Refused("an entry must be an object")
+        made: dict[str, Any] = {}
+        categories = {each.key: each for each in asked.categories}
+        if categories:
+            if entry.get("category") not in categories:
+                raise Refused(f"choose a category: {', '.join(categories)}")
+            made["category"] = entry["category"]
+        category = categories.get(made.get("category", ""))
+        levels = [each.key for each in asked.levels(made.get("category", ""))]
+        if levels:
+            if entry.get("significance") not in levels:
+                raise Refused(f"choose a significance: {', '.join(levels)}")
+            made["significance"] = entry["significance"]
+        if category is not None and category.attributes:
+            attributes = [each.key for each in category.attributes]
+            if entry.get("attribute") not in attributes:
+                raise Refused(f"choose what is wrong: {', '.join(attributes)}")
+            made["attribute"] = entry["attribute"]
+        if asked.kind == "marks":
+            candidate = self._candidate(label)
+            made |= self._place(entry, candidate.text, candidate.sentences, sentence=asked.on == "sentence")
+        else:
+            text = self._text(entry, "text").strip()
+            if entry.get("unit") is not None or entry.get("start") is not None:
+                chosen = entry.get("unit") is not None
+                made |= self._place(entry, self.reference, self.reference_sentences, sentence=chosen)
+            elif not text:
+                raise Refused("name the missing finding, or choose it in the reference")
+            if text:
+                made["text"] = text
+        if (note := self._text(entry, "note")).strip():
+            made["note"] = note
+        return made
+
+    def _place(
+        self, entry: Mapping[str, Any], text: str, spans: Sequence[Span], *, sentence: bool
+    ) -> dict[str, int]:
+        if sentence:
+            unit = self._whole(entry.get("unit"), "the sentence", 0, len(spans) - 1)
+            return {"unit": unit, "start": spans[unit][0], "end": spans[unit][1]}
+        start = self._whole(entry.get("start"), "the start of a passage", 0, len(text) - 1)
+        end = self._whole(entry.get("end"), "the end of a passage", start + 1, len(text))
+        if not text[start:end].strip():
+            raise Refused("the passage is empty")
+        return {"start": start, "end": end}
+
+    def _candidate(self, label: str) -> Shown:
+        return next(each for each in self.candidates if each.label == label)
+
+    @staticmethod
+    def _whole(value: Any, what: str, low: int, high: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise Refused(f"{what}: must be a whole number from {low} to {high}, got {shown(value)}")
+        return value
+
+    @staticmethod
+    def _seconds(said: Mapping[str, Any]) -> float:
+        value = said.get("seconds")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LONGEST_SITTING:
+            raise Refused(f"seconds must be a number from 0 to {LONGEST_SITTING}, got {shown(value)}")
+        return round(float(value), 3)
+
+    @staticmethod
+    def _text(said: Mapping[str, Any], name: str) -> str:
+        value = said.get(name)
+        if value is None:
+            return ""
+        if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+            raise Refused(f"{name} must be a text of at most {LONGEST_TEXT} characters")
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise Refused(f"{name} holds half a character") from None
+        if "\0" in value:
+            raise Refused(f"{name} holds a NUL character")
+        return value

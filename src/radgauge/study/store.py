@@ -1,0 +1,520 @@
+"""The store of a study: what raters see, what they did, and who they are. Safe for threads and processes.
+
+Raters know a case by its opaque key and candidates by their blinded labels. Every action is one event; it is
+acknowledged when it is on disk. An action names the version of the case that the rater saw: if another window was
+faster it is refused as `Stale`, with the present state, and nothing is overwritten. A retry with the same
+`client_id` is recognised and written once.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from radgauge.errors import InputError
+from radgauge.files import check_folder, replacing
+from radgauge.study import people, schema
+from radgauge.study.design import Design, design_from_dict
+from radgauge.study.people import Person, TokenInfo
+from radgauge.study.schema import EVENT_COLUMNS, chained, event_of, plain_json
+from radgauge.study.state import (
+    UNVERSIONED,
+    ActionCheck,
+    CaseState,
+    Event,
+    Problem,
+    Refused,
+    Shown,
+    Span,
+    labels,
+    last_step,
+    problems,
+    replay,
+)
+from radgauge.study.training import feedback_on
+
+
+class Stale(Refused):
+    """The case was changed since the version that an action was based on; `state` is how it stands now."""
+
+    def __init__(self, state: CaseState) -> None:
+        super().__init__("this case was changed in another window; look at it again")
+        self.state = state
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a rater does.
+
+    Attributes:
+        case: Key of the case; "" for `ready`.
+        kind: set, add, change, remove, cannot_judge, can_judge, submit, reopen, undo, time or ready.
+        payload: See `radgauge.study`.
+        based_on: `CaseState.version` that the rater saw; not looked at for `time` and `ready`.
+        client_id: Made anew for each action, the same for each retry of it; at most 64 characters.
+    """
+
+    case: str
+    kind: str
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    based_on: int = 0
+    client_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An acknowledged action: its number, the case after it, and whether it was a retry."""
+
+    seq: int
+    state: CaseState
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A case in a rater's list.
+
+    Attributes:
+        key: Of the case.
+        number: From 1, in the rater's own order; training cases are counted for themselves.
+        training: Whether it is a training case.
+        locked: Whether the training must be submitted first.
+        started: Whether there is an answer.
+        submitted: Whether the rater is done with it.
+        cannot_judge: Whether the rater said so of the whole case.
+        seconds: Time spent.
+    """
+
+    key: str
+    number: int
+    training: bool
+    locked: bool
+    started: bool
+    submitted: bool
+    cannot_judge: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """A case as one rater sees it; nothing in it tells which system wrote what, unless the design is not blinded.
+
+    Attributes:
+        key: Of the case.
+        reference: What the radiologist wrote; "" where the design does not show it.
+        reference_sentences: Character spans.
+        context: Heading -> text, as the design wants.
+        images: How many; files come from `Store.image_path`.
+        candidates: In this rater's order.
+        training: Whether it is a training case.
+        assisted: Whether suggestions are offered.
+        state: Where the rater stands.
+        problems: What keeps the case from being submitted.
+        feedback: After a submitted training case: what was expected.
+    """
+
+    key: str
+    reference: str
+    reference_sentences: tuple[Span, ...]
+    context: Mapping[str, str]
+    images: int
+    candidates: tuple[Shown, ...]
+    training: bool
+    assisted: bool
+    state: CaseState
+    problems: tuple[Problem, ...] = ()
+    feedback: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What another rater said of a case, in the labels of the one who asks; for adjudicators."""
+
+    person: Person
+    state: CaseState
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """What of a case never changes, for one rater."""
+
+    check: ActionCheck
+    systems: tuple[str, ...]
+    context: Mapping[str, str]
+    images: tuple[str, ...]
+    training: Mapping[str, Any] | None
+    assisted: bool
+
+
+class Store:
+    """An open study."""
+
+    def __init__(self, path: Path | str, *, readonly: bool = False) -> None:
+        self.path = Path(path)
+        self._connection = schema.connect(self.path, readonly=readonly)
+        self._lock = threading.RLock()
+        self._sheets: dict[tuple[str, str], _Sheet] = {}
+        try:
+            self.about = schema.about(self._connection)
+            self.design: Design = design_from_dict(self.about["design"])
+        except (sqlite3.DatabaseError, KeyError, TypeError, ValueError):
+            self._connection.close()
+            raise InputError(f"{self.path.name} is damaged: it does not say what study it is") from None
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; what was acknowledged is in it."""
+        with self._lock:
+            self._connection.close()
+
+    @property
+    def secret(self) -> bytes:
+        """Random bytes of this study, for signing cookies."""
+        return bytes.fromhex(self.about["secret"])
+
+    # People
+
+    def people(self, *, role: str | None = None) -> tuple[Person, ...]:
+        """Everyone, or those of a role: rater, adjudicator, organiser."""
+        with self._reading() as connection:
+            return tuple(each for each in people.everyone(connection) if role in (None, each.role))
+
+    def person(self, person_id: str) -> Person:
+        """One of them, by id or name."""
+        found = next((each for each in self.people() if person_id in (each.id, each.name)), None)
+        if found is None:
+            names = ", ".join(f"{each.id} ({each.name})" for each in self.people())
+            raise InputError(f"nobody here is called {person_id!r}; there are {names}")
+        return found
+
+    def add_person(self, name: str, *, role: Literal["rater", "adjudicator", "organiser"]) -> Person:
+        """A further person; an adjudicator is assigned every case that several raters see."""
+        with self._writing() as connection:
+            return people.add(connection, name, role=role)
+
+    def new_token(self, person_id: str, *, days: float = 90, now: datetime | None = None) -> str:
+        """A secret for a person's link. It is told once: the study keeps only its hash."""
+        who = self.person(person_id)
+        with self._writing() as connection:
+            return people.new_token(connection, who.id, days=days, now=now or datetime.now(UTC))
+
+    def revoke_tokens(self, person_id: str, *, now: datetime | None = None) -> int:
+        """Make all tokens of a person invalid; how many were valid."""
+        who = self.person(person_id)
+        with self._writing() as connection:
+            return people.revoke(connection, who.id, now=now or datetime.now(UTC))
+
+    def tokens(self) -> tuple[TokenInfo, ...]:
+        """All tokens: whose, since when, until when; not the tokens themselves."""
+        with self._reading() as connection:
+            return people.tokens(connection)
+
+    def person_of_token(self, token: str, *, now: datetime | None = None) -> Person | None:
+        """Whose token this is; None if nobody's, expired or revoked."""
+        with self._reading() as connection:
+            return people.of_token(connection, token, now=now or datetime.now(UTC))
+
+    # What a rater sees
+
+    def places(self, person_id: str) -> tuple[Place, ...]:
+        """The cases of a rater in their order, training first."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                'SELECT a."case", c.training IS NOT NULL, s.state FROM assignments a '
+                'JOIN cases c ON c.key = a."case" '
+                'LEFT JOIN states s ON s.person = a.person AND s."case" = a."case" '
+                "WHERE a.person = ? ORDER BY c.training IS NULL, a.position",
+                (person_id,),
+            ).fetchall()
+        states = [CaseState(**json.loads(state)) if state else CaseState() for *_, state in rows]
+        open_training = any(
+            training and not state.submitted for (_, training, _), state in zip(rows, states, strict=True)
+        )
+        locked = open_training and self.design.training_required
+        seen = {True: 0, False: 0}
+        found = []
+        for (key, training, _), state in zip(rows, states, strict=True):
+            seen[bool(training)] += 1
+            found.append(
+                Place(
+                    key,
+                    seen[bool(training)],
+                    bool(training),
+                    locked and not training,
+                    bool(state.answers or state.cannot_judge),
+                    state.submitted,
+                    "" in state.cannot_judge,
+                    state.seconds,
+                )
+            )
+        return tuple(found)
+
+    def case(self, person_id: str, case: str) -> CaseView:
+        """A case as a rater sees it; Refused if it is not theirs."""
+        sheet = self._sheet(person_id, case)
+        state = self.state(person_id, case)
+        check = sheet.check
+        feedback = None
+        if sheet.training is not None and state.submitted:
+            feedback = feedback_on(self.design, sheet.training, systems=sheet.systems, state=state)
+        return CaseView(
+            key=case,
+            reference=check.reference if self.design.show_reference else "",
+            reference_sentences=check.reference_sentences if self.design.show_reference else (),
+            context=sheet.context,
+            images=len(sheet.images) if self.design.show_images else 0,
+            candidates=check.candidates,
+            training=sheet.training is not None,
+            assisted=sheet.assisted,
+            state=state,
+            problems=tuple(problems(self.design, check.candidates, state=state)),
+            feedback=feedback,
+        )
+
+    def image_path(self, person_id: str, case: str, *, number: int) -> Path:
+        """File of an image of a case that is the rater's; numbered from 0."""
+        sheet = self._sheet(person_id, case)
+        if not self.design.show_images or not 0 <= number < len(sheet.images):
+            raise Refused("there is no such image")
+        return Path(sheet.images[number])
+
+    def state(self, person_id: str, case: str) -> CaseState:
+        """Where a rater stands on a case."""
+        with self._reading() as connection:
+            row = connection.execute(
+                'SELECT state FROM states WHERE person = ? AND "case" = ?', (person_id, case)
+            ).fetchone()
+        return CaseState(**json.loads(row[0])) if row else CaseState()
+
+    def key(self, person_id: str, case: str) -> Mapping[str, str]:
+        """Label -> system for one rater and case. The key of the study: not for raters."""
+        sheet = self._sheet(person_id, case)
+        return dict(zip(labels(len(sheet.systems)), sheet.systems, strict=True))
+
+    def others(self, person_id: str, case: str) -> tuple[Answered, ...]:
+        """What the raters said of a case, in the asker's labels; Refused unless the asker adjudicates."""
+        if self.person(person_id).role != "adjudicator":
+            raise Refused("only an adjudicator sees the answers of others")
+        mine = {system: label for label, system in self.key(person_id, case).items()}
+        found = []
+        for other in self.people(role="rater"):
+            try:
+                theirs = self.key(other.id, case)
+            except Refused:
+                continue
+            state = self.state(other.id, case)
+            if state.version:
+                found.append(Answered(other, relabelled(state, {a: mine[b] for a, b in theirs.items()})))
+        return tuple(found)
+
+    # What a rater does
+
+    def record(self, person_id: str, action: Action, *, now: datetime | None = None) -> Recorded:
+        """Write an action and wait until it is on disk.
+
+        Raises:
+            Stale: Another window was faster; the exception carries the present state.
+            Refused: The action does not fit the design, or the case is not this rater's.
+        """
+        if not isinstance(action.client_id, str) or not 1 <= len(action.client_id) <= 64:
+            raise Refused("an action needs a client_id of 1 to 64 characters")
+        if isinstance(action.based_on, bool) or not isinstance(action.based_on, int):
+            raise Refused("based_on must be the version of the case")
+        sheet = None if action.kind == "ready" else self._sheet(person_id, action.case)
+        time = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+        with self._writing() as connection:
+            again = connection.execute(
+                f"SELECT {EVENT_COLUMNS} FROM events WHERE person = ? AND client_id = ?",
+                (person_id, action.client_id),
+            ).fetchone()
+            if again is not None:
+                if (again[3], again[4]) != (action.case if sheet else "", action.kind):
+                    raise Refused("this client_id was used for another action")
+                return Recorded(again[0], self.state(person_id, again[3]), repeated=True)
+            if sheet is not None and sheet.training is None and action.kind != "time" and self._locked(person_id):
+                raise Refused("submit the training cases first")
+            events = self._events(connection, person_id, action.case) if sheet is not None else []
+            state = replay(events)
+            if action.kind not in UNVERSIONED and action.based_on != state.version:
+                raise Stale(state)
+            payload: dict[str, Any] = {}
+            if sheet is not None:
+                payload = sheet.check.payload(action.kind, action.payload, state=state)
+            if action.kind == "undo":
+                step = last_step(events)
+                if step is None:
+                    raise Refused("there is nothing to undo")
+                payload = {"undoes": step.seq}
+            seq, previous = connection.execute(
+                "SELECT coalesce(max(seq), 0) + 1, "
+                "coalesce((SELECT hash FROM events ORDER BY seq DESC LIMIT 1), '') FROM events"
+            ).fetchone()
+            event = Event(
+                *(seq, time, person_id, action.case if sheet else "", action.kind, payload),
+                *(self.design.version, action.client_id, action.based_on),
+            )
+            row = (seq, time, person_id, event.case, event.kind, plain_json(payload))
+            connection.execute(
+                f"INSERT INTO events ({EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*row, event.design, event.client_id, event.based_on, chained(previous, event)),
+            )
+            after = replay([*events, event])
+            if event.case:
+                connection.execute(
+                    "INSERT OR REPLACE INTO states VALUES (?, ?, ?, ?)",
+                    (person_id, event.case, after.version, plain_json(after.as_dict())),
+                )
+        return Recorded(seq, after)
+
+    def is_ready(self, person_id: str) -> bool:
+        """Whether a rater has said that the instructions are read."""
+        with self._reading() as connection:
+            found = connection.execute(
+                "SELECT 1 FROM events WHERE person = ? AND kind = 'ready' LIMIT 1", (person_id,)
+            ).fetchone()
+        return found is not None
+
+    # For the organiser
+
+    def events(self, *, person_id: str | None = None, case: str | None = None) -> tuple[Event, ...]:
+        """Events in their order, of everyone or one, on all cases or one."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                f"SELECT {EVENT_COLUMNS} FROM events WHERE (?1 IS NULL OR person = ?1) "
+                'AND (?2 IS NULL OR "case" = ?2) ORDER BY seq',
+                (person_id, case),
+            ).fetchall()
+        return tuple(event_of(row) for row in rows)
+
+    def backup(self, target: Path | str) -> Path:
+        """A whole copy while the study runs."""
+        place = Path(target)
+        check_folder(place)
+        if place.exists():
+            raise InputError(f"{place} is there already; a backup never overwrites, choose another name")
+        with replacing(place) as beside:
+            copy = sqlite3.connect(beside)
+            try:
+                with self._reading() as connection:
+                    connection.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")
+            finally:
+                copy.close()
+        return place
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.DatabaseError as error:
+                raise InputError(f"{self.path.name} cannot be read: {error}") from None
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction; when the block ends well it is on disk."""
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._connection
+                except BaseException:
+                    self._connection.execute("ROLLBACK")
+                    raise
+                self._connection.execute("COMMIT")
+            except sqlite3.DatabaseError as error:
+                raise InputError(f"{self.path.name} cannot be written: {error}") from None
+
+    @staticmethod
+    def _events(connection: sqlite3.Connection, person_id: str, case: str) -> list[Event]:
+        rows = connection.execute(
+            f'SELECT {EVENT_COLUMNS} FROM events WHERE person = ? AND "case" = ? ORDER BY seq', (person_id, case)
+        )
+        return [event_of(row) for row in rows]
+
+    def _locked(self, person_id: str) -> bool:
+        """Whether a training case is still to be submitted."""
+        if not self.design.training_required or not self.design.training:
+            return False
+        with self._reading() as connection:
+            rows = connection.execute(
+                'SELECT s.state FROM assignments a JOIN cases c ON c.key = a."case" AND c.training IS NOT NULL '
+                'LEFT JOIN states s ON s.person = a.person AND s."case" = a."case" WHERE a.person = ?',
+                (person_id,),
+            ).fetchall()
+        return any(state is None or not json.loads(state)["submitted"] for (state,) in rows)
+
+    def _sheet(self, person_id: str, case: str) -> _Sheet:
+        found = self._sheets.get((person_id, case))
+        if found is not None:
+            return found
+        with self._reading() as connection:
+            row = connection.execute(
+                "SELECT a.systems, a.assisted, c.reference, c.sentences, c.context, c.images, c.training "
+                'FROM assignments a JOIN cases c ON c.key = a."case" WHERE a.person = ? AND a."case" = ?',
+                (person_id, case),
+            ).fetchone()
+            if row is None:
+                raise Refused("this case is not yours")
+            texts = {
+                system: rest
+                for system, *rest in connection.execute(
+                    'SELECT system, text, sentences, suggestions FROM candidates WHERE "case" = ?', (case,)
+                )
+            }
+        systems = tuple(json.loads(row[0]))
+        assisted = bool(row[1])
+        candidates = tuple(
+            Shown(
+                label,
+                texts[system][0],
+                _spans(texts[system][1]),
+                tuple(json.loads(texts[system][2])) if assisted else (),
+                "" if self.design.blinded else system,
+            )
+            for label, system in zip(labels(len(systems)), systems, strict=True)
+        )
+        made = _Sheet(
+            ActionCheck(self.design, row[2], _spans(row[3]), candidates),
+            systems,
+            json.loads(row[4]),
+            tuple(json.loads(row[5])),
+            json.loads(row[6]) if row[6] is not None else None,
+            assisted,
+        )
+        self._sheets[(person_id, case)] = made
+        return made
+
+
+def _spans(text: str) -> tuple[Span, ...]:
+    return tuple((start, end) for start, end in json.loads(text))
+
+
+def relabelled(state: CaseState, names: Mapping[str, str]) -> CaseState:
+    """The same state with other labels, also where a candidate was chosen."""
+
+    def renamed(answer: Any) -> Any:
+        if isinstance(answer, Mapping) and answer.get("choice") in names:
+            return {**answer, "choice": names[answer["choice"]]}
+        return answer
+
+    return replace(
+        state,
+        answers={
+            names.get(label, label): {key: answer if label else renamed(answer) for key, answer in fields.items()}
+            for label, fields in state.answers.items()
+        },
+        cannot_judge={names.get(label, label): reason for label, reason in state.cannot_judge.items()},
+    )
