@@ -1,11 +1,14 @@
-"""Do two versions of radgauge give the same numbers? Runs the verbs of both on the bundled reports and compares.
+"""Do two versions of radgauge give the same numbers? Runs the verbs of both and compares all that they print.
 
     python benchmarks/same_numbers.py OLD/src NEW/src
-    python benchmarks/same_numbers.py OLD/src NEW/src --metrics bleu rouge cider errors --verbs score compare
+    python benchmarks/same_numbers.py OLD/src --save values.json      # keep the values of one version ...
+    python benchmarks/same_numbers.py values.json NEW/src             # ... and compare another with them later
+    python benchmarks/same_numbers.py OLD/src NEW/src --metrics bleu rouge cider --only score "data: score"
 
-Every number in the JSON of every verb must agree to 1e-12, every text and name too. Left out are signatures,
-versions, hashes, paths and times, and keys that only the newer version prints. Exit code 1 if anything differs.
-The metrics by default are those that no reader of reports stands behind, so that a better reader changes nothing.
+The input are the bundled reports and, where that folder is there, real reports, judgments and lay triples below
+--data. Every number in the JSON, tables and files of every verb must agree to 1e-12, every text and name too. Left
+out are signatures, versions, hashes, paths and times, and keys that only the newer version prints. Exit code 1 if
+anything differs.
 """
 
 from __future__ import annotations
@@ -19,91 +22,165 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+TOP = Path(__file__).resolve().parents[1]
 TOLERANCE = 1e-12
 UNCOMPARED = frozenset(
     {"signature", "signatures", "metric", "input", "corpus", "queries", "radgauge", "page", "sha256", "reader"}
 )
+METRICS = (
+    *("errors", "bleu", "rouge", "cider", "ratescore", "bertscore", "chexbert", "chexbert_similarity"),
+    *("radgraph", "radcliq", "lay_fidelity", "layman", "comet"),
+)
+FEW = ("--resamples", "200")
+QUICK = ("--permutations", "200")
+TABLES = ("-q", "--no-cache", "--table", "tables")
+PRINTED = ("--no-cache", "--json")
+Command = tuple[str, ...]
 
 
 def main() -> int:
-    """Compare two source trees; returns the exit code."""
+    """Compare two versions, or save the values of one; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("old", type=Path, help="folder that holds the older radgauge package")
-    parser.add_argument("new", type=Path, help="folder that holds the newer one")
-    parser.add_argument("--metrics", nargs="+", default=["bleu", "rouge", "cider"])
-    parser.add_argument("--verbs", nargs="+", help="only these")
+    parser.add_argument("old", type=Path, help="folder that holds the older radgauge package, or its saved values")
+    parser.add_argument("new", type=Path, nargs="?", help="folder that holds the newer one")
+    parser.add_argument("--save", type=Path, help="write the values of OLD to this .json")
+    parser.add_argument("--metrics", nargs="+", default=list(METRICS))
+    parser.add_argument("--data", type=Path, default=TOP.parent / "shared" / "data")
+    parser.add_argument("--only", nargs="+", help="only these of the commands")
     asked = parser.parse_args()
+    if (asked.new is None) == (asked.save is None):
+        parser.error("give the folder of a second version, or --save")
     differ = 0
-    with tempfile.TemporaryDirectory() as folder:
-        commands = _commands(Path(folder), asked.new, asked.metrics)
-        for verb, command in commands.items():
-            if asked.verbs and verb not in asked.verbs:
+    with tempfile.TemporaryDirectory() as made:
+        commands = _commands(Path(made), asked.metrics, asked.data)
+        saved = json.loads(asked.old.read_text("utf-8")) if asked.old.is_file() else {}
+        kept = {}
+        for name, command in commands.items():
+            if asked.only and name not in asked.only:
                 continue
-            old, new = (_run(source, command, Path(folder)) for source in (asked.old, asked.new))
-            found = list(differences(old, new))
+            kept[name] = old = saved[name] if asked.old.is_file() else _run(asked.old, command)
             numbers = sum(1 for _ in _numbers(old))
-            print(f"{verb}: {numbers} numbers, {len(found)} differences")
+            if asked.new is None:
+                print(f"{name}: {numbers} numbers", flush=True)
+                continue
+            found = list(differences(old, _run(asked.new, command)))
+            print(f"{name}: {numbers} numbers, {len(found)} differences", flush=True)
             for line in found[:10]:
                 print(f"  {line}")
             differ += len(found)
+    if asked.save is not None:
+        asked.save.write_text(json.dumps(kept), encoding="utf-8")
     return 1 if differ else 0
 
 
-def _commands(folder: Path, source: Path, metrics: list[str]) -> dict[str, list[str]]:
-    """Verb -> its command line."""
-    reports = str(source.resolve() / "radgauge" / "samples" / "reports.csv")
-    judged = [part for metric in metrics for part in ("-m", metric)]
+def _commands(folder: Path, metrics: list[str], data: Path) -> dict[str, Command]:
+    """What is compared -> the command line."""
+    reports = str(TOP / "src" / "radgauge" / "samples" / "reports.csv")
+    judged = tuple(part for metric in metrics for part in ("-m", metric))
     ratings = _ratings(folder / "ratings.csv", Path(reports))
-    few = ["--resamples", "200"]
-    return {
-        "score": ["score", reports, *judged, *few, "--no-cache", "--json"],
-        "score, bca": ["score", reports, *judged, *few, "--interval", "bca", "--no-cache", "--json"],
-        "compare": ["compare", reports, *judged, *few, "--permutations", "500", "--no-cache", "--json"],
-        "compare, random": ["compare", reports, "-m", "bleu:variant=cxr", "--random-baseline", *few, "--json"],
-        "align": ["align", "-j", ratings, *judged, *few, "--pairs", "--no-cache", "--json"],
-        "oracle": ["oracle", "--corpus", reports, "--queries", reports, "--top", "2", "--json"],
-        "triples": ["triples", *judged, "--no-cache", "--json"],
-        "layman score": ["layman", "score", reports, *few, "--no-meteor", "--json"],
-        "perturb": ["perturb", reports, "--evaluate", *judged, *few, "--permutations", "200", "--json"],
-        "report": ["report", reports, *judged, *few, "--permutations", "200", "-q", "--table", "tables"],
+    commands = _on_reports(reports, judged) | {
+        "score, bca": ("score", reports, *judged, *FEW, "--interval", "bca", *PRINTED),
+        "compare, random": ("compare", reports, "-m", "bleu:variant=cxr", "--random-baseline", *FEW, "--json"),
+        "align": ("align", "-j", ratings, *judged, *FEW, "--pairs", *PRINTED),
+        "oracle": ("oracle", "--corpus", reports, "--queries", reports, "--top", "2", "--json"),
+        "triples": ("triples", *judged, *PRINTED),
     }
+    if not data.is_dir():
+        print(f"{data} is not there: only the bundled reports are compared")
+        return commands
+    systems = _systems(folder / "systems.csv", data / "iu_xray_systems" / "test590_systems.csv")
+    lay = _lay_triples(folder / "triples.csv", data / "judged" / "lay_triples.jsonl")
+    radpref = str(data / "radpref_dev" / "radpref_dev.json")
+    annotation = str(data / "iu_xray" / "r2gen_annotation.json")
+    splits = ("--corpus-split", "val", "--queries-split", "test", "--top", "2")
+    on_data = _on_reports(systems, judged) | {
+        "align": ("align", "-j", radpref, *judged, *FEW, "--pairs", "--per-rater", "--all-columns", *PRINTED),
+        "report, judgments": ("report", "-j", radpref, *judged, *FEW, *QUICK, *TABLES),
+        "triples": ("triples", lay, *judged, *PRINTED),
+    }
+    for metric in ("bleu2_cxr", "radgraph", "chexbert_similarity", "bertscore"):
+        on_data[f"oracle, {metric}"] = ("oracle", "--corpus", annotation, *splits, "-m", metric, *PRINTED)
+    return commands | {f"data: {name}": command for name, command in on_data.items()}
+
+
+def _on_reports(reports: str, judged: Command) -> dict[str, Command]:
+    """The verbs that need nothing but reports."""
+    return {
+        "score": ("score", reports, *judged, *FEW, "--all-columns", "-o", "scores.csv", *PRINTED),
+        "compare": ("compare", reports, *judged, *FEW, *QUICK, *PRINTED),
+        "layman score": ("layman", "score", reports, *FEW, "--no-meteor", *PRINTED),
+        "perturb": ("perturb", reports, "--evaluate", *judged, *FEW, *QUICK, "-o", "perturbed.csv", *PRINTED),
+        "perturb, triples": ("perturb", reports, "--triples", "-o", "triples.jsonl", *PRINTED),
+        "report": ("report", reports, *judged, *FEW, *QUICK, *TABLES),
+    }
+
+
+def _write(path: Path, columns: list[str], rows: list[list[Any]]) -> str:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([columns, *rows])
+    return str(path)
 
 
 def _ratings(path: Path, reports: Path) -> str:
     """Invented ratings of two raters for the bundled reports."""
     with reports.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["id", "system", "rater", "rating", "reference", "candidate"])
-        for number, row in enumerate(rows):
-            for rater in (1, 2):
-                rating = 1 + (7 * number + 3 * rater) % 5
-                writer.writerow([row["id"], row["system"], rater, rating, row["reference"], row["candidate"]])
-    return str(path)
+        found = list(csv.DictReader(file))
+    rows = [
+        [row["id"], row["system"], rater, 1 + (7 * number + 3 * rater) % 5, row["reference"], row["candidate"]]
+        for number, row in enumerate(found)
+        for rater in (1, 2)
+    ]
+    return _write(path, ["id", "system", "rater", "rating", "reference", "candidate"], rows)
 
 
-def _run(source: Path, command: list[str], folder: Path) -> Any:
-    """The JSON that a command prints, or the tables that it writes."""
-    here = folder / "run"
-    here.mkdir(exist_ok=True)
-    program = [sys.executable, "-W", "ignore", "-m", "radgauge", *command]
-    done = subprocess.run(
-        program,
-        env={**os.environ, "PYTHONPATH": str(source.resolve())},
-        cwd=here,
-        capture_output=True,
-        text=True,
-        check=False,
+def _systems(path: Path, wide: Path, studies: int = 60) -> str:
+    """The first studies of a wide file, one row per study and system."""
+    with wide.open(encoding="utf-8", newline="") as file:
+        found = list(islice(csv.DictReader(file), studies))
+    rows = [
+        [row["id"], system, row["reference"], row[system]]
+        for row in found
+        for system in ("cvt2distilgpt2", "moerad", "hi_ia")
+    ]
+    return _write(path, ["id", "system", "reference", "candidate"], rows)
+
+
+def _lay_triples(path: Path, lines: Path) -> str:
+    """Professional text, right and wrong plain version as a table of triples."""
+    found = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
+    return _write(
+        path,
+        ["original", "rewrite", "opposite"],
+        [[each["professional"], each["right"], each["wrong"]] for each in found],
     )
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed with {source}:\n{done.stderr}")
+
+
+def _run(source: Path, command: Command) -> Any:
+    """What a command prints as JSON and the tables that it writes."""
+    with tempfile.TemporaryDirectory() as here:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-m", "radgauge", *command],
+            env={**os.environ, "PYTHONPATH": str(source.resolve())},
+            cwd=here,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise SystemExit(f"{' '.join(command)} failed with {source}:\n{done.stderr}")
+        found: dict[str, Any] = {}
+        for path in sorted(Path(here).rglob("*.csv")):
+            with path.open(encoding="utf-8", newline="") as file:
+                found[path.name] = list(csv.DictReader(file))
+        for path in sorted(Path(here).rglob("*.jsonl")):
+            found[path.name] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     if "--json" in command:
-        return json.loads(done.stdout)
-    return {path.name: list(csv.DictReader(path.open(newline=""))) for path in sorted(here.rglob("*.csv"))}
+        found["printed"] = json.loads(done.stdout)
+    return found
 
 
 def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:

@@ -105,3 +105,17 @@ def test_what_is_derived_is_made_once() -> None:
     for _ in range(2):
         assert readings.once("idf", lambda: made.append(1) or "table") == "table"
     assert made == [1]
+
+
+def test_what_is_derived_is_made_once_per_text_reader_and_key() -> None:
+    readings, made = Readings(), []
+
+    def double(length: int) -> int:
+        made.append(length)
+        return 2 * length
+
+    assert readings.derive(Counting(), ["a", "ccc", "a"], double, key="double") == [2, 6, 2]
+    assert readings.derive(Counting(), ["ccc", "bb"], double, key="double") == [6, 4]
+    assert made == [1, 3, 2]
+    assert readings.derive(Counting(), ["a"], lambda length: -length, key="other") == [-1]
+    assert readings.derive(Counting(signature="counting-2"), ["a"], lambda length: length + 5, key="double") == [6]

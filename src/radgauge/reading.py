@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
+D = TypeVar("D")
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total) after every batch."""
@@ -84,6 +85,21 @@ class Readings:
         if wanted:
             wanted = self._from_cache(reader, wanted, known)
             self._read(reader, wanted, known)
+        return [known[text] for text in texts]
+
+    def derive(self, reader: Reader[R], texts: Sequence[str], make: Callable[[R], D], *, key: Hashable) -> list[D]:
+        """What `make` makes of each text's reading, in order; made once per distinct text, reader and key.
+
+        >>> class Length:
+        ...     signature = "length-1"
+        ...     def read(self, texts):
+        ...         return [len(text) for text in texts]
+        >>> Readings().derive(Length(), ["ab", "abc"], lambda length: length % 2 == 0, key="even")
+        [True, False]
+        """
+        known: dict[str, D] = self.once((key, reader.signature), dict)
+        wanted = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(wanted, map(make, self.of(reader, wanted)), strict=True))
         return [known[text] for text in texts]
 
     def once(self, key: Hashable, make: Callable[[], R]) -> R:

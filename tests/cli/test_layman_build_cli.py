@@ -21,7 +21,6 @@ from radgauge.cli import app
 from radgauge.cli.language_model import CostLine
 from radgauge.errors import RadgaugeError, UsageError
 from radgauge.llm import LanguageModel, Limits, server_from_environment
-from radgauge.llm.numbered import Progress
 from radgauge.plain_language.sentences import sentence_set
 from radgauge.plain_language.writer import plain_language
 
@@ -339,6 +338,6 @@ def test_the_line_shows_tokens_cost_and_rate(server: ScriptedServer) -> None:
     )
     line = CostLine(model)
     model.ask("system", 'user {"0": "Cardiomegaly."}', max_tokens=10)
-    text = line.text("translate", Progress(50, 2745), 3.0)
+    text = line.text("translate", 50, 2745, seconds=3.0)
     assert text == "translate 50/2,745  2 requests, 1,000 + 150 tokens, cost 0.5020  3,000 tokens/min"
     model.close()

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from radgauge.llm import Journal, LanguageModel, Limits, Usage
-    from radgauge.llm.numbered import Progress
 
 _LOG_EVERY = 60.0  # seconds
 
@@ -51,10 +50,10 @@ class CostLine:
         self._shown = sys.stderr.isatty()
         self._logged = self._began
 
-    def __call__(self, task: str, progress: Progress) -> None:
+    def __call__(self, task: str, done: int, total: int) -> None:
         """Show a task's progress."""
         now = time.monotonic()
-        text = self.text(task, progress, now - self._began)
+        text = self.text(task, done, total, seconds=now - self._began)
         if self._shown:
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
@@ -62,12 +61,12 @@ class CostLine:
             self._logged = now
             echo(text, err=True)
 
-    def text(self, task: str, progress: Progress, seconds: float) -> str:
+    def text(self, task: str, done: int, total: int, *, seconds: float) -> str:
         """The line after so many seconds."""
         usage, before = self._model.usage, self._before
         fresh = usage.tokens_in + usage.tokens_out - before.tokens_in - before.tokens_out
         rate = f"{fresh / seconds * 60:,.0f} tokens/min" if seconds > 0 else ""
-        return f"{task} {progress.done:,}/{progress.total:,}  {usage_text(usage)}  {rate}".rstrip()
+        return f"{task} {done:,}/{total:,}  {usage_text(usage)}  {rate}".rstrip()
 
     def clear(self) -> None:
         """Remove the line."""

@@ -18,9 +18,9 @@ from radgauge.findings.rules import Rules
 from radgauge.findings.support import Sentences
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Mention, ReportReading
+from radgauge.report_reader.vocabulary import FINDINGS
 
 _ABNORMAL = "abnormality"
-FINDING_KINDS = frozenset({"abnormality", "disease", "device", "open"})
 
 
 def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
@@ -47,7 +47,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     for index, mention in enumerate(mentions):
         if mention.form == "implied" or not _is_current(mention, limits[mention.sentence], knowledge.rules):
             continue
-        if mention.kind in FINDING_KINDS:
+        if mention.kind in FINDINGS:
             if (
                 mention.assertion == "absent"
                 or mention.attributes.change == "resolved"

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from radgauge.findings.numbers import DATA
-from radgauge.report_reader.lexicon import Lexicon
+from radgauge.report_reader.lexicon import ABNORMAL_KINDS, Lexicon
 
 
 class Descriptions:
@@ -41,7 +41,7 @@ def _ids(lexicon: Lexicon) -> dict[str, str]:
     """Every term of a finding -> its concept."""
     found: dict[str, str] = {}
     for concept in lexicon:
-        if concept.kind in ("abnormality", "disease"):
+        if concept.kind in ABNORMAL_KINDS:
             for term in (concept.name, *concept.synonyms, *concept.abbreviations, concept.id.replace("_", " ")):
                 found.setdefault(term.lower(), concept.id)
     return found

@@ -52,13 +52,6 @@ class Question:
         return key_of(self.name, self.system, self.render([]), model, *item)
 
 
-class Progress(NamedTuple):
-    """How far a task is: texts done, of how many."""
-
-    done: int
-    total: int
-
-
 def ask_all(
     question: Question,
     items: Sequence[tuple[str, ...]],
@@ -69,7 +62,7 @@ def ask_all(
     attempts: int = 3,
     parallel: int = 1,
     retry_failed: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Outcome]:
     """Ask about every item that the journal does not know yet; what is answered is on disk at once.
 
@@ -82,7 +75,7 @@ def ask_all(
         attempts: Times that an item is asked; each time in batches half as large.
         parallel: Requests at the same time.
         retry_failed: Ask again for items that the journal gave up.
-        progress: Told after each request.
+        progress: Told (items done, of how many) after each request.
 
     Returns:
         One outcome per item.
@@ -104,7 +97,7 @@ def ask_all(
         with lock:
             done += more
             if progress is not None:
-                progress(Progress(done, len(keys)))
+                progress(done, len(keys))
 
     def accept(part: Sequence[tuple[str, ...]], values: Mapping[int, str]) -> Mapping[int, str]:
         with judging:  # readers and encoders are not made for several threads

@@ -27,7 +27,7 @@ from radgauge.models.text.chexbert_labels import (
 )
 from radgauge.models.text.report_sketch import CLAIMS, ReportSketch
 from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader
+from radgauge.report_reader import ReportReader, ReportReading
 from radgauge.text.words import has_words
 
 
@@ -123,16 +123,17 @@ class ChexbertSimilarity(Metric):
                 # The embedded labels follow CheXbert: "No Finding" is blank beside a finding outside the 14.
                 # Here the CheXpert labeler's rule is the better one, because a vector of zeros has no angle:
                 # a report that speaks of findings, none of them among the 14, has no finding.
-                reports = reading.of(ReportReader(), texts)
-                speaks = np.array(
-                    [any(m.kind != "anatomy" for m in each.mentions) for each in reports], dtype=bool
-                )
-                vectors[speaks & ~vectors.any(axis=1), NO_FINDING] = 1.0
+                speaks = reading.derive(ReportReader(), texts, _speaks_of_findings, key="speaks of findings")
+                vectors[np.array(speaks, dtype=bool) & ~vectors.any(axis=1), NO_FINDING] = 1.0
             return vectors
         from radgauge.models.text.chexbert_network import chexbert_reader
 
         labelled = reading.of(chexbert_reader(self.models), texts)
         return np.array([each.embedding for each in labelled] or np.zeros((0, 1)), dtype=np.float64)
+
+
+def _speaks_of_findings(report: ReportReading) -> bool:
+    return any(mention.kind != "anatomy" for mention in report.mentions)
 
 
 def cosines(left: Rows, right: Rows) -> Rows:

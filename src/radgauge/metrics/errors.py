@@ -162,13 +162,9 @@ class Errors(Metric):
 
     def _findings(self, texts: Sequence[str], reading: Readings) -> dict[str, Findings]:
         """Findings of each distinct text, derived once per run."""
-        reader = self._reader()
-        store: dict[str, Findings] = reading.once(("findings", reader.signature), dict)
-        wanted = [text for text in dict.fromkeys(texts) if text not in store]
         known = self.knowledge()
-        for text, read in zip(wanted, reading.of(reader, wanted), strict=True):
-            store[text] = findings_of(read, known)
-        return store
+        found = reading.derive(self._reader(), texts, lambda read: findings_of(read, known), key="findings")
+        return dict(zip(texts, found, strict=True))
 
     def _arithmetic(self) -> Arithmetic:
         return Arithmetic(load_weights(self.weights))

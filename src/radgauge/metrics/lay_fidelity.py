@@ -105,12 +105,8 @@ class LayFidelity(Metric):
         return f"no finding and no normal statement was read in the {side}"
 
     def _findings(self, texts: Sequence[str], reading: Readings) -> dict[str, Findings]:
-        reader = LayReader()
-        store: dict[str, Findings] = reading.once(("lay findings", reader.signature, RULES), dict)
-        wanted = [text for text in dict.fromkeys(texts) if text not in store]
-        for text, read in zip(wanted, reading.of(reader, wanted), strict=True):
-            store[text] = lay_findings(read)
-        return store
+        found = reading.derive(LayReader(), texts, lay_findings, key=("lay findings", RULES))
+        return dict(zip(texts, found, strict=True))
 
     def _best(self, case: Case, read: Mapping[str, Findings]) -> tuple[Fidelity, int] | None:
         candidate = read[case.candidate]

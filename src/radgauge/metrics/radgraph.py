@@ -90,7 +90,7 @@ class RadGraph(Metric):
         """Per case the four F1 values."""
         candidates, references, owner = reference_pairs(cases)
         items = self.items([*candidates, *references], reading=reading)
-        unread = self.unread(reading)
+        unread = self.unread([*candidates, *references], reading=reading)
         values = f1_of_items(items[: len(candidates)], items[len(candidates) :], empty=self.empty)
         values[[a in unread or b in unread for a, b in zip(candidates, references, strict=True)]] = np.nan
         order = [VARIANTS.index(name) for name in (self.variant, *(v for v in VARIANTS if v != self.variant))]
@@ -101,23 +101,23 @@ class RadGraph(Metric):
 
     def items(self, texts: Sequence[str], *, reading: Readings) -> list[GraphItems]:
         """What the definitions count in each text's graph; nothing for an empty text."""
-        key = ("radgraph items", self._reader().signature, self.case)
-        known: dict[str, GraphItems] = reading.once(key, dict)
-        fresh = [text for text in dict.fromkeys(texts) if text not in known]
         # An empty report has no graph; the published networks would be asked about the word "None" instead.
-        readable = [text for text in fresh if text.strip()]
-        known.update(dict.fromkeys(fresh, graph_items({"entities": {}})))
-        for text, graph in zip(readable, self.graphs(readable, reading=reading), strict=True):
-            known[text] = graph_items(graph, case=self.case)
-            if "unread" in graph:
-                self.unread(reading)[text] = graph["unread"]
-        return [known[text] for text in texts]
+        readable = [text for text in texts if text.strip()]
+        items = reading.derive(
+            self._reader(),
+            readable,
+            lambda read: graph_items(self._graph(read), case=self.case),
+            key=("radgraph items", self.case),
+        )
+        known = dict(zip(readable, items, strict=True))
+        nothing = graph_items({"entities": {}})
+        return [known.get(text, nothing) for text in texts]
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which side has no entities."""
         found = self.items([case.candidate, *case.references], reading=reading)
         for where, texts in (("candidate", (case.candidate,)), ("reference", case.references)):
-            for why in filter(None, map(self.unread(reading).get, texts)):
+            for why in self.unread(texts, reading=reading).values():
                 return f"{where}: {why}"
         return f"no entities found in the {'reference' if found[0].entities else 'candidate'}"
 
@@ -154,21 +154,19 @@ class RadGraph(Metric):
 
     def graphs(self, texts: Sequence[str], *, reading: Readings) -> list[Graph]:
         """The graph of each text in the published form; with `unread` where a network cannot read it."""
-        reader = self._reader()
-        if self.models != EMBEDDED:
-            return reading.of(reader, texts)
-        reports = reading.of(reader, texts)
-        key = ("radgraph", reader.signature)
-        known: dict[str, Graph] = reading.once(key, dict)
-        for text, report in zip(texts, reports, strict=True):
-            if text not in known:
-                known[text] = radgraph_graph(report)
-        return [known[text] for text in texts]
+        return reading.derive(self._reader(), texts, self._graph, key="radgraph")
 
-    def unread(self, reading: Readings) -> dict[str, str]:
-        """Texts that the network could not read, or the dump does not hold, and why."""
-        unread: dict[str, str] = reading.once(("radgraph unread", self._reader().signature), dict)
-        return unread
+    def _graph(self, read: Any) -> Graph:
+        """The graph that is, or that follows from, what the reader gives."""
+        return radgraph_graph(read) if self.models == EMBEDDED else read
+
+    def unread(self, texts: Sequence[str], *, reading: Readings) -> dict[str, str]:
+        """Which of the texts the network could not read, or the dump does not hold, and why."""
+        if self.models == EMBEDDED:
+            return {}
+        readable = [text for text in texts if text.strip()]
+        graphs = zip(readable, self.graphs(readable, reading=reading), strict=True)
+        return {text: graph["unread"] for text, graph in graphs if "unread" in graph}
 
 
 def f1_of_items(candidates: Sequence[GraphItems], references: Sequence[GraphItems], *, empty: str = "nan") -> Rows:

@@ -8,13 +8,14 @@ with each kept one; it is only computed in blocks. Approximate search is not nee
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.models.text.encoders import Encoder
+from radgauge.reading import Progress
 
 Vectors = NDArray[np.float32]
 BLOCK = 1024  # sentences per matrix product
@@ -64,7 +65,7 @@ def deduplicate(
     *,
     encoder: Encoder,
     threshold: float = 0.8,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Deduplicated:
     """Keep a sentence only if its cosine with all kept ones is at most the threshold.
 

@@ -28,6 +28,7 @@ from radgauge.plain_language.fidelity import lay_knowledge
 from radgauge.plain_language.lay_reader import lay_lexicon, plain_term
 from radgauge.plain_language.rules import lay_rules
 from radgauge.report_reader import Mention, ReportReading
+from radgauge.report_reader.lexicon import FINDING_KINDS
 from radgauge.text.tokens import phrase_key
 
 Vector = NDArray[np.float64]
@@ -51,7 +52,6 @@ CHANGES: Angles = {"increased": 0, "new": 15, "decreased": 130, "stable": 245}
 ONE_FINDING = 0.9  # likeness of two names of one finding in a sentence
 STEP = 0.5  # weight of a concept one step above in the lexicon, and again for each further step
 REACH = 2  # steps above a finding that still say what it is
-FINDINGS = frozenset({"abnormality", "disease", "device"})
 _WORD = re.compile(r"[a-z0-9]+(?:-[a-z]+)*")
 
 
@@ -114,14 +114,14 @@ def parts_spoken_of(reading: ReportReading) -> list[Vector]:
 def _part(mention: Mention) -> Vector:
     said = mention.attributes
     concept = lay_rules().alike.get(mention.concept, mention.concept)
-    what = _concept(concept) if mention.kind in FINDINGS else {f"part {concept}": 1.0}
+    what = _concept(concept) if mention.kind in FINDING_KINDS else {f"part {concept}": 1.0}
     roles = [
         _turned("polarity", mention.assertion, POLARITY),
         _side(SIDE_BITS[said.laterality]),
         _told("degree", SEVERITIES[said.severity], DEGREES),
         _told("change", said.change, CHANGES),
     ]
-    if mention.kind in FINDINGS:
+    if mention.kind in FINDING_KINDS:
         roles.append(_among(_places(said.locations), UNSAID_PLACE))
     return _bound(what, roles)
 

@@ -12,12 +12,13 @@ import numpy as np
 from radgauge.code_hash import code_hash
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal
-from radgauge.llm.numbered import Outcome, Progress, Question, ask_all
+from radgauge.llm.numbered import Outcome, Question, ask_all
 from radgauge.llm.prompts import prompt
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.lay_reader import lay_lexicon
 from radgauge.plain_language.rules import lay_rules
 from radgauge.plain_language.writer import plain_language
+from radgauge.reading import Progress
 
 Item = tuple[str, ...]
 
@@ -105,7 +106,7 @@ class LlmTranslator:
     parallel: int = 4
     attempts: int = 3
     retry_failed: bool = False
-    progress: Callable[[str, Progress], None] | None = field(default=None, compare=False)
+    progress: Progress | None = field(default=None, compare=False)
 
     @property
     def chunk(self) -> int:

@@ -25,12 +25,10 @@ from radgauge.plain_language.phrases import (
 )
 from radgauge.plain_language.rules import lay_rules
 from radgauge.report_reader import Lexicon, Mention, Modifier, ReportReading, load_lexicon, read_report
-from radgauge.report_reader.lexicon import Concept
+from radgauge.report_reader.lexicon import FINDING_KINDS, Concept
 from radgauge.report_reader.reading import Relation
 from radgauge.text.grammar import is_plural
 from radgauge.text.tokens import phrase_key
-
-FINDINGS = frozenset({"abnormality", "disease", "device"})
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|\d+(?:\.\d+)?")
 _ALTERNATIVE = re.compile(r"\b(?:versus|vs|or)\b", re.IGNORECASE)
@@ -100,7 +98,7 @@ def _anew(
         related = relations.get(index, ())
         targets = [each.target for each in related if each.source == index and each.type == "located_at"]
         described = [each for each in modifiers if each.mention == index]
-        if mention.kind in FINDINGS:
+        if mention.kind in FINDING_KINDS:
             parts = [each for each in modifiers if each.mention in targets]
             sizes = [reading.text[each.start : each.end].lower() for each in described if each.role == "severity"]
             suggested = any(each.target == index and each.type == "suggestive_of" for each in related)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from radgauge.report_reader.lexicon import ABNORMAL_KINDS
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item
 
 _FINITE = frozenset({"verb"})
@@ -198,7 +199,7 @@ def _bare_companion(items: Sequence[Item], index: int, finding: int) -> bool:
         return False
     following = items[index + 1]
     between = {item.role for item in items[finding + 1 : index]}
-    return following.role in ("abnormality", "disease") and following.form == "noun" and "comma" not in between
+    return following.role in ABNORMAL_KINDS and following.form == "noun" and "comma" not in between
 
 
 def _list_goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
@@ -262,7 +263,7 @@ def _neighbour(items: Sequence[Item], index: int, step: int) -> int:
     position = index + step
     while 0 <= position < len(items):
         role = items[position].role
-        if role in ("abnormality", "disease"):
+        if role in ABNORMAL_KINDS:
             return position
         if (
             role not in _PHRASE

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 from radgauge.errors import InputError
 from radgauge.files import write_file
 from radgauge.parsing import parse_json
-from radgauge.report_reader.radgraph import TOKEN
+from radgauge.reading import Readings
+from radgauge.report_reader.radgraph import TOKEN, radgraph_graph
+from radgauge.report_reader.reader import ReportReader
 
 Graph = Mapping[str, Any]
 EMBEDDED_SOURCE = "radgauge, embedded reader"
@@ -66,6 +68,16 @@ def graph_items(graph: Graph, *, case: str = "release") -> GraphItems:
             complete.add((words.lower(), label, kind, target["tokens"].lower()))
     return GraphItems(
         frozenset(plain), frozenset(relations), frozenset(folded), frozenset(partial), frozenset(complete)
+    )
+
+
+def embedded_graph_items(texts: Sequence[str], *, reading: Readings) -> list[GraphItems]:
+    """What the definitions count in each text's graph by the embedded reader."""
+    return reading.derive(
+        ReportReader(),
+        texts,
+        lambda report: graph_items(radgraph_graph(report)),
+        key=("radgraph items", "release"),
     )
 
 

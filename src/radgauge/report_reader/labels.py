@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radgauge.report_reader.lexicon import Lexicon, load_lexicon
+from radgauge.report_reader.lexicon import ABNORMAL_KINDS, Lexicon, load_lexicon
 from radgauge.report_reader.lexicon.concepts import CHEXPERT
 from radgauge.report_reader.reading import ReportReading
 
@@ -40,7 +40,7 @@ def chexpert_labels(reading: ReportReading, *, lexicon: Lexicon | None = None) -
         else:
             names = frozenset({label} if (label := chexpert_of(concept.id, lexicon)) else ())
             state = _STATE[mention.assertion]
-            abnormal |= mention.kind in ("abnormality", "disease") and state != "negative"
+            abnormal |= mention.kind in ABNORMAL_KINDS and state != "negative"
         for name in names:
             if _RANK[state] > _RANK[states[name]]:
                 states[name] = state

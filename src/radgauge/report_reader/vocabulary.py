@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from radgauge.report_reader.lexicon import Lexicon
+from radgauge.report_reader.lexicon import FINDING_KINDS, Lexicon
 from radgauge.report_reader.spelling import Spelling
 from radgauge.text.tokens import MASK, Tokens
 
 MODIFIERS = frozenset({"severity", "change", "side", "quality", "position", "quantity", "part", "amount"})
-FINDINGS = frozenset({"abnormality", "disease", "device", "open"})
+FINDINGS = FINDING_KINDS | {"open"}
 """Roles of what can be present or absent; "open" is a claim whose words the lexicon does not know."""
 
 

@@ -21,8 +21,7 @@ from scipy import sparse
 
 from radgauge.metrics.radcliq import composite
 from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader, radgraph_graph
-from radgauge.report_reader.graph_json import graph_items
+from radgauge.report_reader.graph_json import embedded_graph_items
 from radgauge.text.ngrams import NgramCounts, count_ngrams
 from radgauge.text.tokenizers import TokenReader
 
@@ -94,7 +93,7 @@ class PairScorer:
         array([[1.   , 0.577]], dtype=float32)
         """
         counted = count_ngrams(reading.of(TokenReader("cxr"), texts), order=2)
-        graphs = [graph_items(radgraph_graph(report)) for report in reading.of(ReportReader(), texts)]
+        graphs = embedded_graph_items(texts, reading=reading)
         return cls(
             lengths=counted.lengths[:-1].astype(np.float32),
             grams=tuple(_levels(counted, order) for order in range(2)),

@@ -48,9 +48,10 @@ def condition_codes(texts: Sequence[str], *, reading: Readings, models: str = "e
 
         read = reading.of(chexbert_reader(models), texts)
         return np.array([each.classes for each in read], dtype=np.int8).reshape(len(texts), len(CONDITIONS))
-    reader = ReportReader()
-    known: dict[str, list[int]] = reading.once(("chexpert labels", reader.signature), dict)
-    for text, report in zip(texts, reading.of(reader, texts), strict=True):
-        if text not in known:
-            known[text] = [_CODE[state] for state in chexpert_labels(report).values()]
-    return np.array([known[text] for text in texts], dtype=np.int8).reshape(len(texts), len(CONDITIONS))
+    codes = reading.derive(
+        ReportReader(),
+        texts,
+        lambda report: [_CODE[state] for state in chexpert_labels(report).values()],
+        key="chexpert labels",
+    )
+    return np.array(codes, dtype=np.int8).reshape(len(texts), len(CONDITIONS))

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from radgauge.models.text.static_embedding import StaticEncoder
 from radgauge.report_reader import Mention, ReportReader, ReportReading, load_lexicon
+from radgauge.report_reader.lexicon import FINDING_KINDS
 
 Vectors = NDArray[np.float32]
 VERSION = 1
 UNCERTAIN = 0.6  # strength of a claim that the report hedges
 _SIDES = {"left": ("left",), "right": ("right",), "bilateral": ("left", "right")}
 _ASIDE = ("history", "technique")
-_STATED = ("abnormality", "disease", "device")
 
 
 def claims(reading: ReportReading) -> dict[str, float]:
@@ -56,9 +56,9 @@ def _names(mention: Mention) -> Iterator[str]:
     elif mention.kind == "open":
         sign = "-" if mention.assertion == "absent" else "+"
         yield from (f"{sign}~{word}" for word in mention.concept.removeprefix("open:").split())
-    elif mention.kind in _STATED and mention.assertion == "absent":
+    elif mention.kind in FINDING_KINDS and mention.assertion == "absent":
         yield f"-{mention.concept}"
-    elif mention.kind in _STATED:
+    elif mention.kind in FINDING_KINDS:
         kinds = (mention.concept, *load_lexicon().ancestors(mention.concept))
         yield "+device" if mention.kind == "device" else "+finding"
         for kind in kinds:
@@ -75,7 +75,9 @@ def stating_sentences(reading: ReportReading) -> list[str]:
     chosen = {
         mention.sentence
         for mention in reading.mentions
-        if mention.kind in _STATED and mention.assertion != "absent" and mention.attributes.context not in _ASIDE
+        if mention.kind in FINDING_KINDS
+        and mention.assertion != "absent"
+        and mention.attributes.context not in _ASIDE
     }
     spans = (reading.sentences[index] for index in sorted(chosen))
     return [reading.text[span.start : span.end] for span in spans]

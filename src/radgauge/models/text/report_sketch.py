@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from radgauge.models.text.report_claims import claims
 from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader, ReportReading, load_lexicon, radgraph_graph
-from radgauge.report_reader.graph_json import graph_items
+from radgauge.report_reader import ReportReader, ReportReading, load_lexicon
+from radgauge.report_reader.graph_json import embedded_graph_items
 from radgauge.text.tokenizers import TokenReader
 
 Vectors = NDArray[np.float32]
@@ -115,10 +115,9 @@ def _items(name: str, texts: Sequence[str], reading: Readings) -> list[dict[Hash
     if name in ("words", "pairs"):
         tokens = reading.of(TokenReader("cxr"), texts)
         return [dict.fromkeys(_levels(each if name == "words" else pairwise(each)), 1.0) for each in tokens]
-    reports = reading.of(ReportReader(), texts)
     if name == "claims":
-        return [_weighed(report) for report in reports]
-    graphs = [graph_items(radgraph_graph(report)) for report in reports]
+        return reading.derive(ReportReader(), texts, _weighed, key="weighed claims")
+    graphs = embedded_graph_items(texts, reading=reading)
     return [dict.fromkeys(getattr(graph, name), 1.0) for graph in graphs]
 
 

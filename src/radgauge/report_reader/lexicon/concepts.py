@@ -8,6 +8,10 @@ from functools import cached_property
 from typing import Any
 
 KINDS = ("anatomy", "abnormality", "disease", "device", "normality")
+ABNORMAL_KINDS = frozenset({"abnormality", "disease"})
+"""What a patient has."""
+FINDING_KINDS = ABNORMAL_KINDS | {"device"}
+"""What a report states or denies."""
 TIERS = ("urgent", "actionable", "not_actionable", "benign")
 CHEXPERT = (
     "Enlarged Cardiomediastinum",
@@ -73,7 +77,7 @@ class Concept:
     @property
     def is_finding(self) -> bool:
         """Whether the concept is something that can be present or absent: not anatomy, not normality."""
-        return self.kind in ("abnormality", "disease", "device")
+        return self.kind in FINDING_KINDS
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ def search_graphs(
             filled[number] = bool(items.entities)
             for name, part in zip(names, parts, strict=True):
                 part.add(_set(items, name))
-        unread.update(metric.unread(fork))
+        unread.update(metric.unread(block, reading=fork))
     indexes = [part.index(queries=len(queries)) for part in parts]
     sizes = np.stack([np.array(part.sizes, np.float64) for part in parts], axis=1)
     corpus_sizes, query_sizes = sizes[: len(corpus)], sizes[len(corpus) :]

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from radgauge.report_reader import Mention
+from radgauge.report_reader.lexicon import ABNORMAL_KINDS
 from radgauge.studies.perturb.edits import Proposal
 from radgauge.studies.perturb.fitting import shrink
 from radgauge.studies.perturb.knowledge import Rules, knowledge
-from radgauge.studies.perturb.report import FINDINGS, ParsedReport, is_significant
+from radgauge.studies.perturb.report import ParsedReport, is_significant
 from radgauge.text.grammar import article, capital, is_counted, is_plural, small, subject_is_plural
 
 _ARTICLE = re.compile(r"\b([Aa]n?) ([\w-]+)")
@@ -33,7 +34,9 @@ def flip_negation(report: ParsedReport) -> Iterator[Proposal]:
                     continue
                 yield from _proposal(report, index, after, category=2, significant=is_significant(stated))
         denied = [
-            each for each in report.by_sentence[index] if each.assertion == "absent" and each.kind in FINDINGS
+            each
+            for each in report.by_sentence[index]
+            if each.assertion == "absent" and each.kind in ABNORMAL_KINDS
         ]
         if denied:
             for pattern, template in known.state:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from radgauge.report_reader import load_lexicon
+from radgauge.report_reader.lexicon import ABNORMAL_KINDS
 
 Rules = tuple[tuple[re.Pattern[str], str], ...]
 
@@ -145,7 +146,7 @@ def synonyms() -> dict[str, tuple[str, ...]]:
         known.update({word for term in concept.terms for word in re.findall(r"[a-z]+", term)})
     found = {}
     for concept in lexicon:
-        if concept.kind not in ("abnormality", "disease"):
+        if concept.kind not in ABNORMAL_KINDS:
             continue
         terms = [concept.name] + [
             term

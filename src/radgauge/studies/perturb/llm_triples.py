@@ -16,13 +16,14 @@ from radgauge.findings.match import Aligned, align_findings
 from radgauge.io.judgments.rate_eval import Triple
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal
-from radgauge.llm.numbered import Outcome, Progress, Question, ask_all
+from radgauge.llm.numbered import Outcome, Question, ask_all
 from radgauge.llm.prompts import Prompt, prompt, read_prompts
 from radgauge.plain_language.checks import told_differently
 from radgauge.plain_language.dedupe import distinct_sentences, normal_sentence
 from radgauge.plain_language.fidelity import lay_findings, lay_knowledge
 from radgauge.plain_language.lay_reader import LayReader
 from radgauge.plain_language.replacement import sentences_of
+from radgauge.reading import Progress
 
 Item = tuple[str, ...]
 REWRITE, OPPOSITE = "rewrite", "opposite"
@@ -87,7 +88,7 @@ def propose_triples(
     parallel: int = 4,
     attempts: int = 3,
     retry_failed: bool = False,
-    progress: Callable[[str, Progress], None] | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[Proposed]:
     """Ask for rewrites and opposites, some sentences at a time.
 
@@ -101,7 +102,7 @@ def propose_triples(
         parallel: Requests at the same time.
         attempts: Times that a sentence is asked before it is given up.
         retry_failed: Ask again for what earlier runs gave up.
-        progress: Told (task, progress) after every request.
+        progress: Told (task, done, total) after every request.
     """
     asked = triple_prompts() if prompts is None else prompts
     names = list(sentences)

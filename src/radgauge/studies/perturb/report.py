@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from radgauge.report_reader import Mention, ReportReading, load_lexicon, read_report
+from radgauge.report_reader.lexicon import ABNORMAL_KINDS, FINDING_KINDS
 
-FINDINGS = ("abnormality", "disease")
 _NO_REGION = ("any", "general")
 _LEAST_MENTIONS = 2.0
 
@@ -50,7 +50,7 @@ class ParsedReport:
         return [
             each
             for each in self.by_sentence[index]
-            if each.kind in FINDINGS and each.assertion != "absent" and each.attributes.context == "current"
+            if each.kind in ABNORMAL_KINDS and each.assertion != "absent" and each.attributes.context == "current"
         ]
 
     def facts(self, index: int) -> list[Fact]:
@@ -60,12 +60,12 @@ class ParsedReport:
     @property
     def all_facts(self) -> Counter[Fact]:
         """What the report says of findings and devices."""
-        return Counter(fact(each) for each in self.reading.mentions if each.kind in (*FINDINGS, "device"))
+        return Counter(fact(each) for each in self.reading.mentions if each.kind in FINDING_KINDS)
 
     @property
     def is_normal(self) -> bool:
         """Whether the report says something, and nothing of it is a pathology or a device."""
-        findings = [each for each in self.reading.mentions if each.kind in (*FINDINGS, "device")]
+        findings = [each for each in self.reading.mentions if each.kind in FINDING_KINDS]
         return bool(self.reading.mentions) and all(each.assertion == "absent" for each in findings)
 
 
@@ -106,9 +106,7 @@ def _read(text: str) -> ParsedReport:
     reading = read_report(text)
     by_sentence: list[list[Mention]] = [[] for _ in reading.sentences]
     for mention in reading.mentions:
-        if mention.kind in (*FINDINGS, "device") and not _CONDITION.match(
-            text, *reading.sentences[mention.sentence][:2]
-        ):
+        if mention.kind in FINDING_KINDS and not _CONDITION.match(text, *reading.sentences[mention.sentence][:2]):
             by_sentence[mention.sentence].append(mention)
     openings = frozenset(sentence.start for sentence in reading.sentences)
     in_section = Counter(sentence.section for sentence in reading.sentences)

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 from radgauge.report_reader import load_lexicon
+from radgauge.report_reader.lexicon import ABNORMAL_KINDS
 from radgauge.studies.perturb.edits import Proposal
 from radgauge.studies.perturb.fitting import fit
 from radgauge.studies.perturb.knowledge import knowledge, synonyms
-from radgauge.studies.perturb.report import FINDINGS, ParsedReport, is_significant
+from radgauge.studies.perturb.report import ParsedReport, is_significant
 from radgauge.text.grammar import is_counted, is_plural
 
 _MEASUREMENT = re.compile(r"(?<![\d.,/-])(\d{1,3}(?:\.\d{1,2})?)(?=\s?-?(?:mm|cm|x|×|by)\b)", re.IGNORECASE)
@@ -107,7 +108,7 @@ def paraphrase(report: ParsedReport) -> Iterator[Proposal]:
         if mention.form != "noun" or mention.concept not in load_lexicon():
             continue
         before = mention.text.lower()
-        if mention.kind not in FINDINGS:
+        if mention.kind not in ABNORMAL_KINDS:
             continue
         if "chest" not in load_lexicon()[mention.concept].regions:
             for term in _exchanged(before):
