@@ -98,7 +98,8 @@ def _commands(folder: Path, metrics: list[str], data: Path) -> dict[str, Command
     annotation = str(data / "iu_xray" / "r2gen_annotation.json")
     splits = ("--corpus-split", "val", "--queries-split", "test", "--top", "2")
     on_data = _on_reports(systems, judged) | {
-        "align": ("align", "-j", radpref, *judged, *FEW, "--pairs", "--per-rater", "--all-columns", *PRINTED),
+        "align": ("align", "-j", radpref, *judged, *FEW, "--pairs", *PRINTED),
+        "align, all": ("align", "-j", radpref, *judged, *FEW, "--per-rater", "--all-columns", *PRINTED),
         "report, judgments": ("report", "-j", radpref, *judged, *FEW, *QUICK, *TABLES),
         "triples": ("triples", lay, *judged, *PRINTED),
     }

@@ -8,12 +8,13 @@ means mode 0600 and 0700, whatever the umask: all of it may hold patient data, o
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -98,6 +99,14 @@ def write_file(path: Path | str, content: str | bytes) -> None:
     data = content.encode("utf-8") if isinstance(content, str) else content
     with replacing(path) as beside:
         beside.write_bytes(data)
+
+
+def write_csv(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table as CSV in UTF-8, whole or not at all."""
+    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(columns)
+        writer.writerows(rows)
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -5,15 +5,13 @@ Zhao et al., Layman's RRG (2024), section 3.1.1: 500 pairs, of which annotators 
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from radgauge.errors import InputError, UsageError, shown
-from radgauge.files import write_file
+from radgauge.files import write_csv
 from radgauge.io.tables import read_table
 from radgauge.io.tables.column_names import shown_names
 from radgauge.llm.journal import key_of
@@ -81,12 +79,8 @@ def export_check(folder: Path, path: Path, *, count: int = 500, seed: int = 0) -
     if not pairs:
         raise InputError(f"the sentence set in {folder} is empty")
     drawn = np.random.default_rng(seed).choice(len(pairs), size=min(count, len(pairs)), replace=False)
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(COLUMNS)
-    for place in sorted(drawn.tolist()):
-        writer.writerow([_name(pairs[place]), *(spreadsheet_cell(text) for text in pairs[place]), "", ""])
-    write_file(path, out.getvalue())
+    chosen = (pairs[place] for place in sorted(drawn.tolist()))
+    write_csv(path, COLUMNS, ([_name(pair), *map(spreadsheet_cell, pair), "", ""] for pair in chosen))
     return len(drawn)
 
 

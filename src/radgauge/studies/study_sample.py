@@ -7,7 +7,6 @@ term and no phrase of normality in their impression; the study takes some of the
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
-from radgauge.files import replacing
+from radgauge.files import write_csv
 from radgauge.io.corpora.studies import Study
 from radgauge.reading import Readings
 from radgauge.training.clusters import usable_terms
@@ -162,19 +161,11 @@ def _radcliq(cases: Sequence[Case], reading: Readings) -> np.ndarray[tuple[int],
 
 def write_sample(path: Path | str, sample: StudySample) -> None:
     """Write the cases of a study as CSV."""
-    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "system", "reference", "candidate", "stratum", "radcliq", "normal"])
-        for each in sample.cases:
-            case = each.case
-            writer.writerow(
-                [
-                    case.id,
-                    case.system,
-                    case.references[0],
-                    case.candidate,
-                    each.stratum,
-                    f"{each.radcliq:.6f}",
-                    int(each.normal),
-                ]
-            )
+    rows = (
+        [
+            *(*each.case.key, each.case.references[0], each.case.candidate),
+            *(each.stratum, f"{each.radcliq:.6f}", int(each.normal)),
+        ]
+        for each in sample.cases
+    )
+    write_csv(path, ["id", "system", "reference", "candidate", "stratum", "radcliq", "normal"], rows)

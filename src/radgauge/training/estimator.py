@@ -8,7 +8,6 @@ with the same weights.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import time
@@ -21,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from radgauge.errors import InputError, ModelError, RadgaugeError, UsageError, require
-from radgauge.files import make_folder, replacing
+from radgauge.files import make_folder, replacing, write_csv
 from radgauge.models.checkpoints.weights import read_weights
 from radgauge.reading import Progress
 from radgauge.training.estimator_settings import EstimatorSettings
@@ -252,10 +251,11 @@ class _Trainer:
         }
 
     def _log(self) -> None:
-        with replacing(self.folder / "log.csv") as path, path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, LOG_COLUMNS)
-            writer.writeheader()
-            writer.writerows(asdict(each) for each in self.run_state.epochs)
+        write_csv(
+            self.folder / "log.csv",
+            LOG_COLUMNS,
+            ([getattr(each, name) for name in LOG_COLUMNS] for each in self.run_state.epochs),
+        )
 
     def _save(self) -> None:
         torch, state = self.torch, self.run_state

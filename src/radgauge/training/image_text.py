@@ -7,12 +7,11 @@ kept: nothing is chosen by the validation studies, they are only watched.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from radgauge import __version__
 from radgauge.errors import RadgaugeError, UsageError, require
-from radgauge.files import make_folder, replacing
+from radgauge.files import make_folder, replacing, write_csv
 from radgauge.models.checkpoints.hub import pick_device
 from radgauge.models.image.embedded_image_text import (
     EmbeddedImageText,
@@ -329,8 +328,7 @@ class _Trainer:
             f"pass {done.epoch}: loss {done.loss:.3f}; validation AUROC {done.auroc:.3f}, R@1/5/10 "
             f"{done.recall_1:.3f}/{done.recall_5:.3f}/{done.recall_10:.3f}; {done.seconds:.0f} s"
         )
-        with replacing(self.folder / LOG) as path:
-            self._log(path)
+        write_csv(self.folder / LOG, [each.name for each in fields(Pass)], map(astuple, self.passes))
         state = {
             "fingerprint": self.fingerprint,
             "towers": self.towers.state_dict(),
@@ -339,12 +337,6 @@ class _Trainer:
         }
         with replacing(self.folder / STATE) as path:
             torch.save(state, path)
-
-    def _log(self, path: Path) -> None:
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, [each.name for each in fields(Pass)])
-            writer.writeheader()
-            writer.writerows(asdict(each) for each in self.passes)
 
     def _resume(self, tell: Callable[[str], None]) -> None:
         path = self.folder / STATE

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.errors import InputError, UsageError, require
-from radgauge.files import make_folder, write_file
+from radgauge.files import make_folder, replacing, write_file
 from radgauge.models.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, quietly
 from radgauge.models.text import span_ner
@@ -331,9 +331,8 @@ def _leave_state(
         "epoch": epoch,
         "best": best,
     }
-    fresh = folder / f"{STATE}.new"
-    torch.save(state, fresh)
-    fresh.replace(folder / STATE)  # a kill leaves the old state or the new one
+    with replacing(folder / STATE) as path:
+        torch.save(state, path)
 
 
 def _resume(folder: Path, told: dict[str, Any], learner: _Learner, optimizer: Any) -> tuple[int, float | None]:

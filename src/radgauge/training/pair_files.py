@@ -6,7 +6,6 @@ no text is written twice. A table with the columns src, mt and score, as COMET's
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import InputError, UsageError, shown
-from radgauge.files import make_folder, replacing, write_file
+from radgauge.files import make_folder, write_csv, write_file
 from radgauge.io.tables import iter_records
 from radgauge.io.tables.sources import inspect_file
 from radgauge.training.cluster_figures import curves_svg, plane_svg
@@ -84,20 +83,18 @@ def write_pairs(
     _write_reports(place / REPORTS_FILE, reports, clusters, corpus)
     for name in SPLITS:
         pairs = corpus.splits[name]
-        with replacing(place / f"{name}.csv") as path, path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(["reference_id", "candidate_id", *TARGETS])
-            for row in zip(*(column.tolist() for column in pairs), strict=True):
-                values = (f"{value:.6f}" for value in row[2:])
-                writer.writerow([reports[row[0]].id, reports[row[1]].id, *values])
+        rows = (
+            [reports[a].id, reports[b].id, *(f"{value:.6f}" for value in values)]
+            for a, b, *values in zip(*(column.tolist() for column in pairs), strict=True)
+        )
+        write_csv(place / f"{name}.csv", ["reference_id", "candidate_id", *TARGETS], rows)
         if comet_target is not None:
-            comet = place / f"{name}.comet.csv"
-            with replacing(comet) as path, path.open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.writer(stream)
-                writer.writerow(COMET_COLUMNS)
-                values = getattr(pairs, comet_target).tolist()
-                for a, b, value in zip(pairs.reference.tolist(), pairs.candidate.tolist(), values, strict=True):
-                    writer.writerow([reports[a].text, reports[b].text, f"{value:.6f}"])
+            columns = (pairs.reference, pairs.candidate, getattr(pairs, comet_target))
+            texts = (
+                [reports[a].text, reports[b].text, f"{value:.6f}"]
+                for a, b, value in zip(*(column.tolist() for column in columns), strict=True)
+            )
+            write_csv(place / f"{name}.comet.csv", COMET_COLUMNS, texts)
     write_file(place / "k_curves.svg", curves_svg(clusters))
     write_file(place / "clusters.svg", plane_svg(clusters))
     summary = describe_pairs(corpus, chosen=chosen, clusters=clusters, about=about)
@@ -130,13 +127,12 @@ def describe_pairs(
 
 
 def _write_reports(path: Path, reports: Sequence[TermReport], clusters: Clusters, corpus: PairCorpus) -> None:
-    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "text", "terms", "cluster", "normal", "split"])
-        for at, report in enumerate(reports):
-            split = "" if corpus.report_split is None else SPLITS[int(corpus.report_split[at])]
-            cells = ("; ".join(report.terms), int(clusters.labels[at]), int(report.normal), split)
-            writer.writerow([report.id, report.text, *cells])
+    rows = []
+    for at, report in enumerate(reports):
+        split = "" if corpus.report_split is None else SPLITS[int(corpus.report_split[at])]
+        cells = ("; ".join(report.terms), int(clusters.labels[at]), int(report.normal), split)
+        rows.append([report.id, report.text, *cells])
+    write_csv(path, ["id", "text", "terms", "cluster", "normal", "split"], rows)
 
 
 def check_target(target: str) -> None:
