@@ -232,7 +232,8 @@ class RateScore(Metric):
         names = list(dict.fromkeys(entity.name for found in entities for entity in found))
         place = {name: index for index, name in enumerate(names)}
         read = reading.of(self._encoder(), names)
-        vectors = np.stack(read).astype(np.float32, copy=False) if read else np.zeros((0, 1), np.float32)
+        # in single precision a cosine would depend, by its rounding, on the other rows of the run
+        vectors = np.stack(read).astype(np.float64) if read else np.zeros((0, 1))
         table = EntityTable(
             vectors,
             [np.array([place[entity.name] for entity in found], dtype=np.intp) for found in entities],

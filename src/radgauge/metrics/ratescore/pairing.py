@@ -16,14 +16,13 @@ from radgauge.metrics.ratescore.weights import TYPES
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
-Cosines = NDArray[np.float32]
 
 CELLS = len(TYPES) ** 2
 TIE = 1e-6
-"""Cosines closer than this are equal: vectors in single precision are not exact."""
+"""Floats closer than this are equal: vectors in single precision are not exact."""
 
 _NUMBERS_AT_ONCE = 1 << 21  # of one padded block of vectors: stays in the processor's cache
-_NOTHING = np.float32(-2.0)  # less than any cosine
+_NOTHING = -2.0  # less than any cosine
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,7 @@ class EntityTable:
         types: For each text the types of its entities, as indices into TYPES.
     """
 
-    vectors: Cosines
+    vectors: Floats
     names: Sequence[Index]
     types: Sequence[Index]
 
@@ -82,7 +81,7 @@ def closest(table: EntityTable, anchor: int, target: int) -> tuple[Index, Floats
     rows, columns = table.names[anchor], table.names[target]
     cosines = (table.vectors[rows] @ table.vectors[columns].T)[None]
     partner, cosine = _best(cosines, table.types[anchor][None], table.types[target][None])
-    return partner[0], cosine[0].astype(np.float64)
+    return partner[0], cosine[0]
 
 
 def type_sums(table: EntityTable, left: Index, right: Index) -> TypeSums:
@@ -118,7 +117,7 @@ def type_sums(table: EntityTable, left: Index, right: Index) -> TypeSums:
 class _Distinct:
     """The table with every (name, type) of a text once, in order of first appearance, and how often it occurs."""
 
-    vectors: Cosines
+    vectors: Floats
     names: Sequence[Index]
     types: Sequence[Index]
     often: Sequence[Index]
@@ -177,16 +176,16 @@ def _padded(table: _Distinct, texts: Index) -> tuple[Index, Index, Index]:
     return names, types, often
 
 
-def _best(cosines: Cosines, anchors: Index, targets: Index) -> tuple[Index, Cosines]:
+def _best(cosines: Floats, anchors: Index, targets: Index) -> tuple[Index, Floats]:
     top = cosines.max(axis=2)
-    near = cosines >= (top - np.float32(TIE))[:, :, None]
+    near = cosines >= (top - TIE)[:, :, None]
     same = anchors[:, :, None] == targets[:, None, :]
     partner = np.argmax(near * (1 + same.astype(np.int8)), axis=2)
     return partner, np.take_along_axis(cosines, partner[:, :, None], axis=2)[:, :, 0]
 
 
 def _add_up(
-    cosines: Cosines,
+    cosines: Floats,
     anchors: Index,
     targets: Index,
     often: Index,
@@ -200,5 +199,5 @@ def _add_up(
     size, times = len(block) * CELLS, often.ravel().astype(np.float64)
     counts[block] = np.bincount(flat, weights=times, minlength=size).reshape(-1, CELLS)
     # rows of length one have a cosine of at most 1, but for rounding: 1.0000001 is no score
-    kept = np.clip(cosine.ravel().astype(np.float64), -1.0, 1.0)
+    kept = np.clip(cosine.ravel(), -1.0, 1.0)
     sums[block] = np.bincount(flat, weights=times * kept, minlength=size).reshape(-1, CELLS)

@@ -68,11 +68,12 @@ class Head:
             reference: Row of each pair's reference.
         """
         size = self.dimensions
-        of_candidate, of_reference, of_product, of_distance = (
-            self.weights[0][:, part * size : (part + 1) * size].T for part in range(4)
+        of_candidate, of_reference, product, distance = (
+            np.ascontiguousarray(self.weights[0][:, part * size : (part + 1) * size].T, np.float64)
+            for part in range(4)
         )
-        alone = vectors @ np.ascontiguousarray(of_candidate), vectors @ np.ascontiguousarray(of_reference)
-        product, distance = np.ascontiguousarray(of_product), np.ascontiguousarray(of_distance)
+        vectors = vectors.astype(np.float64)  # in single precision rounding would depend on the other rows
+        alone = vectors @ of_candidate, vectors @ of_reference
         scores = np.empty(len(candidate))
         for start in range(0, len(candidate), PAIRS_AT_ONCE):
             part = slice(start, start + PAIRS_AT_ONCE)
@@ -81,7 +82,7 @@ class Head:
             np.subtract(mine, theirs, out=mine)
             hidden += np.abs(mine, out=mine) @ distance
             hidden += alone[0][candidate[part]] + alone[1][reference[part]] + self.biases[0]
-            scores[part] = self._rest(hidden.astype(np.float32, copy=False))[:, 0]
+            scores[part] = self._rest(hidden)[:, 0]
         return scores
 
     def _rest(self, values: Vectors) -> Vectors:
