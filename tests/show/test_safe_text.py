@@ -27,7 +27,12 @@ def test_a_formula_in_a_name_is_written_as_text() -> None:
 
 @pytest.mark.parametrize("text", ["=1", "+cmd", "-2+3", "@SUM(1)", "\t=1", "\r=1", "- clear"])
 def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text: str) -> None:
-    assert spreadsheet_cell(text) == f"'{text}"
+    assert spreadsheet_cell(text) == f"'{visible(text)}"
+
+
+def test_a_name_in_a_csv_file_steers_no_terminal_that_shows_the_file() -> None:
+    assert spreadsheet_cell("\x1b[31mred") == "␛[31mred"
+    assert spreadsheet_cell("two\r\nlines") == "two\nlines"
 
 
 @pytest.mark.parametrize("value", ["-1", "+1.5", "-1e-05", ".5", "model-a", "", 3, None, "a=b"])

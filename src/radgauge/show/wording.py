@@ -21,14 +21,17 @@ def visible(text: str) -> str:
 
 
 def spreadsheet_cell(value: object) -> object:
-    """A value for CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front.
+    """A value for CSV: a text that a spreadsheet would run as a formula gets an apostrophe in front.
+
+    Signs that would steer a terminal on which the file is shown are made visible.
 
     >>> spreadsheet_cell("=1+2"), spreadsheet_cell("-0.5"), spreadsheet_cell(-0.5), spreadsheet_cell("- clear")
     ("'=1+2", '-0.5', -0.5, "'- clear")
     """
-    if not isinstance(value, str) or value.lstrip(" ")[:1] not in ("=", "+", "-", "@", "\t", "\r", "\n"):
+    if not isinstance(value, str):
         return value
-    return value if _NUMBER.fullmatch(value) else f"'{value}"
+    runs = value.lstrip(" ")[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") and not _NUMBER.fullmatch(value)
+    return "'" * runs + visible(value.replace("\r\n", "\n"))
 
 
 def number(value: float, digits: int = 3) -> str:
