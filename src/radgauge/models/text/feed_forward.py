@@ -18,14 +18,15 @@ from scipy.special import expit
 from radgauge.errors import ModelError
 
 Vectors = NDArray[np.float32]
+Floats = NDArray[np.float64]
 PAIRS_AT_ONCE = 256  # the features of one block stay in the processor's cache
 
-ACTIVATIONS: Mapping[str, Callable[[Vectors], Vectors]] = MappingProxyType(
+ACTIVATIONS: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
     {
         "tanh": np.tanh,
         "sigmoid": expit,
         "identity": lambda values: values,
-        "softplus": lambda values: np.logaddexp(np.float32(0), values),
+        "softplus": lambda values: np.logaddexp(0, values),
         "softsign": lambda values: values / (1 + np.abs(values)),
     }
 )
@@ -72,12 +73,12 @@ class Head:
             np.ascontiguousarray(self.weights[0][:, part * size : (part + 1) * size].T, np.float64)
             for part in range(4)
         )
-        vectors = vectors.astype(np.float64)  # in single precision rounding would depend on the other rows
-        alone = vectors @ of_candidate, vectors @ of_reference
+        wide = vectors.astype(np.float64)  # in single precision rounding would depend on the other rows
+        alone = wide @ of_candidate, wide @ of_reference
         scores = np.empty(len(candidate))
         for start in range(0, len(candidate), PAIRS_AT_ONCE):
             part = slice(start, start + PAIRS_AT_ONCE)
-            mine, theirs = vectors[candidate[part]], vectors[reference[part]]
+            mine, theirs = wide[candidate[part]], wide[reference[part]]
             hidden = (mine * theirs) @ product
             np.subtract(mine, theirs, out=mine)
             hidden += np.abs(mine, out=mine) @ distance
@@ -85,7 +86,7 @@ class Head:
             scores[part] = self._rest(hidden)[:, 0]
         return scores
 
-    def _rest(self, values: Vectors) -> Vectors:
+    def _rest(self, values: Floats) -> Floats:
         between = ACTIVATIONS[self.activation.lower()]
         for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
             values = between(values) @ weight.T + bias
