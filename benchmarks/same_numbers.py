@@ -62,9 +62,10 @@ def main() -> int:
         for name, command in commands.items():
             if asked.only and name not in asked.only:
                 continue
-            kept[name] = old = saved[name] if asked.old.is_file() else _run(asked.old, command)
+            kept[name] = old = saved[name] if saved else _run(asked.old, command)
             numbers = sum(1 for _ in _numbers(old))
-            if asked.new is None:
+            if asked.save is not None:
+                asked.save.write_text(json.dumps(kept), encoding="utf-8")
                 print(f"{name}: {numbers} numbers", flush=True)
                 continue
             found = list(differences(old, _run(asked.new, command)))
@@ -72,8 +73,6 @@ def main() -> int:
             for line in found[:10]:
                 print(f"  {line}")
             differ += len(found)
-    if asked.save is not None:
-        asked.save.write_text(json.dumps(kept), encoding="utf-8")
     return 1 if differ else 0
 
 
@@ -99,7 +98,7 @@ def _commands(folder: Path, metrics: list[str], data: Path) -> dict[str, Command
     splits = ("--corpus-split", "val", "--queries-split", "test", "--top", "2")
     on_data = _on_reports(systems, judged) | {
         "align": ("align", "-j", radpref, *judged, *FEW, "--pairs", *PRINTED),
-        "align, all": ("align", "-j", radpref, *judged, *FEW, "--per-rater", "--all-columns", *PRINTED),
+        "align, raters": ("align", "-j", radpref, *judged, *FEW, "--per-rater", *PRINTED),
         "report, judgments": ("report", "-j", radpref, *judged, *FEW, *QUICK, *TABLES),
         "triples": ("triples", lay, *judged, *PRINTED),
     }
@@ -172,7 +171,8 @@ def _run(source: Path, command: Command) -> Any:
             check=False,
         )
         if done.returncode:
-            raise SystemExit(f"{' '.join(command)} failed with {source}:\n{done.stderr}")
+            print(f"{' '.join(command)} failed with {source}:\n{done.stderr}")
+            return {"failed": done.stderr.splitlines()[-1:]}
         found: dict[str, Any] = {}
         for path in sorted(Path(here).rglob("*.csv")):
             with path.open(encoding="utf-8", newline="") as file:

@@ -1,4 +1,4 @@
-"""JSON and TOML of others: whatever is wrong with a text, it is one kind of error.
+"""JSON and TOML: of others, whatever is wrong with a text, as one kind of error; and our own data files.
 
 The standard library's parsers have two ways out that their callers rarely think of: numbers of more than 4,300
 digits (a plain ValueError) and nesting beyond the interpreter's stack (RecursionError). Here both are the parser's
@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 _NESTED, _DIGITS = "nested too deeply", "a number with too many digits"
@@ -64,3 +66,16 @@ def parse_toml(text: str) -> dict[str, Any]:
         if not str(error).startswith(_LIMIT):
             raise
         raise tomllib.TOMLDecodeError(_DIGITS) from None
+
+
+@cache
+def shipped_toml(module: str, name: str) -> dict[str, Any]:
+    """The table of a TOML file that ships beside a module or in its folder `data`; read once, not to be changed.
+
+    Args:
+        module: The module's `__file__`.
+        name: The file.
+    """
+    folder = Path(module).parent
+    place = folder / "data" / name
+    return tomllib.loads((place if place.is_file() else folder / name).read_text(encoding="utf-8"))

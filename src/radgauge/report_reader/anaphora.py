@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.reading import Mention
 from radgauge.report_reader.sides import may_have_side
 from radgauge.report_reader.vocabulary import FINDINGS, Vocabulary
 
-PRONOUNS = frozenset({"it", "this", "these", "they", "its", "their", "both", "which", "former", "latter"})
-_OPPOSITE = {
-    word: other
-    for pair in ("left right", "medial lateral", "upper lower", "superior inferior", "anterior posterior")
-    for word, other in (pair.split(), reversed(pair.split()))
-}
-_OTHER = frozenset({"other", "opposite", "contralateral", "counterpart"})
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+PRONOUNS = frozenset(_LISTS["pronouns"])
+_OPPOSITE: dict[str, str] = {word: other for pair in _LISTS["opposites"] for word, other in (pair, reversed(pair))}
+_OTHER = frozenset(_LISTS["other_side"])
 _NOT_THERE = re.compile(
     rf"(?:the|that|those|its)\s+(?:one\s+)?(?:on\s+the\s+)?(?P<which>{'|'.join([*_OPPOSITE, *sorted(_OTHER)])})"
     r"(?:\s+(?:ones?|side))?\s+(?:is|are|was|were|does|do|has|have|appears?|looks?|remains?)\s+"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radgauge.report_reader.lexicon import ABNORMAL_KINDS
-from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item
+from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Cue, Item
 
 _FINITE = frozenset({"verb"})
-_JOINS = frozenset({"conjunction", "comma", "slash"})
 _HEADS = FINDINGS | {"anatomy", "normality"}
 _PHRASE = MODIFIERS | {"determiner", "mask", "number", "unit", "context", "anatomy", "mark", "bracket"}
 
@@ -138,7 +137,7 @@ def _reach_forward(
                 break
         elif role == "verb":  # "no consolidation, features of edema or effusion": a noun
             after_verb = bool(targets) and words[position + 1 : position + 2] != ["of"]
-        elif role in _JOINS:
+        elif role in JOINS:
             following = items[position + 1] if position + 1 < len(items) else None
             if words[position] in ("or", "nor", "and / or", "/"):
                 continue

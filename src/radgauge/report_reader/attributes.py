@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.drafts import Draft
 from radgauge.report_reader.retag import COMPARING, NOUNS_OF_CHANGE
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
 
 _WITHIN = frozenset({"anatomy", "determiner", "mask", "number", "unit", "preposition"})
-_GOING_ON = frozenset({"but", "which", "though", "although", "yet"})
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_GOING_ON = frozenset(_LISTS["continuing"])
 """What is said right behind these is still said of the subject: "is present but unchanged", "which is stable"."""
-_UNIT_MM = {"mm": 1.0, "cm": 10.0}
+_UNIT_MM: dict[str, float] = _LISTS["millimetres"]
 
 
 def describe(

@@ -6,28 +6,25 @@ The file is found by a hash of the lexicon files and the version of this code, s
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from radgauge.report_reader import spelling
+from radgauge.code_hash import code_hash
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.lexicon import Lexicon, load_lexicon
 from radgauge.report_reader.lexicon.load import read_kept, write_kept
 from radgauge.report_reader.spelling import Spelling, short_forms, words_of_terms
 from radgauge.report_reader.vocabulary import ALWAYS, IF_DENIED, Cue, Entry, Vocabulary
-from radgauge.text import tokens, words
 from radgauge.text.tokens import phrase_key, tokenize
 
-_CODE = (Path(__file__), *(Path(module.__file__ or "") for module in (spelling, tokens, words)))
-"""What decides the compiled form besides the lexicon: the cached file carries a hash of these modules."""
-
-_PARTICIPLES = ("ed", "ous", "otic", "inent")
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_PARTICIPLES: tuple[str, ...] = tuple(_LISTS["participle_endings"])
 """Endings of findings that are adjectives, wherever a lexicon lists them: "displaced", "tortuous", "prominent"."""
 
-_CHAMBERS = frozenset({"atrium", "atrial", "ventricle", "ventricular", "heart", "coronary", "main", "descending"})
+_CHAMBERS = frozenset(_LISTS["chambers"])
 """Where left and right name a structure and not a side of the body."""
 
 _MARKS = {"": "", "always": ALWAYS, "denied": IF_DENIED}
@@ -44,8 +41,7 @@ def load_vocabulary(files: tuple[Path, ...] = ()) -> Vocabulary:
 @lru_cache(maxsize=4)
 def _load(files: tuple[Path, ...]) -> Vocabulary:
     lexicon = load_lexicon(files)
-    code = hashlib.sha256(b"".join(path.read_bytes() for path in _CODE)).hexdigest()[:8]
-    name = f"vocabulary-{lexicon.hash}-{code}.json"
+    name = f"vocabulary-{lexicon.hash}-{code_hash(__name__)}.json"
     kept = read_kept(name)
     if kept is not None:
         return _unpack(kept, lexicon)

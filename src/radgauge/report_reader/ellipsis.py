@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.drafts import Draft, apart, composed
 from radgauge.report_reader.phrases import look_right, object_after, subject_before
 from radgauge.report_reader.vocabulary import MODIFIERS, Item, Vocabulary
 
-SPARING = frozenset({"spare", "spared", "sparing", "uninvolved"})
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+SPARING = frozenset(_LISTS["sparing"])
 TRIGGERS = SPARING | {"none", "not"}
 """Words without which, and without a side, no finding is spoken of unnamed."""
 _ENDS = frozenset({"mark", "comma", "semicolon", "conjunction"})

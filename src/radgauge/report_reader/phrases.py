@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
+from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item
 
 _TRANSPARENT = frozenset({"number", "unit", "mask", "context"})
-_JOINS = frozenset({"comma", "conjunction", "slash"})
 
 
 def look_left(items: Sequence[Item], index: int) -> tuple[list[int], list[int], bool]:
@@ -27,7 +26,7 @@ def look_left(items: Sequence[Item], index: int) -> tuple[list[int], list[int], 
             history |= role == "context" and item.value == "history"
         elif role == "cue" and all(cue.asserts == "uncertain" and cue.scope == "phrase" for cue in item.cues):
             pass
-        elif role in _JOINS:
+        elif role in JOINS:
             if position == 0 or position + 1 == index:
                 break
             previous = items[position - 1]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.drafts import Draft, composed, specific
 from radgauge.report_reader.vocabulary import FINDINGS, Cue, Item, Vocabulary
 
 _UNSPECIFIC = "abnormality"
 _FARTHEST_SUBJECT = 16  # items between a structure and the denied word that are still shown as one claim
-_ADVERBS = frozenset({"entirely", "completely", "fully", "totally", "quite", "altogether", "wholly", "really"})
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_ADVERBS = frozenset(_LISTS["adverbs_of_degree"])
 _PASSED = frozenset({"verb", "determiner"})
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reader import vocabulary_for
 from radgauge.report_reader.reading import Mention, Modifier, ReportReading
@@ -20,45 +21,8 @@ TOKEN = re.compile(r"[/,:.!?()]|[^\s/,:.!?()]+")
 
 _LABEL = {"present": "OBS-DP", "absent": "OBS-DA", "uncertain": "OBS-U"}
 _ANATOMY = "ANAT-DP"
-_UNMARKED = frozenset(
-    {
-        *(
-            "the",
-            "a",
-            "an",
-            "of",
-            "and",
-            "or",
-            "in",
-            "is",
-            "are",
-            "was",
-            "were",
-            "at",
-            "to",
-            "for",
-            "with",
-            "by",
-            "on",
-        ),
-        *(
-            "be",
-            "been",
-            "has",
-            "have",
-            "as",
-            "there",
-            "seen",
-            "no",
-            "not",
-            "any",
-            "evidence",
-            "that",
-            "this",
-            "from",
-        ),
-    }
-)
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_UNMARKED = frozenset(_LISTS["unlabelled"])
 
 
 class _Graph:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.rate_units import Unit, units_of
 from radgauge.report_reader.reader import vocabulary_for
@@ -20,10 +21,9 @@ _JOIN = re.compile(r"\s*(?:,|/|,?\s*\b(?:and|or|and/or|as well as)\b)\s*", re.IG
 _OF = re.compile(r"\s+(?:of|between)\s+(?:the\s+|both\s+)?", re.IGNORECASE)
 _LEVELS = re.compile(r"\s*(?:and|to|through|,|-)\s*\d{1,2}\s+")  # "T11 and 12 vertebral bodies"
 _KEPT = frozenset({"severity", "quality", "side", "position", "amount"})
-_PLACING = frozenset({"in", "of", "the", "at"})
-_NOT_ANATOMY = frozenset(
-    {"size", "shape", "diameter", "caliber", "calibre", "width", "volume", "volumes", "position"}
-)
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_PLACING = frozenset(_LISTS["placing"])
+_NOT_ANATOMY = frozenset(_LISTS["not_anatomy"])
 _NORMAL = re.compile(
     r"(?:within\s+)?(?:upper\s+|top\s+|high\s+|low\s+|lower\s+)?"
     r"(?:limits?\s+of\s+)?\bnormal\b(?:\s+limits?|\s+range)?",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.reading import Mention, ReportReading
 from radgauge.report_reader.vocabulary import Vocabulary
 from radgauge.text.tokens import Tokens
@@ -159,5 +160,6 @@ def _kept_words(mention: Mention, tokens: Tokens, vocabulary: Vocabulary, role: 
     return mention.start + tokens.starts[first], mention.start + tokens.ends[last]
 
 
-_LEXICALISED = frozenset({"soft_tissues", "soft_tissue", "intervertebral_disc", "disc", "airspace"})
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_LEXICALISED = frozenset(_LISTS["lexicalised"])
 """Anatomy that makes one term with the finding behind it: "soft tissue swelling", "disc desiccation"."""

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item
 from radgauge.text.tokens import Tokens
 
-_ADJECTIVE_ENDINGS = ("al", "ar", "ic", "ous", "ary", "oid", "ive")
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_ADJECTIVE_ENDINGS: tuple[str, ...] = tuple(_LISTS["adjective_endings"])
 _NAMED = FINDINGS | {"anatomy", "preposition"}
-_BETWEEN_NOT_AND_CHANGE = frozenset(
-    {"yet", "significantly", "appreciably", "substantially", "definitely", "any", "much"}
-)
-NOUNS_OF_CHANGE = (
-    *("increase", "decrease", "improvement", "resolution", "progression", "regression", "change", "growth"),
-    *("development", "clearing", "worsening", "reduction", "removal", "deterioration", "redemonstration"),
-    *("enlargement",),
-)
+_BETWEEN_NOT_AND_CHANGE = frozenset(_LISTS["between_not_and_change"])
+NOUNS_OF_CHANGE: tuple[str, ...] = tuple(_LISTS["nouns_of_change"])
 """What follows these with "of" or "in" has changed; "remains in" speaks of its subject."""
-COMPARING = ("more ", "less ", "worse", "larger", "smaller")
+COMPARING: tuple[str, ...] = tuple(_LISTS["comparatives"])
 """Comparatives that speak of places where a place follows, else of times."""
-_ALSO_QUALITIES = frozenset({"symmetric", "homogeneous", "midline"})
+_ALSO_QUALITIES = frozenset(_LISTS["also_qualities"])
 
 
 def adjectives_in_front(items: list[Item]) -> None:
@@ -181,26 +177,10 @@ def not_seen_before(items: list[Item], words: Sequence[str]) -> None:
             items[index] = item._replace(role="change", value="new", cues=())
 
 
-_CONCEPTS = {
-    "C": ("cervical_vertebra", 8),  # eight nerves
-    "T": ("thoracic_vertebra", 12),
-    "D": ("thoracic_vertebra", 12),
-    "L": ("lumbar_vertebra", 5),
-    "S": ("sacrum", 5),
+_CONCEPTS: dict[str, tuple[str, int]] = {
+    letter: (level["concept"], level["highest"]) for letter, level in _LISTS["vertebral_levels"].items()
 }
-_SEQUENCES = frozenset(
-    {
-        "weighted",
-        "signal",
-        "hyperintense",
-        "hypointense",
-        "hyperintensity",
-        "image",
-        "imaging",
-        "sequence",
-        "flair",
-    }
-)
+_SEQUENCES = frozenset(_LISTS["mri_sequences"])
 
 
 def join_levels(items: list[Item], tokens: Tokens) -> list[Item]:

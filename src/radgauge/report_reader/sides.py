@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.drafts import Draft
 from radgauge.report_reader.reading import Mention, Relation
-from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
+from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item, Vocabulary
 
-_JOINS = frozenset({"comma", "conjunction", "slash"})
 _ONE_SIDE = ("left", "right")
-_WITH = frozenset({"with", "leaving", "containing", "w"})
-_WHERE = frozenset(
-    {"in", "on", "at", "over", "to", "of", "within", "into", "along", "near", "under", "below", "above", "across"}
-)
-_COMPARING = frozenset({"than", "unlike", "versus", "vs", "from", "relative to", "compared with", "compared to"})
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_WITH = frozenset(_LISTS["accompanying"])
+_WHERE = frozenset(_LISTS["prepositions_of_place"])
+_COMPARING = frozenset(_LISTS["comparing"])
 
 
 def split_by_side(
@@ -42,7 +41,7 @@ def _by_words(items: Sequence[Item], draft: Draft) -> list[Draft]:
     sided = sorted(index for index in draft.words if items[index].role == "side")
     first = sided[0]
     second = next((index for index in sided if items[index].value != items[first].value), -1)
-    join = next((index for index in range(second - 1, first, -1) if items[index].role in _JOINS), -1)
+    join = next((index for index in range(second - 1, first, -1) if items[index].role in JOINS), -1)
     if join < 0:
         return []
     pair = []

@@ -11,6 +11,8 @@ from radgauge.report_reader.spelling import Spelling
 from radgauge.text.tokens import MASK, Tokens
 
 MODIFIERS = frozenset({"severity", "change", "side", "quality", "position", "quantity", "part", "amount"})
+JOINS = frozenset({"comma", "conjunction", "slash"})
+"""Roles of what joins the members of a list."""
 FINDINGS = FINDING_KINDS | {"open"}
 """Roles of what can be present or absent; "open" is a claim whose words the lexicon does not know."""
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from radgauge.report_reader.lexicon import Lexicon
-from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
+from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item, Vocabulary
 
 if TYPE_CHECKING:
     from radgauge.report_reader.drafts import Draft
 
-_JOINS = frozenset({"comma", "conjunction", "slash"})
 _WHERE = frozenset({"side", "position"})
 
 
@@ -28,9 +27,9 @@ def coordinated_before(
         while first > 0 and items[first - 1].role in _WHERE:
             first -= 1
         index = first - 1
-        if index < 1 or items[index].role not in _JOINS or starts[index]:
+        if index < 1 or items[index].role not in JOINS or starts[index]:
             break
-        while index > 0 and items[index].role in _JOINS:  # "T5, T7, and T12"
+        while index > 0 and items[index].role in JOINS:  # "T5, T7, and T12"
             index -= 1
         if items[index].role != "anatomy" or items[index].form != "noun":
             break

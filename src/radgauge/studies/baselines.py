@@ -15,16 +15,14 @@ import numpy as np
 
 from radgauge.cases import MISSING, Case
 from radgauge.errors import InputError, UsageError
+from radgauge.parsing import shipped_toml
 from radgauge.studies.compare import SystemComparison
 from radgauge.studies.summary import Summary
 
 RANDOM = "random retrieval"
 TEMPLATE = "normal template"
 FREQUENT = "most frequent report"
-NORMAL_TEMPLATE = (
-    "The heart is normal in size. The mediastinum is unremarkable. The lungs are clear. "
-    "There is no pleural effusion or pneumothorax. No acute abnormality."
-)
+NORMAL_TEMPLATE: str = shipped_toml(__file__, "normal.toml")["template"]
 """What a system writes that has learned nothing but how most chest reports read."""
 
 

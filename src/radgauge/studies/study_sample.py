@@ -18,6 +18,7 @@ from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.files import write_csv
 from radgauge.io.corpora.studies import Study
+from radgauge.parsing import shipped_toml
 from radgauge.reading import Readings
 from radgauge.training.clusters import usable_terms
 from radgauge.training.pair_scores import PairScorer
@@ -25,12 +26,7 @@ from radgauge.training.term_reports import NORMAL
 
 QUANTILES = (0.33, 0.66)
 STRATA = ("best", "middle", "worst")
-NORMAL_PHRASES = (
-    *("no acute cardiopulmonary abnormality", "no acute cardiopulmonary abnormalities"),
-    *("negative for acute abnormality", "no evidence of active disease", "no acute cardiopulmonary process"),
-    *("no acute cardiopulmonary disease", "no acute cardiopulmonary findings", "no acute cardiopulmonary finding"),
-    "no acute disease",
-)
+NORMAL_PHRASES: tuple[str, ...] = tuple(shipped_toml(__file__, "normal.toml")["phrases"])
 """Appendix A; its longer phrases ("... identified", "... seen", "... detected") contain one of these."""
 _OPENI_ID = re.compile(r"^CXR0*(\d+)(?:_IM-.*)?$", re.IGNORECASE)
 

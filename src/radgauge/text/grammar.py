@@ -6,11 +6,11 @@ The exceptions stand in data/grammar.toml.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+
+from radgauge.parsing import shipped_toml
 
 _CAPITALS = re.compile(r"[A-Z]{2,5}\b")
 _SPELT_VOWEL = frozenset("AEFHILMNORSX")
@@ -39,7 +39,7 @@ class _Exceptions:
 
 @lru_cache(maxsize=1)
 def _exceptions() -> _Exceptions:
-    raw = tomllib.loads((Path(__file__).parent / "data" / "grammar.toml").read_text(encoding="utf-8"))
+    raw = shipped_toml(__file__, "grammar.toml")
     sounds = {start: which for which in ("a", "an") for start in raw["article"][which]}
     irregular = dict(raw["plural"]["irregular"])
     return _Exceptions(

@@ -6,9 +6,9 @@ Made to be right when it says no: a short or telegraphic text ("Normal chest.") 
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
+
+from radgauge.parsing import shipped_toml
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _LEAST_FOREIGN = 3
@@ -18,7 +18,7 @@ _OTHER_SCRIPT = 0.3
 
 @cache
 def _function_words() -> tuple[frozenset[str], frozenset[str]]:
-    table = tomllib.loads((files("radgauge.text") / "data" / "function_words.toml").read_text(encoding="utf-8"))
+    table = shipped_toml(__file__, "function_words.toml")
     return frozenset(table["english"]), frozenset(table["other"])
 
 

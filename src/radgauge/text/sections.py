@@ -7,11 +7,11 @@ Headings are found at the start of a line, alone on a line, in Markdown, or inli
 from __future__ import annotations
 
 import re
-import tomllib
-from pathlib import Path
 from typing import NamedTuple
 
-_TABLE = tomllib.loads((Path(__file__).parent / "data" / "sections.toml").read_text(encoding="utf-8"))
+from radgauge.parsing import shipped_toml
+
+_TABLE = shipped_toml(__file__, "sections.toml")
 HEADINGS: dict[str, tuple[str, ...]] = {name: tuple(headings) for name, headings in _TABLE["headings"].items()}
 SPOKEN_AS: dict[str, str] = {
     heading: _TABLE["spoken_as"][name]

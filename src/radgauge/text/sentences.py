@@ -9,45 +9,9 @@ from __future__ import annotations
 
 import re
 
-_ABBREVIATED = frozenset(
-    [
-        *(
-            "dr",
-            "mr",
-            "mrs",
-            "ms",
-            "st",
-            "vs",
-            "approx",
-            "no",
-            "fig",
-            "e.g",
-            "i.e",
-            "etc",
-            "cf",
-            "al",
-            "pt",
-            "ca",
-        ),
-        *(
-            "inc",
-            "jr",
-            "sr",
-            "prof",
-            "min",
-            "max",
-            "resp",
-            "incl",
-            "temp",
-            "hx",
-            "dx",
-            "a.m",
-            "p.m",
-            "m.d",
-            "lat",
-        ),
-    ]
-)
+from radgauge.parsing import shipped_toml
+
+_ABBREVIATED = frozenset(shipped_toml(__file__, "words.toml")["abbreviations"])
 
 # Runs of marks and of blanks are taken whole and only from their first character: time stays linear in them.
 _BREAK = re.compile(

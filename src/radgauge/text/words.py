@@ -8,60 +8,16 @@ from __future__ import annotations
 
 import re
 
+from radgauge.parsing import shipped_toml
+
 _MASK_OR_WORD = re.compile(
     r"\[\*\*.{0,200}?\*\*\]|(?<![^\W_])[Xx]{4,}(?![^\W_])"  # de-identified; "___" has no letter anyway
     r"|([^\W_])"
 )
 
-_BRITISH = (
-    ("aem", "em"),  # haemorrhage, ischaemia, anaemia
-    ("oede", "ede"),
-    ("oesoph", "esoph"),
-    ("rrhoea", "rrhea"),
-    ("pnoea", "pnea"),
-    ("aetiolog", "etiolog"),
-    ("foet", "fet"),
-    ("paed", "ped"),
-    ("caec", "cec"),
-    ("leuco", "leuko"),
-    ("sulph", "sulf"),
-    ("tumour", "tumor"),
-    ("colour", "color"),
-    ("grey", "gray"),
-    ("centre", "center"),
-    ("fibre", "fiber"),
-    ("calibre", "caliber"),
-    ("metre", "meter"),
-    ("litre", "liter"),
-    ("moulding", "molding"),
-    ("isation", "ization"),
-    ("alise", "alize"),  # visualise, localised
-    ("labell", "label"),
-    ("tunnell", "tunnel"),
-    ("channell", "channel"),
-    ("avour", "avor"),  # favoured
-    ("aviour", "avior"),
-    ("artefact", "artifact"),
-    ("coeli", "celi"),
-    ("faec", "fec"),
-    ("praev", "prev"),
-    ("caesar", "cesar"),
-    ("gynaec", "gynec"),
-    ("oestr", "estr"),
-    ("anaesth", "anesth"),
-    ("manoeuv", "maneuv"),
-    ("tised", "tized"),  # pneumatised
-    ("nised", "nized"),  # organised
-    ("lised", "lized"),  # embolised is "lised" too
-    ("lising", "lizing"),
-    ("nising", "nizing"),
-    ("erise", "erize"),  # characterise, catheterised
-    ("diskectomy", "discectomy"),
-    ("ö", "o"),
-    ("ü", "u"),
-    ("é", "e"),
-)
-_KEEP = frozenset({"this", "does", "bias", "lens", "pancreas", "always", "perhaps", "whereas"})
+_WORDS = shipped_toml(__file__, "words.toml")
+_BRITISH: tuple[tuple[str, str], ...] = tuple(map(tuple, _WORDS["british"]))
+_KEEP = frozenset(_WORDS["not_plural"])
 
 
 def singular(word: str) -> str:

@@ -6,7 +6,6 @@ to are dropped; sentences of which too little is annotated are dropped; rules de
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 from radgauge.errors import InputError
 from radgauge.models.text.encoders import Encoder
 from radgauge.models.text.static_embedding import StaticEncoder
-from radgauge.parsing import parse_json
+from radgauge.parsing import parse_json, shipped_toml
 from radgauge.report_reader import load_lexicon, rate_entities, read_report
 from radgauge.text.sentences import split_sentences
 from radgauge.text.tokens import tokenize
@@ -27,14 +26,7 @@ DENSITY = 0.7
 """The paper's thresholds."""
 
 TYPES = ("ABNORMALITY", "DISEASE", "ANATOMY")
-_FUNCTION_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "a an the of in on at to from with without and or but no not is are was were be been there has have had "
-        "this that these those it its as by for than within which may can could should seen noted identified "
-        "demonstrated evidence again also both either since",
-    )
-)
+_FUNCTION_WORDS = frozenset(shipped_toml(__file__, "function_words.toml")["function_words"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,42 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-REPORT = ("report", "reports", "report_text", "full_report", "text")
-FINDINGS = ("findings", "section_findings", "findings_section")
-IMPRESSION = ("impression", "section_impression", "impression_section")
+from radgauge.parsing import shipped_toml
+
+_TABLE = shipped_toml(__file__, "column_names.toml")
+REPORT: tuple[str, ...] = tuple(_TABLE["report"])
+FINDINGS: tuple[str, ...] = tuple(_TABLE["findings"])
+IMPRESSION: tuple[str, ...] = tuple(_TABLE["impression"])
 
 NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "id": (
-        ("id",),
-        ("study_id", "studyid", "study", "uid", "report_id", "reportid", "case_id", "caseid", "sample_id"),
-        ("note_id", "accession", "accession_number", "key", "filename", "file_name", "doc_id"),
-    ),
-    "reference": (
-        ("reference", "references"),
-        (
-            *("ref", "refs", "reference_report", "ground_truth", "groundtruth", "ground_truth_report"),
-            *("gt", "gts", "gt_report", "target", "gold", "gold_report", "label"),
-        ),
-        REPORT,
-    ),
-    "candidate": (
-        ("candidate",),
-        (
-            *("model_prediction", "prediction", "predictions", "pred", "predicted", "predicted_report"),
-            *("hypothesis", "hyp", "hyps", "generated", "generated_report", "generation", "generated_text"),
-            *("candidate_report", "model_output", "output", "response", "completion"),
-        ),
-        ("filtered_resps",),
-        ("resps",),
-        ("messages",),
-    ),
-    "system": (("system",), ("system_name", "model", "model_name", "generator")),
-    "image": (("image", "images"), ("image_path", "image_paths", "img_path"), ("key_image_path", "path_frontal")),
+    field: tuple(map(tuple, ranked)) for field, ranked in _TABLE["names"].items()
 }
-CONTEXT = (
-    *("indication", "comparison", "history", "clinical_history", "technique", "context"),
-    *("mesh", "problems", "exam", "examination", "description", "keywords"),
-)
+CONTEXT: tuple[str, ...] = tuple(_TABLE["context"])
 """Text columns that are never a candidate."""
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader import load_lexicon
 from radgauge.report_reader.lexicon import ABNORMAL_KINDS
 
@@ -64,7 +63,7 @@ class EditTerms:
 @cache
 def knowledge() -> EditTerms:
     """The shipped knowledge, read once."""
-    raw = tomllib.loads((files("radgauge.studies.perturb") / "knowledge.toml").read_text(encoding="utf-8"))
+    raw = shipped_toml(__file__, "knowledge.toml")
     fixed = raw["location_fixed"]
     return EditTerms(
         location=raw["location"],
