@@ -52,7 +52,7 @@ def align_cli(
     say: o.ReadingOutput,
     scores: Annotated[
         Path | None,
-        typer.Argument(help="A scores file of the judged reports; without it they are scored now."),
+        typer.Argument(help="A scores file of the judged reports (without it they are scored now), or a study."),
     ] = None,
     target: Annotated[
         list[str] | None,
@@ -97,6 +97,8 @@ def align_cli(
 
       radgauge align --judgments radpref.json
 
+      radgauge align study.sqlite
+
       radgauge align scores.jsonl --judgments rexval-dataset/ --scope group --target significant
 
       radgauge align scores.jsonl --judgments radpref.json --scores green.csv:higher
@@ -108,10 +110,13 @@ def align_cli(
     from radgauge.studies.agreement import align
     from radgauge.studies.failure_modes import failure_modes as find_modes
     from radgauge.studies.strata import LEAST, split_judgments
+    from radgauge.study.schema import looks_like_study
 
     if behaviour:
         run_behaviour(judged, say)
         return
+    if scores is not None and people.judgments is None and looks_like_study(scores):
+        people, scores = replace(people, judgments=scores), None
     judgments = people.read()
     results = read_scores(scores) if scores is not None else judged.score(judgments.cases, say.readings())
     results = others.joined(results)

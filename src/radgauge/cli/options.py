@@ -362,10 +362,14 @@ class JudgmentSource:
 
     judgments: Annotated[
         Path | None,
-        typer.Option("--judgments", "-j", help="ReXVal or RadEvalX folder, RadPref JSON, or a long table."),
+        typer.Option("--judgments", "-j", help="ReXVal or RadEvalX folder, RadPref JSON, a study, or a table."),
     ] = None
     format: Annotated[
         str | None, typer.Option("--format", help="Form of the judgments, if the path does not tell.")
+    ] = None
+    rater_columns: Annotated[
+        str | None,
+        typer.Option("--rater-columns", help="Columns of a table that hold one rater's values each: a,b,c."),
     ] = None
 
     def read(self) -> Judgments:
@@ -375,7 +379,7 @@ class JudgmentSource:
 
         if self.judgments is None:
             raise UsageError("no judgments given: use --judgments with a ReXVal or RadEvalX folder, or a file")
-        return read_judgments(self.judgments, format=self.format)
+        return read_judgments(self.judgments, format=self.format, raters=names(self.rater_columns))
 
 
 @dataclass(frozen=True, kw_only=True)

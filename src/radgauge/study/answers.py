@@ -110,10 +110,26 @@ def error_counts(design: Design, state: CaseState, label: str) -> list[ErrorCoun
         if field.per == "sentence":
             tables = list(given.get(field.key, {}).values())
         return [_count(field, part, number) for table in tables for part, number in table.items() if number]
-    found = [_entry(field, entry) for entry in given.get(field.key, ())]
+    entries = given.get(field.key, ())
+    found = [_entry(field, entry) for entry in (_one_per_finding(entries) if field.on == "sentence" else entries)]
     for other in design.fields:
         if other.kind == "missing" and not other.counts_into:
             found += [_entry(other, entry) for entry in given.get(other.key, ())]
+    return found
+
+
+def _one_per_finding(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Marked findings, each once as in RadPref: false if any mark says so, else its first wrong attribute."""
+    by_unit: dict[int, list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        by_unit.setdefault(entry["unit"], []).append(entry)
+    found = []
+    for marks in by_unit.values():
+        plain = [mark for mark in marks if "attribute" not in mark]
+        first = (plain or marks)[0]
+        if not plain and (grave := [mark for mark in marks if mark.get("significance") in SIGNIFICANT]):
+            first = {**first, "significance": grave[0]["significance"]}
+        found.append(first)
     return found
 
 

@@ -130,6 +130,7 @@ def new_study(
             "design_version": plan.version,
             "seed": seed,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "id": secrets.token_hex(8),
             "secret": secrets.token_hex(32),
             "assistance": assistance,
             "sampling": {

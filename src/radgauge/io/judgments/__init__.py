@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,14 @@ from radgauge.io.judgments.rexval import COUNTS, TEXTS, read_rexval
 
 __all__ = ["FORMATS", "Judgments", "mean_rater", "read_judgments"]
 
+
+def _read_study(path: Path) -> Judgments:
+    """A study of `radgauge study new`, as far as it has come."""
+    from radgauge.study.judgments import study_judgments
+
+    return study_judgments(path)
+
+
 FORMATS: dict[str, Callable[[Path], Judgments]] = {
     "rexval": read_rexval,
     "radpref": read_radpref,
@@ -25,16 +33,20 @@ FORMATS: dict[str, Callable[[Path], Judgments]] = {
     "rate_eval_train": partial(read_rate_eval, split="train"),
     "rate_eval_sentence_train": partial(read_rate_eval, task="sentence", split="train"),
     "table": read_long_table,
+    "study": _read_study,
 }
 
 
-def read_judgments(path: Path | str, *, format: str | None = None) -> Judgments:
+def read_judgments(
+    path: Path | str, *, format: str | None = None, raters: Sequence[str] | None = None
+) -> Judgments:
     """Judgments from a file or folder.
 
     Args:
-        path: A folder for ReXVal and RadEvalX, a JSON file for RadPref, a table otherwise.
+        path: A folder for ReXVal and RadEvalX, a JSON file for RadPref, a study, a table otherwise.
         format: rexval, radpref, radevalx, rate_eval (paragraphs), rate_eval_sentence, the train parts of these
-            two with _train behind, or table; None = what the path looks like.
+            two with _train behind, table, or study (a file of `radgauge study`); None = what the path looks like.
+        raters: Columns of a table that hold one rater's values each, where their names do not tell.
     """
     place = Path(path)
     if not place.exists():
@@ -42,9 +54,13 @@ def read_judgments(path: Path | str, *, format: str | None = None) -> Judgments:
     chosen = format or _looks_like(place)
     if chosen not in FORMATS:
         raise UsageError(f"format must be one of {', '.join(FORMATS)}; got {chosen!r}")
-    if not chosen.startswith("rate_eval") and place.is_dir() is (chosen in ("radpref", "table")):
+    if not chosen.startswith("rate_eval") and place.is_dir() is (chosen in ("radpref", "table", "study")):
         kind = "a folder" if place.is_dir() else "a file"
         raise InputError(f"{place} is {kind}; judgments in the form {chosen!r} come as the other")
+    if raters is not None:
+        if chosen != "table":
+            raise UsageError(f"columns of raters can be named for tables only, not for the form {chosen!r}")
+        return read_long_table(place, raters=raters)
     return FORMATS[chosen](place)
 
 
@@ -61,4 +77,8 @@ def _looks_like(place: Path) -> str:
         raise InputError(
             f"{place} holds neither ReXVal ({TEXTS}) nor RadEvalX ({SIGNIFICANT}); name the file of a table"
         )
+    from radgauge.study.schema import looks_like_study
+
+    if looks_like_study(place):
+        return "study"
     return "radpref" if place.suffix == ".json" else "table"

@@ -18,12 +18,17 @@ FALSE = {"false", "0", "0.0", "no", "n", "insignificant", "negligible"}
 def judgment_table(path: Path, *, needs: Sequence[str], what: str) -> InputTable:
     """A table that has the columns it must have."""
     table = read_table(path)
+    check_columns(table, needs=needs, what=what)
+    return table
+
+
+def check_columns(table: InputTable, *, needs: Sequence[str], what: str) -> None:
+    """That a table has the columns it must have."""
     missing = [name for name in needs if name not in table.columns]
     if missing:
         raise InputError(
             f"{table.source.name}: {what} must have the column {missing[0]!r}; it has {shown_names(table.columns)}"
         )
-    return table
 
 
 def number(table: InputTable, record: Record, column: str, *, blank: float | None = None) -> float:

@@ -1,29 +1,38 @@
 """A long table of judgments: id, system, rater, then category, significant and count, or rating.
 
-One row per count or rating. `category` is a number 1 to 8 or a key such as omission. Texts may stand in
-the columns reference and candidate, or come from a file of reports.
+One row per count or rating, or one column per rater. `category` is a number 1 to 8 or a key such as omission.
+Texts may stand in the columns reference and candidate, or come from a file of reports. Columns may go by other
+names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from radgauge.cases import Case, Key
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, shown
-from radgauge.io.judgments.fields import judgment_table, number, truth, word
+from radgauge.io.judgments.fields import check_columns, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
-from radgauge.io.tables import InputTable, Record
+from radgauge.io.judgments.wide import known_names, one_row_per_rater
+from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
 
-OWN = {"id", "system", "rater", "rating", "category", "significant", "count", "reference", "candidate"}
+OWN = frozenset({"id", "system", "rater", "rating", "category", "significant", "count", "reference", "candidate"})
 """Columns with a meaning of their own; all others are kept with the cases."""
 
 
-def read_long_table(path: Path) -> Judgments:
-    """Judgments from one long table."""
-    table = judgment_table(path, needs=("id", "rater"), what="a table of judgments")
+def read_long_table(path: Path, *, raters: Sequence[str] | None = None) -> Judgments:
+    """Judgments from one table.
+
+    Args:
+        path: The file.
+        raters: Columns that hold one rater's values each, where their names do not tell.
+    """
+    table, wide = one_row_per_rater(known_names(read_table(path)), raters=raters, own=OWN)
+    check_columns(table, needs=("id", "rater"), what="a table of judgments")
     if "rating" not in table.columns and not {"category", "count"} <= set(table.columns):
         raise InputError(
             f"{table.source.name}: a table of judgments must have the column rating, or category and count; "
@@ -59,7 +68,7 @@ def read_long_table(path: Path) -> Judgments:
         tuple(cases.values()),
         error_scores(counts, keys=keys, signature=path.name, judged=counted, categories=asked) if counts else {},
         rating_scores(ratings, keys=keys, signature=path.name),
-        notes=notes if counts else (),
+        notes=(*wide, *(notes if counts else ())),
     )
 
 

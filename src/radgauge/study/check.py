@@ -1,0 +1,122 @@
+"""Proof of a study: its events are whole and in order, and replaying them gives the states that are kept."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from radgauge.study.schema import EVENT_COLUMNS, chained, event_of, plain_json
+from radgauge.study.state import KINDS, Event, Refused, replay
+from radgauge.study.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCheck:
+    """What a check found.
+
+    Attributes:
+        events: How many there are.
+        states: How many states were replayed.
+        last_hash: Hash of the last event, over all before it; the same in a copy that was made later.
+        problems: What is wrong; empty = the study is proved.
+    """
+
+    events: int
+    states: int
+    last_hash: str
+    problems: tuple[str, ...]
+
+
+def check_study(path: Path | str) -> StudyCheck:
+    """Replay all events of a study and compare with what is kept."""
+    problems: list[str] = []
+    with Store(path, readonly=True) as store, store._reading() as connection:
+        broken = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        problems += [f"the file is damaged: {each}" for each in broken[:5]]
+        if broken:
+            return StudyCheck(0, 0, "", tuple(problems))
+        previous, expected = "", 0
+        grouped: dict[tuple[str, str], list[Event]] = {}
+        for row in connection.execute(f"SELECT {EVENT_COLUMNS} FROM events ORDER BY seq"):
+            expected += 1
+            try:
+                event = event_of(row)
+            except ValueError:
+                problems.append(f"event {row[0]}: its content is no JSON")
+                continue
+            if event.seq != expected:
+                problems.append(f"event {expected} is missing")
+                expected = event.seq
+            if chained(previous, event) != row[9]:
+                problems.append(f"event {event.seq} was changed, or one before it was removed")
+            previous = row[9]
+            if event.kind not in KINDS:
+                problems.append(f"event {event.seq}: there is no action {event.kind!r}")
+            elif event.case:
+                grouped.setdefault((event.person, event.case), []).append(event)
+            if event.design != store.design.version:
+                problems.append(f"event {event.seq} was made under another version of the design ({event.design})")
+        kept = {
+            (person, case): (version, state)
+            for person, case, version, state in connection.execute(
+                'SELECT person, "case", version, state FROM states'
+            )
+        }
+        for place, events in grouped.items():
+            problems += _replayed(store, place, events, kept.pop(place, None))
+        problems += [f"{person}, case {case}: a state without events" for person, case in kept]
+        (design,) = connection.execute("SELECT value FROM about WHERE key = 'design_version'").fetchone()
+        if json.loads(design) != store.design.version:
+            problems.append("the design was changed after the study was made")
+        problems += _assigned(connection)
+    return StudyCheck(expected, len(grouped), previous, tuple(problems))
+
+
+def _replayed(
+    store: Store, place: tuple[str, str], events: list[Event], kept: tuple[int, str] | None
+) -> list[str]:
+    """Replay one rater on one case, step by step: every event was allowed when it came."""
+    person, case = place
+    where = f"{person}, case {case}"
+    try:
+        check = store._sheet(person, case).check
+    except Refused:
+        return [f"{where}: events on a case that was not assigned"]
+    found = []
+    for number, event in enumerate(events):
+        before = replay(events[:number])
+        if event.kind != "time" and event.based_on != before.version:
+            found.append(
+                f"event {event.seq}: based on version {event.based_on} where {before.version} was current"
+            )
+        if event.kind == "undo":
+            continue
+        try:
+            payload = check.payload(event.kind, event.payload, state=before)
+        except Refused as error:
+            found.append(f"event {event.seq} could not have been accepted: {error}")
+            continue
+        if payload != event.payload:
+            found.append(f"event {event.seq}: its content is not in the form that is written")
+    after = replay(events)
+    if kept is None:
+        found.append(f"{where}: there are events and no state")
+    elif kept != (after.version, plain_json(after.as_dict())):
+        found.append(f"{where}: the state kept is not what the events give")
+    return found
+
+
+def _assigned(connection: sqlite3.Connection) -> list[str]:
+    """Every assignment names the candidates that the case has."""
+    systems: dict[str, set[str]] = {}
+    for case, system in connection.execute('SELECT "case", system FROM candidates'):
+        systems.setdefault(case, set()).add(system)
+    rows: list[tuple[Any, ...]] = connection.execute('SELECT person, "case", systems FROM assignments').fetchall()
+    return [
+        f"{person}, case {case}: the candidates assigned are not those of the case"
+        for person, case, listed in rows
+        if sorted(json.loads(listed)) != sorted(systems.get(case, ()))
+    ]

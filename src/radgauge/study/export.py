@@ -1,0 +1,299 @@
+"""Out of a study: files that `align` reads, every answer, or every event; each with its provenance beside it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from radgauge import __version__
+from radgauge.cases import Case, Key
+from radgauge.error_categories import BY_NUMBER
+from radgauge.errors import InputError, UsageError
+from radgauge.files import check_folder, make_folder, sha256_of, write_file
+from radgauge.io.judgments.judgments import Judgments
+from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS
+from radgauge.show.wording import spreadsheet_cell
+from radgauge.study.answers import Judged, asked_categories, error_counts, submitted
+from radgauge.study.check import check_study
+from radgauge.study.judgments import judgments_of, study_cases
+from radgauge.study.radpref_form import radpref_items
+from radgauge.study.store import Store
+
+Form = Literal["table", "answers", "rexval", "radpref", "events"]
+FORMS: tuple[Form, ...] = ("table", "answers", "rexval", "radpref", "events")
+_ORACLES = {
+    "radgraph": "radgraph",
+    "bertscore": "bertscore",
+    "chexbert": "s_emb",
+    "s_emb": "s_emb",
+    "bleu": "bleu",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written: the files, how many rows or studies, and what a reader should know."""
+
+    files: tuple[Path, ...]
+    rows: int
+    notes: tuple[str, ...] = ()
+
+
+def export_study(
+    path: Path | str, output: Path | str, *, form: Form = "table", adjudicated: bool = False
+) -> Exported:
+    """Write what raters have submitted.
+
+    Args:
+        path: The file of the study.
+        output: A .csv or .jsonl file for table and answers, .jsonl for events, .json for radpref, a folder for
+            rexval.
+        form: table = one row per count or rating, which `align` reads; answers = every answer, with reasons,
+            passages, times and what could not be judged; rexval and radpref = the layouts of these data sets;
+            events = every event as it was written.
+        adjudicated: In a table: the adjudicator's judgment where there is one, else the mean of the raters.
+    """
+    place = Path(output)
+    if form not in FORMS:
+        raise UsageError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
+    if adjudicated and form != "table":
+        raise UsageError("adjudicated judgments are written as a table only")
+    endings = {
+        "table": (".csv", ".jsonl"),
+        "answers": (".csv", ".jsonl"),
+        "events": (".jsonl",),
+        "radpref": (".json",),
+    }
+    if form in endings and place.suffix not in endings[form]:
+        raise UsageError(f"{form} is written as {' or '.join(endings[form])}, got {place.name!r}")
+    check_folder(place)
+    proof = check_study(path)
+    if proof.problems:
+        raise InputError(
+            f"{Path(path).name} cannot be trusted: {proof.problems[0]}; look at `radgauge study check`"
+        )
+    writers: dict[str, Callable[[Store, Path], Exported]] = {
+        "table": lambda store, to: _table(store, to, adjudicated=adjudicated),
+        "answers": _answers,
+        "rexval": _rexval,
+        "radpref": _radpref,
+        "events": _events,
+    }
+    with Store(path, readonly=True) as store:
+        written = writers[form](store, place)
+        about = provenance(store, form=form, notes=written.notes, events=proof.events, last_hash=proof.last_hash)
+    beside = place / "about.json" if form == "rexval" else place.with_name(f"{place.name}.about.json")
+    about["files"] = {file.name: sha256_of(file) for file in written.files}
+    write_file(beside, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
+    return Exported((*written.files, beside), written.rows, written.notes)
+
+
+def provenance(store: Store, *, form: str, notes: Sequence[str], events: int, last_hash: str) -> dict[str, Any]:
+    """How an export came about: study, design, seed, sampling, what was read, and the last event in it."""
+    kept = {key: value for key, value in store.about.items() if key not in ("secret", "notes")}
+    people = [asdict(each) for each in store.people() if each.role != "organiser"]
+    return {
+        "radgauge": __version__,
+        "exported": datetime.now(UTC).isoformat(timespec="seconds"),
+        "form": form,
+        "study": kept,
+        "people": people,
+        "events": events,
+        "last_event_hash": last_hash,
+        "notes": list(notes),
+    }
+
+
+def _table(store: Store, place: Path, *, adjudicated: bool) -> Exported:
+    judgments = judgments_of(store, adjudicated=adjudicated)
+    levels = any(field.significance for field in store.design.fields)
+    levels |= any(each.significance for field in store.design.fields for each in field.categories)
+    rows = list(_rows(judgments, asked_categories(store.design), levels))
+    _write_rows(place, rows, guarded=False)
+    return Exported((place,), len(rows), judgments.notes)
+
+
+def _rows(judgments: Judgments, categories: Sequence[int], levels: bool) -> Iterator[dict[str, Any]]:
+    """One row per count, zeros too, and one per rating."""
+    for at, case in enumerate(judgments.cases):
+        head = {"id": case.id, "system": case.system}
+        texts = {"reference": case.references[0], "candidate": case.candidate, **case.meta}
+        for rater, scores in judgments.errors.items():
+            if scores.headline[at] != scores.headline[at]:
+                continue
+            for number in categories:
+                key = BY_NUMBER[number].key
+                every = scores.column(f"errors_{key}")[at]
+                grave = scores.column(f"errors_{key}_significant")[at]
+                for significant, count in ((True, grave), (False, every - grave)) if levels else ((True, every),):
+                    said = {"rater": rater, "category": key, "significant": significant, "count": _short(count)}
+                    yield {**head, **said, "rating": None, **texts}
+        for rater, scores in judgments.ratings.items():
+            if (value := scores.headline[at]) == value:
+                said = {"rater": rater, "category": None, "significant": None, "count": None}
+                yield {**head, **said, "rating": _short(value), **texts}
+
+
+def _short(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _answers(store: Store, place: Path) -> Exported:
+    rows = [row for said in submitted(store, roles=("rater", "adjudicator")) for row in _answer_rows(store, said)]
+    _write_rows(place, rows, guarded=True)
+    return Exported((place,), len(rows))
+
+
+def _answer_rows(store: Store, said: Judged) -> Iterator[dict[str, Any]]:
+    head = {
+        "id": said.study,
+        "case": said.case,
+        "person": said.person.name,
+        "role": said.person.role,
+        "seconds": said.state.seconds,
+        "assisted": said.assisted,
+    }
+    empty = dict.fromkeys(("sentence", "part", "value", "category", "significance", "attribute", "text", "reason"))
+    names = {"": "", **said.systems}
+    for label, reason in said.state.cannot_judge.items():
+        yield {**head, "system": names[label], "field": "cannot_judge", **empty, "reason": reason}
+    cases = {case.key: case for case in study_cases(store)} if said.state.answers else {}
+    for label, fields in said.state.answers.items():
+        for key, answer in fields.items():
+            field = store.design.field(key)
+            base = {**head, "system": names[label], "field": key, **empty}
+            units = answer.items() if field.per == "sentence" else [(None, answer)]
+            for unit, value in units:
+                here = {**base, "sentence": unit}
+                if field.kind == "counts":
+                    for part, number in value.items():
+                        yield {**here, "part": part, "value": number}
+                elif field.kind == "choice":
+                    chosen = said.systems.get(value["choice"], value["choice"])
+                    yield {**here, "value": chosen, "reason": value.get("reason")}
+                elif field.kind in ("marks", "missing"):
+                    for entry in value:
+                        yield {**here, **_entry_cells(entry, field.kind, cases[said.study, said.systems[label]])}
+                else:
+                    yield {**here, "value": value}
+
+
+def _entry_cells(entry: Mapping[str, Any], kind: str, case: Case) -> dict[str, Any]:
+    source = case.candidate if kind == "marks" else case.references[0]
+    passage = source[entry["start"] : entry["end"]] if "start" in entry else None
+    place = f"{entry['start']}-{entry['end']}" if "start" in entry else None
+    return {
+        "sentence": entry.get("unit"),
+        "part": place,
+        **{name: entry.get(name) for name in ("category", "significance", "attribute")},
+        "text": entry.get("text") or passage,
+        "reason": entry.get("note"),
+    }
+
+
+def _events(store: Store, place: Path) -> Exported:
+    events = store.events()
+    write_file(place, "".join(json.dumps(asdict(event), ensure_ascii=False) + "\n" for event in events))
+    return Exported((place,), len(events))
+
+
+def _rexval(store: Store, folder: Path) -> Exported:
+    """The two files of ReXVal, for studies whose systems are its four metric oracles."""
+    design = store.design
+    field = design.used_as("errors")
+    categories = asked_categories(design)
+    if (
+        field is None
+        or not set(categories) <= set(range(1, 7))
+        or {each.key for each in field.significance}
+        != {
+            "significant",
+            "insignificant",
+        }
+    ):
+        raise InputError(
+            "the layout of ReXVal holds counts in its six categories, significant or not; the design "
+            f"{design.name} asks for something else; write a table"
+        )
+    cases = study_cases(store)
+    names = _oracle_names(sorted({case.system for case in cases}))
+    studies = list(dict.fromkeys(case.id for case in cases))
+    texts: dict[Key, Case] = {(case.id, names[case.system]): case for case in cases}
+    absent = [(study, name) for study in studies for name in CANDIDATES if (study, name) not in texts]
+    if absent:
+        raise InputError(f"study {absent[0][0]!r} has no candidate of {absent[0][1]}; ReXVal has all four")
+    judged = list(submitted(store))
+    raters = {person.name: place for place, person in enumerate(store.people(role="rater"))}
+    rows = []
+    for said in judged:
+        for label, system in said.able().items():
+            given: dict[tuple[int, bool], int] = {}
+            for category, significant, number in error_counts(design, said.state, label):
+                given[category, significant] = given.get((category, significant), 0) + number
+            rows += [
+                {
+                    "study_number": studies.index(said.study),
+                    "candidate_type": names[system],
+                    "error_category": category,
+                    "clinically_significant": significant,
+                    "rater_index": raters[said.person.name],
+                    "num_errors": given.get((category, significant), 0),
+                }
+                for category in range(1, 7)
+                for significant in (True, False)
+            ]
+    if not rows:
+        raise InputError(f"{store.path.name}: no case has been submitted yet")
+    make_folder(folder)
+    head = [
+        {
+            "study_id": study,
+            "gt_report": texts[study, CANDIDATES[0]].references[0],
+            **{name: texts[study, name].candidate for name in CANDIDATES},
+        }
+        for study in studies
+    ]
+    _write_rows(folder / TEXTS, head, guarded=False)
+    _write_rows(folder / COUNTS, rows, guarded=False)
+    named = tuple(f"{name} stands for {system}" for system, name in names.items() if name != system)
+    return Exported((folder / TEXTS, folder / COUNTS), len(rows), named)
+
+
+def _oracle_names(systems: Sequence[str]) -> dict[str, str]:
+    """System -> which of ReXVal's four candidates it is, by the metric in its name."""
+    found = {
+        system: next((name for word, name in _ORACLES.items() if word in system.lower()), "") for system in systems
+    }
+    if sorted(found.values()) != sorted(CANDIDATES):
+        raise InputError(
+            f"the layout of ReXVal has the candidates {', '.join(CANDIDATES)}; this study has "
+            f"{', '.join(systems)}; write a table"
+        )
+    return found
+
+
+def _radpref(store: Store, place: Path) -> Exported:
+    items, notes = radpref_items(store)
+    write_file(place, json.dumps(items, ensure_ascii=False, indent=1) + "\n")
+    return Exported((place,), len(items), notes)
+
+
+def _write_rows(place: Path, rows: Sequence[Mapping[str, Any]], *, guarded: bool) -> None:
+    """Records as CSV or JSON lines; `guarded` keeps spreadsheets from running texts, which a reader would see."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if place.suffix == ".jsonl":
+        write_file(place, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        return
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(names)
+    for row in rows:
+        cells = ["" if row.get(name) is None else row[name] for name in names]
+        writer.writerow([spreadsheet_cell(each) if guarded else each for each in cells])
+    write_file(place, stream.getvalue())
