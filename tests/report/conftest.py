@@ -73,4 +73,5 @@ def report(results: Results, cases: tuple[Case, ...], judgments: Judgments) -> R
         resamples=50,
         permutations=200,
         title="A <title>",
+        appendix=3,
     )

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from radgauge.report import Report, write_report
+from radgauge.cases import Case
+from radgauge.report import Report, build_report, write_report
+from radgauge.scores import score
 
 pytestmark = pytest.mark.browser
 
@@ -40,6 +42,15 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def file(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(path, report)
+    return path
+
+
+@pytest.fixture(scope="module")
+def judged_file(cases: tuple[Case, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same cases judged by `errors`."""
+    report = build_report(score(cases, ["errors", "rouge"]), cases=cases, resamples=50, permutations=500)
+    path = tmp_path_factory.mktemp("judged") / "report.html"
     write_report(path, report)
     return path
 
@@ -119,13 +130,94 @@ def test_search_filter_and_order(shown: Watched) -> None:
     assert shown.count() == "2 of 30 cases"
     assert shown.page.locator("#detail mark.k4").count() >= 2
     shown.page.select_option("#shows", "")
-    shown.page.select_option("#order", label="rouge_l, worst first")
+    shown.page.select_option("#order", label="ROUGE-L, worst first")
     values = [float(v) for v in shown.page.locator("#list li > span:nth-of-type(2)").all_inner_texts() if v != "–"]
     assert values == sorted(values)
     assert len(values) == 29
     shown.page.fill("#search", "no such words")
     assert shown.count() == "0 of 30 cases"
     assert "No case fits." in shown.page.inner_text("#list")
+
+
+def test_worst_first_is_by_value_and_those_without_one_come_last(shown: Watched) -> None:
+    for label, turn in (("BLEU-4, worst first", 1), ("BLEU-4, best first", -1)):
+        shown.page.select_option("#order", label=label)
+        shown_values = shown.page.locator("#list li > span:nth-of-type(2)").all_inner_texts()
+        values = [float(value) for value in shown_values if value != "–"]
+        assert values == sorted(values, key=lambda value: turn * value)
+        assert shown_values[-1] == "–"
+        assert shown_values.count("–") == 1
+
+
+def test_the_address_names_the_case_and_a_link_opens_it(browser: Any, file: Path, shown: Watched) -> None:
+    shown.page.select_option("#order", "file")
+    press(shown, "j", "j", "l")
+    study, system = shown.title(), shown.system()
+    address = shown.page.evaluate("location.href")
+    assert f"#case={study}&system=" in address
+    other = Watched(browser, file)
+    other.page.goto(address)
+    other.page.reload()
+    other.page.wait_for_selector("body[data-ready=yes]")
+    assert (other.title(), other.system()) == (study, system)
+    other.page.evaluate("location.hash = '#case=s02&system=ours'")
+    other.page.wait_for_selector("#detail h3:text-is('s02')")
+    other.context.close()
+
+
+def test_choosing_a_case_on_a_phone_shows_it(browser: Any, file: Path) -> None:
+    phone = Watched(browser, file, viewport={"width": 390, "height": 844})
+    phone.page.locator("#list li").nth(3).click()
+    top = "document.getElementById('detail').getBoundingClientRect().top"
+    for _ in range(100):  # it scrolls smoothly
+        if 0 <= phone.page.evaluate(top) < 422:
+            break
+        phone.page.wait_for_timeout(50)
+    assert 0 <= phone.page.evaluate(top) < 422
+    phone.context.close()
+
+
+def test_errors_are_filtered_by_kind_weight_finding_and_side(browser: Any, judged_file: Path) -> None:
+    shown = Watched(browser, judged_file)
+    everything = shown.count()
+    shown.page.select_option("#kind", "location")
+    tags = shown.page.locator("#detail .notes li span:nth-of-type(2)").all_inner_texts()
+    assert any("side is left in the reference, right in the candidate" in text for text in tags)
+    assert shown.count() == "2 of 30 cases"
+    shown.page.select_option("#side", "left")
+    assert shown.count() == "2 of 30 cases"
+    shown.page.select_option("#weight", "0")
+    assert shown.count() == "0 of 30 cases"
+    for name in ("kind", "side", "weight"):
+        shown.page.select_option(f"#{name}", "")
+    shown.page.fill("#finding", "pneumothorax")
+    assert shown.count() != everything
+    assert "neumothorax" in shown.page.inner_text("#detail .texts")
+    assert shown.complaints == []
+    shown.context.close()
+
+
+def test_the_wrong_word_is_marked_and_not_the_whole_finding(browser: Any, judged_file: Path) -> None:
+    shown = Watched(browser, judged_file)
+    shown.page.select_option("#kind", "location")
+    marks = shown.page.locator("#detail .text mark.k3").all_inner_texts()
+    assert marks == ["left", "right"]
+    shown.context.close()
+
+
+def test_the_first_screen_answers_in_words(browser: Any, judged_file: Path) -> None:
+    shown = Watched(browser, judged_file)
+    answer = shown.page.inner_text(".answer")
+    assert answer == (
+        "ours and <b>theirs</b> cannot be told apart: the difference in Clinical quality could be chance."
+    )
+    first = shown.page.locator(".fact").first
+    assert "of its reports have a clinically significant error" in first.inner_text()
+    example = shown.page.locator(".common a[data-case]").first
+    study = example.inner_text()
+    example.click()
+    assert shown.title() == study
+    shown.context.close()
 
 
 def test_highlights_can_be_chosen(shown: Watched) -> None:
@@ -205,7 +297,9 @@ def test_it_prints(browser: Any, file: Path) -> None:
     shown = Watched(browser, file)
     shown.page.emulate_media(media="print")
     assert not shown.page.is_visible("#search")
-    assert shown.page.is_visible("#detail .texts")
+    assert not shown.page.is_visible("#cases")
+    assert shown.page.is_visible("#appendix .worst >> nth=0")
+    assert shown.page.locator("#appendix .worst").count() == 3
     assert shown.page.pdf(format="A4").startswith(b"%PDF")
     shown.context.close()
 

@@ -42,6 +42,8 @@ def page(report: Report) -> str:
 
 def test_every_section_is_there(page: str) -> None:
     for section, _ in NAV:
+        if section == "changes":  # only beside older scores
+            continue
         assert f'<section id="{section}">' in page
         assert f'href="#{section}"' in page
 
@@ -56,7 +58,7 @@ def test_the_summary_shows_the_library_s_numbers(report: Report, results: Result
         assert (float(row["low"]), float(row["high"])) == (line.low, line.high)
         assert int(row["not_judged"]) == line.not_judged
     shown = report.tables["summary"].rows[1]
-    assert shown[0].text == "rouge_l ↑"
+    assert shown[0].text == "ROUGE-L ↑"
     assert shown[1].text == f"{lines['ours', 'rouge_l'].value:.3f}"
 
 
@@ -65,7 +67,7 @@ def test_text_from_data_is_escaped_everywhere(page: str) -> None:
     assert "&lt;b&gt;theirs&lt;/b&gt;" in page
     assert "<title>A &lt;title&gt;</title>" in page
     assert "odd &lt;i&gt;" in page
-    assert "2 of 60 judgments are missing" in page
+    assert "BLEU-4 could not judge 1 of 30 (empty candidate); ROUGE-L could not judge 1 of 30" in page
     assert "window.hacked" not in page  # texts are compressed; none is in the markup
     assert page.count("<script") == 4  # cases, pictures, tables, and the page's own
     assert page.count("</script>") == 4
@@ -106,7 +108,7 @@ def test_spans_are_where_the_words_are(report: Report) -> None:
     for study in unpacked(report)["studies"]:
         for case in study["c"]:
             for notes in case[5].values():
-                for _, _, reference, candidate, which in notes:
+                for _, _, reference, candidate, which, *_ in notes:
                     assert all(0 <= place <= len(study["r"][which]) for place in reference)
                     assert all(0 <= place <= len(case[1]) for place in candidate)
 
@@ -223,7 +225,7 @@ def test_without_a_rasteriser_there_is_svg_and_a_reason(
 def test_tables_for_papers(report: Report, tmp_path: Path) -> None:
     table = report.tables["summary"]
     latex = to_latex(table)
-    assert "rouge\\_l $\\uparrow$" in latex
+    assert "ROUGE-L $\\uparrow$" in latex
     assert "\\textbf{" in latex
     assert latex.count("\\\\") == len(table.rows) + 1
     markdown = to_markdown(table)

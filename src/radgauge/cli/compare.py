@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from radgauge.show.terminal import Terminal
     from radgauge.studies.baselines import ModelLine
     from radgauge.studies.compare import SystemComparison
+    from radgauge.studies.releases import Releases
 
 
 @o.command(o.app, "compare")
@@ -51,6 +52,13 @@ def compare_cli(
     oracle: Annotated[
         bool, typer.Option("--oracle", help="Add the highest-scoring corpus reports of each metric, as a system.")
     ] = False,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            help='Exit 1 if "errors_significant > +0.05" (a difference) or "errors_recall < 0.9" (a value) holds.',
+        ),
+    ] = None,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="Reports to draw and choose from; else the other studies.")
     ] = None,
@@ -74,6 +82,8 @@ def compare_cli(
       radgauge compare wide.csv --candidate-columns model_a,model_b -m bleu
 
       radgauge compare reports.csv --random-baseline --corpus train.csv -m bleu:variant=cxr
+
+      radgauge compare new.jsonl --baseline old.jsonl --fail-if "errors_significant > +0.05"
     """
     from radgauge.errors import UsageError
     from radgauge.io.case_files import read_references
@@ -82,8 +92,10 @@ def compare_cli(
     from radgauge.studies.baselines import RANDOM, model_table
     from radgauge.studies.collapse import collapse_notes
     from radgauge.studies.compare import compare
+    from radgauge.studies.releases import Limit, broken_limits
     from radgauge.studies.summary import summarise
 
+    limits = [Limit.parse(text) for text in fail_if or []]
     if random_baseline and (baseline is not None or all_pairs):
         raise UsageError("--random-baseline is the baseline; leave --baseline and --all-pairs out")
     if figure is not None and all_pairs:
@@ -110,18 +122,40 @@ def compare_cli(
         results = _score(cases, judged, say, drawn_from if oracle else None)
     results = others.joined(results)
     how = sampling.record(method=sampling.interval)
-    lines = compare(
-        results,
-        baseline=baseline,
-        systems=o.names(systems),
-        all_pairs=all_pairs,
-        all_columns=all_columns,
-        test=test,
-        correction=correction,
-        permutations=permutations,
-        percent=percent or random_baseline or figure is not None,
-        resampling=how.at_least(1),
-    )
+    older: list[str] = []
+    asked = [limit.column for limit in limits]
+    if (before := older_scores(baseline)) is not None:
+        if all_pairs or random_baseline or systems is not None:
+            raise UsageError(
+                "--baseline is a scores file: each system is compared with itself in it, nothing else"
+            )
+        from radgauge.studies.releases import compare_releases
+
+        found = compare_releases(
+            results,
+            before,
+            correction=correction,
+            permutations=permutations,
+            resampling=how.at_least(1),
+            all_columns=all_columns,
+            columns=asked,
+        )
+        lines, older = found.comparisons, [*found.notes, *_flipped(found)]
+    else:
+        lines = compare(
+            results,
+            baseline=baseline,
+            systems=o.names(systems),
+            all_pairs=all_pairs,
+            all_columns=all_columns,
+            columns=asked,
+            test=test,
+            correction=correction,
+            permutations=permutations,
+            percent=percent or random_baseline or figure is not None,
+            resampling=how.at_least(1),
+        )
+    broken = broken_limits(lines, limits)
     if figure is not None:
         from radgauge.files import write_file
         from radgauge.studies.figures import progress_figure
@@ -131,14 +165,16 @@ def compare_cli(
     if random_baseline:
         models = model_table(summarise(results, resampling=how), lines)
         if say.as_json:
-            o.print_json({"models": models, "collapse": alike, "seed": sampling.seed, "correction": correction})
+            told = {"models": models, "collapse": alike, "seed": sampling.seed, "correction": correction}
+            o.print_json({**told, "broken_limits": broken} if limits else told)
+            _stop(broken)
             return
         print_models(console(), models)
     else:
         if say.as_json:
-            o.print_json(
-                {"comparisons": lines, "collapse": alike, "seed": sampling.seed, "correction": correction}
-            )
+            told = {"comparisons": lines, "collapse": alike, "seed": sampling.seed, "correction": correction}
+            o.print_json({**told, "broken_limits": broken} if limits else told)
+            _stop(broken)
             return
         print_comparisons(console(), lines)
     tests = f"paired {test} test{'s' if len(lines) != 1 else ''}"
@@ -153,7 +189,41 @@ def compare_cli(
     few = o.few_cases_note(min(line.result.n for line in lines)) if lines else []
     if how.method == "yu2022":
         say.notes("yu2022 is the interval of a simulated mean, far too narrow; differences have theirs by auto")
-    say.notes(*alike, *_percent_notes(lines), *few, *o.profile_note(results))
+    say.notes(*older, *alike, *_percent_notes(lines), *few, *o.profile_note(results))
+    _stop(broken)
+    if limits:
+        say.tell(f"no limit is broken: {'; '.join(limit.text for limit in limits)}")
+
+
+def older_scores(baseline: str | None) -> Results | None:
+    """The scores that `--baseline` names, if it names a file and no system."""
+    from radgauge.io.scores_file import is_scores_file, read_scores
+
+    if baseline is None or not Path(baseline).is_file() or not is_scores_file(Path(baseline)):
+        return None
+    return read_scores(Path(baseline))
+
+
+def _flipped(found: Releases) -> list[str]:
+    """How many cases changed sides, and which first."""
+    if not found.column:
+        return []
+    told = []
+    for flips, what in (
+        (found.worse, "have a significant error that they had not before"),
+        (found.better, "have lost their significant errors"),
+    ):
+        first = f", first {flips[0].key[0]} ({flips[0].key[1]})" if flips else ""
+        told.append(f"{len(flips)} of {found.cases} cases {what}{first}")
+    return told
+
+
+def _stop(broken: Sequence[str]) -> None:
+    """End with code 1 and the reasons if a limit of `--fail-if` is broken."""
+    from radgauge.errors import InputError
+
+    if broken:
+        raise InputError("; ".join(broken))
 
 
 def _random(cases: Sequence[Case], corpus: Sequence[Case] | None, *, seed: int) -> Sequence[Case]:

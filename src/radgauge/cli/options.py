@@ -110,7 +110,10 @@ Models = Annotated[
     str, typer.Option("--models", help="'embedded' (offline), 'published', or a folder with checkpoints.")
 ]
 AllColumns = Annotated[bool, typer.Option("--all-columns", help="Every output, not only headlines.")]
-Baseline = Annotated[str | None, typer.Option("--baseline", "-b", help="Compare the others with it.")]
+Baseline = Annotated[
+    str | None,
+    typer.Option("--baseline", "-b", help="System to compare the others with, or older scores (a file)."),
+]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Folds = Annotated[
     int | None, typer.Option("--folds", help="Parts for cross-validation; without it, leave one study out.")

@@ -36,7 +36,9 @@ def report_cli(
         list[Path] | None,
         typer.Option("--reports", help="The reports behind a scores file, to show the texts."),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path("report.html"),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The HTML file, or FILE.pdf if a browser is installed.")
+    ] = Path("report.html"),
     title: Annotated[str | None, typer.Option("--title", help="Heading of the page.")] = None,
     baseline: o.Baseline = None,
     table: Annotated[
@@ -58,6 +60,9 @@ def report_cli(
             help="Pixels of the longer side of the studies' pictures in the page; 0 = no pictures.",
         ),
     ] = 384,
+    appendix: Annotated[
+        int, typer.Option("--appendix", min=0, help="Worst cases with marked text at the end when printed.")
+    ] = 10,
     correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm",
     permutations: o.Permutations = 10_000,
 ) -> None:
@@ -68,8 +73,11 @@ def report_cli(
       radgauge report reports.csv -o report.html
 
       radgauge report scores.jsonl --reports reports.csv --judgments radpref.json --table tables/ --plots plots/
+
+      radgauge report new.jsonl --reports new.csv --baseline old.jsonl -o report.pdf --appendix 20
     """
-    from radgauge.report import build_report, write_plots, write_report
+    from radgauge.cli.compare import older_scores
+    from radgauge.report import build_report, write_pdf, write_plots, write_report
     from radgauge.show.tables import to_records, write_tables
 
     check_folder(output)
@@ -77,13 +85,16 @@ def report_cli(
     judgments = people.read() if people.judgments is not None else None
     results, cases, header = _scored(source, reports, judgments, form, judged, constant, reading)
     results = others.joined(results)
+    before = older_scores(baseline)
     report = build_report(
         results,
         cases=cases,
         judgments=judgments,
         header={**header, "judgments": _hashes(people.judgments)},
         title=title or _heading(judgments),
-        baseline=baseline,
+        baseline=None if before is not None else baseline,
+        before=before,
+        appendix=appendix,
         reading=reading,
         resampling=sampling.record(),
         permutations=permutations,
@@ -96,14 +107,17 @@ def report_cli(
     if plots is not None:
         drawn, why = write_plots(plots, report)
         written += drawn
-    size = write_report(output, report)
+    pdf = output.suffix.lower() == ".pdf"
+    size = write_pdf(output, report) if pdf else write_report(output, report)
     if say.as_json:
         o.print_json(
             {"page": str(output), "tables": {key: to_records(each) for key, each in report.tables.items()}}
         )
     else:
         echo(str(output))
-    say.tell(f"wrote {output} ({size / 1e6:.2f} MB): open it in a browser, it needs nothing else")
+    say.tell(
+        f"wrote {output} ({size / 1e6:.2f} MB){'' if pdf else ': open it in a browser, it needs nothing else'}"
+    )
     if written:
         say.tell(f"and {len(written)} tables and plots, first {written[0]}")
     say.notes(*([why] if why else []), *report.notes, *o.profile_note(results))

@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from radgauge.cases import MISSING, Case, Key
+from radgauge.error_categories import CATEGORIES
 from radgauge.io.judgments import Judgments
 from radgauge.reading import Readings
 from radgauge.report.notes import KINDS, READER, explain_case
 from radgauge.report.standing import percentiles
 from radgauge.scores import Results
+from radgauge.show.metric_names import metric_name
 from radgauge.show.wording import number
 
 ROOM = 2_300_000
@@ -177,10 +179,16 @@ class _Packer:
         """What all cases share."""
         return {
             "kinds": KINDS,
+            "errors": [[category.key, category.title] for category in CATEGORIES],
             "systems": self.systems,
             "reasons": list(self.reasons),
             "judges": [
-                {"n": scores.judge, "c": scores.columns, "u": [int(up) for up in scores.directions]}
+                {
+                    "n": scores.judge,
+                    "l": metric_name(scores.columns[0]).name,
+                    "c": scores.columns,
+                    "u": [int(up) for up in scores.directions],
+                }
                 for scores in self.scores
             ],
         }

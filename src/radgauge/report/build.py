@@ -13,11 +13,14 @@ from radgauge.io.judgments import Judgments
 from radgauge.reading import Readings
 from radgauge.report import radiologists as people
 from radgauge.report import sections as s
+from radgauge.report.appendix import WorstCase, worst_cases
 from radgauge.report.browser_data import BrowserData, browser_data
 from radgauge.report.methods import methods_text, not_judged_rows, source_rows
 from radgauge.report.pictures import LONGEST, PagePictures, page_pictures
 from radgauge.report.standing import most_disputed
+from radgauge.report.verdict import Verdict, build_verdict, verdict_judge
 from radgauge.scores import Results
+from radgauge.show.metric_names import MetricName, metric_name
 from radgauge.show.progress import working
 from radgauge.show.svg import Plot
 from radgauge.show.tables import Table
@@ -25,6 +28,7 @@ from radgauge.stats.resampling import Resampling
 from radgauge.studies.agreement import Alignment, align
 from radgauge.studies.compare import SystemComparison, compare
 from radgauge.studies.failure_modes import failure_modes
+from radgauge.studies.releases import compare_releases
 from radgauge.studies.summary import summarise
 
 MOST_CASES = 2400
@@ -55,6 +59,9 @@ class Report:
         not_judged: (metric, system, reason, how many).
         notes: What a reader should know before believing the numbers.
         agreements: What radiologists' agreement among themselves is, in words.
+        verdict: The first screen in words.
+        appendix: The worst cases, for print.
+        columns: Names of the headline columns for people.
         about: Version, seed and so on, by name.
         pictures: Of the studies in the browser.
     """
@@ -74,6 +81,9 @@ class Report:
     not_judged: tuple[tuple[str, str, str, int], ...]
     notes: tuple[str, ...]
     agreements: tuple[str, ...]
+    verdict: Verdict
+    appendix: tuple[WorstCase, ...] = ()
+    columns: tuple[MetricName, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
     pictures: PagePictures = field(default_factory=PagePictures)
 
@@ -94,6 +104,8 @@ def build_report(
     correction: Correction = "holm",
     most_cases: int = MOST_CASES,
     picture_size: int = LONGEST,
+    appendix: int = 0,
+    before: Results | None = None,
     seed: int = 0,
     resampling: Resampling | None = None,
 ) -> Report:
@@ -113,6 +125,8 @@ def build_report(
         correction: holm, bh or none.
         most_cases: Cases in the browser at most; a larger set is sampled by study, and the page says so.
         picture_size: Pixels of the longer side of the cases' pictures in the browser; 0 leaves them out.
+        appendix: How many of the worst cases are added for print.
+        before: Older scores of the same systems: what got better, what got worse, which cases flipped.
         seed: Seed of all resampling and sampling.
         resampling: Level, resamples and seed as one record, instead of them.
     """
@@ -124,7 +138,8 @@ def build_report(
     systems = tuple(dict.fromkeys(system for _, system in keys))
     texts = list(cases) or (list(judgments.cases) if judgments is not None else [])
     shared = reading if reading is not None else Readings()
-    notes = (*_missing_texts(results, texts), *_alike(texts, shared))
+    notes: tuple[str, ...] = _missing_texts(results, texts)
+    collapsed = _alike(texts, shared)
     metrics = tuple(scores.columns[0] for scores in results.values())
     lines = summarise(results, resampling=how)
     tables: dict[str, Table] = {}
@@ -136,13 +151,14 @@ def build_report(
         shown[section] = (*shown.get(section, ()), *(plot.key for plot in drawn))
 
     interval_name = f"{100 * how.level:.3g} % intervals"
+    limits = {each.columns[0]: each.metric.range for each in results.values() if each.metric is not None}
     tables["summary"] = s.summary_table(
-        lines, key="summary", title=f"Corpus values with {interval_name}", columns=metrics
+        lines, key="summary", title=f"Corpus values with {interval_name}", columns=metrics, limits=limits
     )
     columns = [column for scores in results.values() for column in scores.columns]
     if len(columns) > len(metrics):
         title_all = f"Every output with {interval_name}"
-        tables["outputs"] = s.summary_table(lines, key="outputs", title=title_all, columns=columns)
+        tables["outputs"] = s.summary_table(lines, key="outputs", title=title_all, columns=columns, limits=limits)
     plots.update({plot.key: plot for plot in s.summary_plots(lines, metrics)})
     found: Sequence[SystemComparison] = []
     if len(systems) > 1:
@@ -174,6 +190,16 @@ def build_report(
         first=[each.key[0] for each in disputed],
         longest=picture_size,
     )
+    if before is not None:
+        changed = compare_releases(
+            results, before, correction=correction, permutations=permutations, resampling=how.at_least(1)
+        )
+        notes = (*notes, *changed.notes)
+        tables["changes"] = s.comparison_table(
+            changed.comparisons, key="changes", title="Each system now against itself before, on the same studies"
+        )
+        if changed.column:
+            tables["flips"] = s.flip_table(changed, browser.places)
     if disputed:
         tables["disagreement"] = s.disagreement_table(disputed, browser.places)
     alignment, draws = None, 0
@@ -211,6 +237,17 @@ def build_report(
             tables[human[0].key] = human[0]
             add("errors", human[1])
     add("distributions", *s.distributions(results))
+    verdict = build_verdict(
+        results,
+        cases=texts,
+        alignment=alignment,
+        places=browser.places,
+        reading=shared,
+        correction=correction,
+        permutations=permutations,
+        resampling=how,
+        collapsed=collapsed,
+    )
     return Report(
         title=title,
         systems=systems,
@@ -242,6 +279,11 @@ def build_report(
         not_judged=tuple(not_judged_rows(results)),
         notes=(*notes, *(head.get("input") or {}).get("warnings", ())),
         agreements=_agreements(alignment),
+        verdict=verdict,
+        appendix=worst_cases(
+            results, verdict_judge(results, alignment), cases=texts, most=appendix, reading=shared
+        ),
+        columns=tuple(metric_name(column) for column in metrics),
         about={"seed": str(how.seed), "level": f"{100 * how.level:.3g} %", "correction": correction},
         pictures=pictures,
     )

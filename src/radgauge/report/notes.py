@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,10 @@ MOST_NOTES, LONGEST = 40, 240
 
 
 def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str, list[list[Any]]]:
-    """Judge -> notes [kind, text, reference spans, candidate spans, reference number, whether it moved the
-    score most], as the browser reads them.
+    """Judge -> notes as the browser reads them.
+
+    A note is [kind, text, reference spans, candidate spans, reference number, kind of error, weight, finding,
+    sides, whether it moved the score most].
 
     Spans are flat lists of UTF-16 positions, the way JavaScript counts. If the metric `errors` is not among the
     judges, the embedded reader marks the findings, under the name `findings`.
@@ -37,11 +40,14 @@ def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str
         explanation = scores.metric.explain(real, reading=reading)
         if explanation is None:
             continue
-        notes = _packed(explanation, real)
+        notes = _packed(explanation, real, reading)
         if notes:
             found[name] = notes
     if able and ("errors" not in results or results["errors"].metric is None):
-        found = {READER: _packed(Explanation(READER, {}, reader_notes(real, reading=reading)), real), **found}
+        found = {
+            READER: _packed(Explanation(READER, {}, reader_notes(real, reading=reading)), real, reading),
+            **found,
+        }
     return found
 
 
@@ -98,7 +104,7 @@ def _compared(
     return Note("matched", f"{name}: in both ({left[0].assertion})", *spans)
 
 
-def _packed(explanation: Explanation, case: Case) -> list[list[Any]]:
+def _packed(explanation: Explanation, case: Case, reading: Readings) -> list[list[Any]]:
     packed = []
     for note in explanation.notes[:MOST_NOTES]:
         kind = KINDS.index(note.kind) if note.kind in KINDS else KINDS.index("info")
@@ -109,16 +115,49 @@ def _packed(explanation: Explanation, case: Case) -> list[list[Any]]:
             [
                 kind,
                 text,
-                _utf16(case.references[which], note.reference_spans),
-                _utf16(case.candidate, note.candidate_spans),
+                _utf16(
+                    case.references[which], _wrong(note, case.references[which], note.reference_spans, reading)
+                ),
+                _utf16(case.candidate, _wrong(note, case.candidate, note.candidate_spans, reading)),
                 which,
+                *_facets(note),
                 *([1] if note.data.get("moved_most") else []),
             ]
         )
     left_out = len(explanation.notes) - len(packed)
     if left_out > 0:
-        packed.append([KINDS.index("info"), f"and {left_out} more", [], [], 0])
+        packed.append([KINDS.index("info"), f"and {left_out} more", [], [], 0, *_facets(Note("info", ""))])
     return packed
+
+
+def _facets(note: Note) -> tuple[str, int, str, str]:
+    """What the browser filters by: kind of error, 1 if significant (0 if not, -1 if no error), finding, sides."""
+    category = str(note.data.get("category_key", ""))
+    weight = int(bool(note.data.get("significant"))) if category else -1
+    concept = str(note.data.get("concept", "")).removeprefix("open:").replace("_", " ")
+    return category, weight, concept, " ".join(sorted(set(_SIDES.findall(note.text.lower()))))
+
+
+_SIDES = re.compile(r"\b(?:left|right|bilateral)\b")
+_ROLES = {"side": "side", "severity": "severity", "change": "change", "position": "position"}
+
+
+def _wrong(note: Note, text: str, spans: Sequence[Span], reading: Readings) -> Sequence[Span]:
+    if note.kind != "changed" or "attribute" not in note.data:
+        return spans
+    return _wrong_words(text, spans, note.data["attribute"], reading=reading)
+
+
+def _wrong_words(text: str, spans: Sequence[Span], attribute: object, *, reading: Readings) -> Sequence[Span]:
+    """Where an attribute differs: the words that tell it, if the reader knows them, or else the whole finding."""
+    from radgauge.report_reader import ReportReader
+
+    role = _ROLES.get(str(attribute))
+    if role is None or not spans:
+        return spans
+    (read,) = reading.of(ReportReader(), [text])
+    ours = {number for number, mention in enumerate(read.mentions) if (mention.start, mention.end) in set(spans)}
+    return [(m.start, m.end) for m in read.modifiers if m.role == role and m.mention in ours] or spans
 
 
 def _utf16(text: str, spans: Sequence[Span]) -> list[int]:

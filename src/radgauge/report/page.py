@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,13 @@ from radgauge.report.browser_data import script_safe
 from radgauge.report.build import Report
 from radgauge.show.page import page_style, series_mark
 from radgauge.show.tables import to_csv, to_html, to_latex, to_markdown
+from radgauge.show.wording import number, share
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 NAV = (
+    ("changes", "Changes"),
     ("summary", "Summary"),
     ("systems", "Systems"),
     ("radiologists", "Radiologists"),
@@ -57,7 +60,6 @@ def render_page(report: Report) -> str:
             data=report.browser.packed,
             pictures=report.pictures.packed,
             table_texts=script_safe(json.dumps(forms, ensure_ascii=False)),
-            missing=_missing(report),
             sampled=_sampled(report),
         )
     )
@@ -76,12 +78,19 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["breakable"] = Markup("_<wbr>")  # long names of metrics may break there
+    environment.globals.update(share=share, number=number, percent=_percent)
     environment.globals["table_html"] = lambda table: Markup(to_html(table))
     return environment
 
 
+def _percent(value: float) -> str:
+    """A share as the width of a bar."""
+    return "0" if math.isnan(value) else f"{100 * value:.1f}"
+
+
 def _there(report: Report, anchor: str) -> bool:
     needs = {
+        "changes": "changes" in report.tables,
         "systems": "comparison" in report.tables,
         "radiologists": "radiologists" in report.tables,
         "errors": bool(report.shown.get("errors")),
@@ -89,16 +98,6 @@ def _there(report: Report, anchor: str) -> bool:
         "disagreement": "disagreement" in report.tables,
     }
     return needs.get(anchor, True)
-
-
-def _missing(report: Report) -> str:
-    count = sum(n for *_, n in report.not_judged)
-    if not count:
-        return ""
-    return (
-        f"{count:,} of {report.cases * len(report.metrics):,} judgments are missing: a metric could not judge the "
-        "case. They are left out of the values, never counted as bad."
-    )
 
 
 def _sampled(report: Report) -> str:

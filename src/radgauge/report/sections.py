@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,29 +14,54 @@ from radgauge.cases import Key
 from radgauge.error_categories import CATEGORIES
 from radgauge.report.standing import Disagreement, headlines, metric_correlations
 from radgauge.scores import Results, Scores
+from radgauge.show.metric_names import metric_name
 from radgauge.show.plots import category_bars, distribution, forest, heat_map, percentile_strip, strip
 from radgauge.show.svg import Plot
 from radgauge.show.tables import Cell, Column, Row, Table, Value, bounded, table
 from radgauge.show.wording import arrow, number, p_value, signed
 from radgauge.studies.compare import SystemComparison
+from radgauge.studies.releases import Releases
 from radgauge.studies.summary import Summary
 
 
-def summary_table(lines: Sequence[Summary], *, key: str, title: str, columns: Sequence[str]) -> Table:
-    """One row per output, one column per system, the best in bold."""
+def named(column: str, higher_is_better: bool, limits: tuple[float, float] | None = None) -> Cell:
+    """A column's name for people with its direction; a tooltip tells the rest."""
+    known = metric_name(column)
+    return Cell(f"{known.name} {arrow(higher_is_better)}", value=column, hint=known.hint(higher_is_better, limits))
+
+
+def summary_table(
+    lines: Sequence[Summary],
+    *,
+    key: str,
+    title: str,
+    columns: Sequence[str],
+    limits: Mapping[str, tuple[float, float]] | None = None,
+) -> Table:
+    """One row per output, one column per system, the best in bold unless all are equal.
+
+    Args:
+        lines: Values with intervals.
+        key: Name of the table.
+        title: Its caption.
+        columns: Which outputs, in this order.
+        limits: Column -> smallest and largest possible value.
+    """
+    limits = limits or {}
     systems = list(dict.fromkeys(line.system for line in lines))
     rows, records = [], []
     for column in columns:
         cells = {line.system: line for line in lines if line.column == column}
         some = next(iter(cells.values()))
         best = _best(list(cells.values())) if len(systems) > 1 else math.nan
-        row: list[Value] = [f"{column} {arrow(some.higher_is_better)}"]
+        equal = len({number(line.value) for line in cells.values()}) == 1
+        row: list[Value] = [named(column, some.higher_is_better, limits.get(column))]
         for system in systems:
             line = cells.get(system)
             if line is None:
                 row.append(None)
                 continue
-            row.append(bounded(line, strong=line.value == best))
+            row.append(bounded(line, strong=line.value == best and not equal))
             records.append(_summary_record(line))
         marks = [
             (systems.index(line.system), line.value, line.low, line.high)
@@ -86,7 +112,7 @@ def summary_plots(lines: Sequence[Summary], columns: Sequence[str]) -> list[Plot
     return plots
 
 
-def comparison_table(lines: Sequence[SystemComparison]) -> Table:
+def comparison_table(lines: Sequence[SystemComparison], *, key: str = "comparison", title: str = "") -> Table:
     """Every system against the baseline: difference, interval, p, effect, and how many studies are better."""
     rows, records = [], []
     systems = list(dict.fromkeys(name for line in lines for name in (line.baseline, line.system)))
@@ -112,7 +138,7 @@ def comparison_table(lines: Sequence[SystemComparison]) -> Table:
             verdict = "better" if found.better == "a" else "worse"
         rows.append(
             (
-                Cell(f"{line.column} {arrow(found.higher_is_better)}", again=before == line.column),
+                replace(named(line.column, found.higher_is_better), again=before == line.column),
                 line.system,
                 bounded(gap, signed),
                 Cell("", plot=mark),
@@ -148,8 +174,36 @@ def comparison_table(lines: Sequence[SystemComparison]) -> Table:
     return table(
         *("metric", "system", "difference", "", Column("p", format=p_value, significant=0.05), "verdict"),
         *(Column("d", format=_two), Column("better / equal / worse", right=True), "n"),
-        key="comparison",
-        title=f"Every system against {baseline}: paired differences on the studies both have",
+        key=key,
+        title=title or f"Every system against {baseline}: paired differences on the studies both have",
+        rows=rows,
+        records=records,
+    )
+
+
+def flip_table(found: Releases, places: Mapping[Key, int], *, most: int = 30) -> Table:
+    """Cases that became wrong, then cases that became right, with a link into the browser."""
+    rows: list[Row] = []
+    records = []
+    for flips, what in ((found.worse, "became wrong"), (found.better, "became right")):
+        for flip in flips:
+            if sum(1 for row in rows if row[2] == what) < most:
+                study, system = flip.key
+                cell = Cell(study, case=places.get(flip.key, -1))
+                rows.append((cell, system, what, int(flip.before), int(flip.after)))
+            records.append(
+                {
+                    "id": flip.key[0],
+                    "system": flip.key[1],
+                    "before": flip.before,
+                    "now": flip.after,
+                    "change": what,
+                }
+            )
+    return table(
+        *("study", "system", "change", "before", "now"),
+        key="flips",
+        title=f"Clinically significant errors before and now, {found.cases} cases in both",
         rows=rows,
         records=records,
     )

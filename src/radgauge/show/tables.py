@@ -60,6 +60,7 @@ class Cell:
         again: Whether it repeats the cell above, so that the page need not show it.
         style: Colour in a terminal.
         value: The value behind the text, for records that nobody gave.
+        hint: What a tooltip in the page says.
     """
 
     text: str
@@ -70,6 +71,7 @@ class Cell:
     again: bool = False
     style: str = ""
     value: Any = None
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +266,8 @@ def to_html(table: Table) -> str:
 
 def _html_cell(cell: Cell, column: Column, *, first: bool) -> str:
     text = _breakable(cell.text)
+    if cell.hint:
+        text = f'<span class="hint" tabindex="0" title="{escape(cell.hint)}">{text}</span>'
     if cell.case >= 0:
         text = f'<a href="#cases" data-case="{cell.case}">{text}</a>'
     small = f' <span class="small">{escape(cell.small)}</span>' if cell.small else ""

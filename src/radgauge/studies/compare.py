@@ -96,6 +96,7 @@ def compare(
     systems: Sequence[str] | None = None,
     all_pairs: bool = False,
     all_columns: bool = False,
+    columns: Sequence[str] = (),
     test: TestName = "permutation",
     correction: Correction = "holm",
     permutations: int = 10_000,
@@ -115,6 +116,7 @@ def compare(
         all_pairs: Compare every pair instead of each system with the baseline.
         all_columns: Test every output; by default the headline of each judge and, of `errors`, recall and false
             alarms.
+        columns: Outputs to test besides those.
         test: "permutation" or "bootstrap".
         correction: "holm", "bh" or "none", over all tests of this call.
         permutations: Rearrangements of the permutation test.
@@ -165,7 +167,7 @@ def compare(
                     method=how.difference_interval,
                     **how.draw(),
                 )
-            for number in _columns(scores, all_columns):
+            for number in _columns(scores, all_columns, columns):
                 line, up = lines[number], scores.directions[number]
                 if up is not scores.higher_is_better:
                     effect = effects(a.values[:, number], b.values[:, number], higher_is_better=up)
@@ -177,11 +179,12 @@ def compare(
     return Comparisons(replace(line, result=result) for line, result in zip(found, adjusted, strict=True))
 
 
-def _columns(scores: Scores, every: bool) -> list[int]:
-    """Positions of the outputs to test: all, or the headline and what belongs beside it."""
+def _columns(scores: Scores, every: bool, more: Sequence[str]) -> list[int]:
+    """Positions of the outputs to test: all, or the headline, what belongs beside it, and what is asked for."""
     if every:
         return list(range(len(scores.columns)))
-    return [0, *(scores.columns.index(name) for name in BESIDE_HEADLINE if name in scores.columns)]
+    wanted = dict.fromkeys((scores.columns[0], *BESIDE_HEADLINE, *more))
+    return [scores.columns.index(name) for name in wanted if name in scores.columns]
 
 
 def _improvement(change: Interval, higher_is_better: bool) -> Interval:

@@ -79,7 +79,7 @@
   function browse(data) {
   // One object per case, in the order of the file.
   const KINDS = { matched: "in both", missing: "missed", added: "added", changed: "wrong attribute", contradicted: "contradicted", info: "note" };
-  const heads = data.judges.map((judge, j) => ({ judge: j, name: judge.c[0], up: judge.u[0] }));
+  const heads = data.judges.map((judge, j) => ({ judge: j, name: judge.l, up: judge.u[0] }));
   const cases = [];
   const byStudy = new Map();
   for (const study of data.studies) {
@@ -101,7 +101,8 @@
 
   const noteNames = [...new Set(cases.flatMap((item) => Object.keys(item.notes)))];
   const preferred = ["errors", "findings"].find((name) => noteNames.includes(name)) ?? noteNames[0] ?? "";
-  const state = { query: "", system: "", shows: "", order: heads.length > 1 ? "gap" : "file", marks: preferred, page: 0, current: cases[0], found: cases };
+  const FILTERS = ["system", "shows", "kind", "weight", "side"];
+  const state = { query: "", system: "", shows: "", kind: "", weight: "", side: "", finding: "", order: heads.length > 1 ? "gap" : "file", marks: preferred, page: 0, current: cases[0], found: cases };
   const PAGE = 50;
 
   const option = (select, value, text) => { const o = el("option", "", text); o.value = value; select.append(o); };
@@ -113,6 +114,14 @@
   });
   option($("shows"), "unjudged", "not judged");
   for (const head of heads) option($("shows"), `low:${head.judge}`, `worst tenth by ${head.name}`);
+  // Filters by error speak of the judge's own notes; where no judge counts errors they are not shown.
+  const flawed = cases.flatMap((item) => (item.notes[preferred] ?? []).filter((note) => note[5]));
+  option($("kind"), "", "any");
+  for (const [key, title] of data.errors) if (flawed.some((note) => note[5] === key)) option($("kind"), key, title);
+  for (const [value, text] of [["", "any"], ["1", "significant"], ["0", "not significant"]]) option($("weight"), value, text);
+  for (const side of ["", "left", "right", "bilateral"]) option($("side"), side, side || "any");
+  for (const name of [...new Set(flawed.map((note) => note[7]).filter(Boolean))].sort()) option($("findings-list"), name, name);
+  if (!flawed.length) for (const id of ["kind", "weight", "side", "finding"]) $(id).closest("label").hidden = true;
   option($("order"), "file", "as in the file");
   if (heads.length > 1) option($("order"), "gap", "metrics disagree most");
   for (const head of heads) {
@@ -128,6 +137,12 @@
     const notes = item.notes[state?.marks ?? preferred] ?? item.notes[preferred] ?? [];
     return notes.some((note) => note[0] === kind);
   }
+  const fits = (note) => note[5]
+    && (state.kind === "" || note[5] === state.kind)
+    && (state.weight === "" || note[6] === Number(state.weight))
+    && (state.side === "" || note[8].split(" ").includes(state.side))
+    && note[7].includes(state.finding);
+  const asked = () => state.kind || state.weight || state.side || state.finding;
   const show = (value) => value === null ? "–" : Math.abs(value) >= 1000 ? value.toFixed(1) : value.toFixed(3);
 
   function select() {
@@ -135,6 +150,7 @@
     const [what, which] = state.shows.split(":");
     let found = cases.filter((item) => {
       if (state.system !== "" && item.system !== Number(state.system)) return false;
+      if (asked() && !(item.notes[preferred] ?? []).some(fits)) return false;
       if (what === "kind" && !has(item, Number(which))) return false;
       if (what === "unjudged" && !Object.keys(item.reasons).length) return false;
       if (what === "low" && !(item.places[which] !== null && item.places[which] <= 10)) return false;
@@ -142,10 +158,13 @@
     });
     const [order, judge] = state.order.split(":");
     if (order !== "file") {
-      const value = (item) => order === "gap" ? item.gap : (item.places[judge] === null ? null : item.places[judge] * (order === "best" ? 1 : -1));
-      found = found.map((item) => [value(item), item])
-        .sort((a, b) => (b[0] === null ? -1e9 : b[0]) - (a[0] === null ? -1e9 : a[0]) || a[1].n - b[1].n)
-        .map((pair) => pair[1]);
+      // By the value itself, not by its rounded percentile; cases without one come last.
+      const sign = order === "gap" ? 1 : (order === "best" ? 1 : -1) * (heads[judge].up ? 1 : -1);
+      const value = (item) => order === "gap" ? item.gap : item.values[judge][0];
+      const key = (item) => { const v = value(item); return v === null ? -Infinity : v * sign; };
+      const sortable = found.map((item) => [key(item), item]);
+      sortable.sort((a, b) => (a[0] === b[0] ? a[1].n - b[1].n : b[0] > a[0] ? 1 : -1));
+      found = sortable.map((pair) => pair[1]);
     }
     state.found = found;
     state.page = Math.max(0, Math.floor(found.indexOf(state.current) / PAGE));
@@ -244,7 +263,7 @@
       radgaugeViewer.mount(frame, pictures[item.study.i]);
       out.push(frame);
     }
-    const moved = Object.values(item.notes).flat().find((note) => note[5]);
+    const moved = Object.values(item.notes).flat().find((note) => note[9]);
     if (moved && item.text !== null) {
       const line = el("p", "moved");
       line.append(el("b", "", "Moved the score most: "), el("q", "", item.text.slice(moved[3][0], moved[3][1]).trim()), ` (${moved[1]})`);
@@ -325,7 +344,9 @@
   }
   function scoreRow(item, judge, j) {
     const row = el("div", "score");
-    row.append(el("span", "", `${judge.c[0]} ${judge.u[0] ? "↑" : "↓"}`), el("span", "v", show(item.values[j][0])));
+    const label = el("span", "", `${judge.l} ${judge.u[0] ? "↑" : "↓"}`);
+    label.title = judge.c[0];
+    row.append(label, el("span", "v", show(item.values[j][0])));
     if (item.reasons[j] !== undefined) {
       const why = el("span", "small", `not judged: ${data.reasons[item.reasons[j]]}`);
       row.append(why);
@@ -345,16 +366,30 @@
     if (judge.c.length > 1) {
       const more = el("details");
       more.append(el("summary", "", `${judge.c.length} outputs`));
-      more.append(el("span", "small", judge.c.map((name, c) => `${name} ${show(item.values[j][c])}`).join(" · ")));
+      // Categories without an error, and outputs without a value, only take room.
+      const told = judge.c.map((name, c) => [name, item.values[j][c]]).filter(([, value], c) => c === 0 || (value !== 0 && value !== null));
+      more.append(el("span", "small", told.map(([name, value]) => `${name} ${show(value)}`).join(" · ")));
+      const folded = judge.c.length - told.length;
+      if (folded) more.append(el("span", "small", ` · ${folded} more are 0 or have no value`));
       below.append(more);
     }
     if (below.children.length) row.append(below);
     return row;
   }
 
-  function go(item, { focus = false, scroll = false } = {}) {
+  // The address names the case, so that a link to it can be sent.
+  const address = (item) => `#case=${encodeURIComponent(item.study.i)}&system=${encodeURIComponent(data.systems[item.system])}`;
+  const addressed = () => {
+    if (!location.hash.startsWith("#case=")) return undefined;
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    return cases.find((item) => item.study.i === wanted.get("case") && data.systems[item.system] === (wanted.get("system") ?? data.systems[item.system]));
+  };
+  const narrow = matchMedia("(max-width: 860px)");
+  function go(item, { focus = false, scroll = false, keep = true } = {}) {
     if (!item) return;
     state.current = item;
+    document.body.dataset.case = item.study.i;
+    if (keep) { try { history.replaceState(null, "", address(item)); } catch { /* some viewers forbid it */ } }
     const place = state.found.indexOf(item);
     if (place >= 0 && Math.floor(place / PAGE) !== state.page) {
       state.page = Math.floor(place / PAGE);
@@ -379,7 +414,8 @@
   };
 
   $("search").addEventListener("input", (event) => refresh("query", event.target.value));
-  for (const key of ["system", "shows", "order", "marks"]) {
+  $("finding").addEventListener("input", (event) => refresh("finding", event.target.value.trim().toLowerCase()));
+  for (const key of [...FILTERS, "order", "marks"]) {
     $(key).addEventListener("change", (event) => {
       refresh(key, event.target.value);
       if (key === "order" && state.found.length) { state.page = 0; drawList(); go(state.found[0]); }
@@ -389,7 +425,9 @@
   $("next").addEventListener("click", () => { state.page += 1; drawList(); $("list").scrollTop = 0; });
   $("list").addEventListener("click", (event) => {
     const li = event.target.closest("li[data-n]");
-    if (li) go(cases[li.dataset.n]);
+    if (!li) return;
+    go(cases[li.dataset.n]);
+    if (narrow.matches) $("detail").scrollIntoView({ block: "start" });
   });
   $("detail").addEventListener("click", (event) => {
     const button = event.target.closest("[data-goto]");
@@ -399,14 +437,17 @@
     const link = event.target.closest("[data-case]");
     if (!link) return;
     event.preventDefault();
-    const item = cases[link.dataset.case];
+    open(cases[link.dataset.case]);
+  });
+  function open(item) {
+    if (!item) return;
     if (!state.found.includes(item)) {
-      for (const key of ["query", "system", "shows"]) state[key] = "";
-      $("search").value = ""; $("system").value = ""; $("shows").value = "";
+      for (const key of ["query", "finding", ...FILTERS]) { state[key] = ""; $(key === "query" ? "search" : key).value = ""; }
       select();
     }
     go(item, { focus: true, scroll: true });
-  });
+  }
+  addEventListener("hashchange", () => open(addressed()));
   const help = () => ($("keys").open ? $("keys").close() : $("keys").showModal());
   $("help").addEventListener("click", help);
 
@@ -445,6 +486,7 @@
   state.page = 0;
   drawList();
   draw();
+  open(addressed());
   document.body.dataset.ready = "yes";
   }
 })();

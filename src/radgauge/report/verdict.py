@@ -1,0 +1,443 @@
+"""The first screen in words: which system is better, by how much, whether it could be chance, and what to doubt.
+
+The answer rests on the metrics that deserve trust: those that radiologists' judgments of the same cases support,
+or, without such judgments, those whose measured agreement is clearly above none (`show/data/agreement.json`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from radgauge.cases import Case, Key
+from radgauge.choices import Correction
+from radgauge.error_categories import CATEGORIES, ErrorCategory
+from radgauge.errors import InputError
+from radgauge.metric import Explanation
+from radgauge.reading import Readings
+from radgauge.scores import Results, Scores
+from radgauge.show.metric_names import MetricName, metric_name
+from radgauge.show.wording import interval, number, p_value, share, signed
+from radgauge.stats.proportions import wilson_interval
+from radgauge.stats.resample import FEW
+from radgauge.stats.resampling import Resampling
+from radgauge.studies.agreement import Alignment
+from radgauge.studies.baselines import FREQUENT, TEMPLATE
+from radgauge.studies.compare import SystemComparison, compare
+
+TRUSTED = 0.1
+"""Lower end of the interval of a metric's agreement above which it deserves trust."""
+
+ALPHA = 0.05
+COMMON = 3
+"""Kinds of error that are shown per system."""
+
+CONSTANT = (TEMPLATE, FREQUENT)
+
+
+@dataclass(frozen=True, slots=True)
+class CommonError:
+    """A kind of error that a system makes often.
+
+    Attributes:
+        title: The kind.
+        share: Share of the judged reports with a clinically significant error of this kind.
+        example: What the judge says about one of them; "" without texts.
+        case: Number of that case in the browser, -1 if it is not there.
+        study: Its id.
+    """
+
+    title: str
+    share: float
+    example: str = ""
+    case: int = -1
+    study: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFacts:
+    """What the first screen says of one system.
+
+    Attributes:
+        system: Its name.
+        judged: Reports behind the shares.
+        significant: Share of reports with a clinically significant error; NaN if nobody counted errors.
+        low: Lower end of its Wilson interval.
+        high: Upper end.
+        recall: Share of the references' significant findings that are reported; NaN if unknown.
+        false_alarms: Invented significant findings per normal study; NaN if unknown.
+        common: Its commonest kinds of significant error.
+    """
+
+    system: str
+    judged: int
+    significant: float
+    low: float
+    high: float
+    recall: float
+    false_alarms: float
+    common: tuple[CommonError, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The first screen.
+
+    Attributes:
+        answer: The answer in one sentence.
+        reasons: By how much, on how many metrics, chance.
+        systems: Facts by system, the best first.
+        judged: What could not be judged.
+        confidence: How sure the judge of errors is; "" if it is not there.
+        warnings: What to doubt.
+    """
+
+    answer: str
+    reasons: tuple[str, ...]
+    systems: tuple[SystemFacts, ...]
+    judged: str
+    confidence: str
+    warnings: tuple[str, ...]
+
+
+def build_verdict(
+    results: Results,
+    *,
+    cases: Sequence[Case],
+    alignment: Alignment | None,
+    places: Mapping[Key, int],
+    reading: Readings,
+    correction: Correction,
+    permutations: int,
+    resampling: Resampling,
+    collapsed: Sequence[str] = (),
+) -> Verdict:
+    """Put the results into words.
+
+    Args:
+        results: All scores.
+        cases: Their texts, for examples and duplicates.
+        alignment: Agreement with radiologists on these cases, if they judged.
+        places: Numbers of the cases in the browser.
+        reading: For the examples.
+        correction: Of the p values.
+        permutations: Of the tests.
+        resampling: Of the intervals.
+        collapsed: Sentences on systems that write the same for everyone.
+    """
+    systems = list(dict.fromkeys(system for _, system in results.keys_of_cases))
+    trusted = trusted_columns(results, alignment)
+    leading = verdict_judge(results, alignment)
+    order = _ranking(leading, systems)
+    answer, reasons, warnings = _answer(
+        results, order, leading, trusted, alignment, correction, permutations, resampling
+    )
+    counts = _error_judge(results)
+    facts = tuple(_facts(counts, system, cases, places, reading) for system in order) if counts is not None else ()
+    few = len({study for study, _ in results.keys_of_cases})
+    if few < FEW:
+        studies = f"{few} {'study' if few == 1 else 'studies'}"
+        warnings.append(f"Only {studies}: with fewer than {FEW}, intervals can cover less than they say.")
+    if order and order[0] in CONSTANT and len(order) > 1:
+        warnings.append(
+            f"The constant report “{order[0]}” comes out first: no system here beats writing the same for all. "
+            "Look at the significant findings that are reported, not at averages."
+        )
+    return Verdict(
+        answer,
+        tuple(reasons),
+        facts,
+        _judged(results),
+        _confidence(counts),
+        (*warnings, *(sentence[:1].upper() + sentence[1:] + "." for sentence in collapsed), *_duplicates(cases)),
+    )
+
+
+def trusted_columns(results: Results, alignment: Alignment | None) -> list[str]:
+    """Headlines that deserve trust, the most trusted first."""
+    agreed: dict[str, tuple[float, float]] = {}
+    for scores in results.values():
+        column = scores.columns[0]
+        if alignment is None:
+            known = metric_name(column)
+            if known.tau is not None and known.low is not None:
+                agreed[column] = (known.tau, known.low)
+            continue
+        target = alignment.lines[0].target
+        for line in alignment.lines:
+            if (line.column, line.target, line.rater) == (column, target, "mean"):
+                found = line.correlation.interval
+                agreed[column] = (found.value, found.low)
+    good = [column for column, (_, low) in agreed.items() if low > TRUSTED]
+    return sorted(good, key=lambda column: -agreed[column][0])
+
+
+def verdict_judge(results: Results, alignment: Alignment | None) -> Scores:
+    """The judge that the order of the systems rests on: the most trusted, or else the first."""
+    trusted = trusted_columns(results, alignment)
+    by_column = {scores.columns[0]: scores for scores in results.values()}
+    return by_column[trusted[0]] if trusted else next(iter(by_column.values()))
+
+
+def _ranking(scores: Scores, systems: Sequence[str]) -> list[str]:
+    """Systems by their corpus value, the best first; those without a value last."""
+    from radgauge.metric import sums
+
+    def value(system: str) -> float:
+        own = scores.of_system(system)
+        found = float(scores.corpus_scores(*sums(own.rows))[0])
+        worst = -math.inf
+        return worst if math.isnan(found) else found if scores.higher_is_better else -found
+
+    return sorted(systems, key=lambda system: -value(system))
+
+
+def _answer(
+    results: Results,
+    order: Sequence[str],
+    leading: Scores,
+    trusted: Sequence[str],
+    alignment: Alignment | None,
+    correction: Correction,
+    permutations: int,
+    resampling: Resampling,
+) -> tuple[str, list[str], list[str]]:
+    name = metric_name(leading.columns[0])
+    if len(order) < 2:
+        return f"One system, {order[0]}: there is nothing to compare it with.", [], _doubt(trusted, name)
+    best, second = order[0], order[1]
+    try:
+        lines = compare(
+            results,
+            baseline=second,
+            systems=[best, second],
+            correction=correction,
+            permutations=permutations,
+            resampling=resampling.at_least(1),
+        )
+    except InputError as error:
+        return f"{best} and {second} cannot be compared: {error}.", [], []
+    heads = {scores.columns[0] for scores in results.values()}
+    shown = {line.column: line for line in lines if line.column in heads}
+    main = shown[leading.columns[0]]
+    others = f" of {len(order)} systems" if len(order) > 2 else ""
+    by = f"{name.name} {signed(main.result.difference.value)}"
+    if _chance(main):
+        answer = (
+            f"{best} and {second} cannot be told apart{' at the top' + others if others else ''}: the difference "
+            f"in {name.name} could be chance."
+        )
+    else:
+        answer = f"{best} is better than {second}{', the next best' + others if others else ''}: {by}."
+    reasons = [_by_how_much(main, name), *_votes(shown, trusted, best)]
+    warnings = _doubt(trusted, name)
+    against = [line for line in shown.values() if not _chance(line) and line.result.better == "b"]
+    warnings += _contradictions(against, trusted, name, alignment)
+    return answer, reasons, warnings
+
+
+def _doubt(trusted: Sequence[str], name: MetricName) -> list[str]:
+    if trusted:
+        return []
+    return [
+        f"No metric of this report is known to follow radiologists; {name.name} decides here for want of a better "
+        "one. Score with errors too."
+    ]
+
+
+def _contradictions(
+    against: Sequence[SystemComparison], trusted: Sequence[str], ours: MetricName, alignment: Alignment | None
+) -> list[str]:
+    """Metrics that put the second system first beyond chance, and which to believe."""
+    warnings = []
+    rivals = [metric_name(line.column) for line in against if line.column in trusted]
+    others = [metric_name(line.column) for line in against if line.column not in trusted]
+    if rivals:
+        warnings.append(
+            f"{_listed(rivals)} {_say(rivals)} the opposite and {'deserves' if len(rivals) == 1 else 'deserve'} "
+            "trust too: read the cases on which they disagree before deciding."
+        )
+    if others:
+        why = "it agrees better with the radiologists of this report"
+        if alignment is None:
+            known = [name.tau for name in others if name.tau is not None]
+            best = f", theirs {max(known):.2f} at most" if known else ""
+            why = f"its agreement with raters was measured as {ours.agreement}{best}"
+        warnings.append(f"{_listed(others)} {_say(others)} the opposite. Believe {ours.name}: {why}.")
+    return warnings
+
+
+def _listed(names: Sequence[MetricName]) -> str:
+    words = [name.name for name in names]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _say(names: Sequence[MetricName]) -> str:
+    return "says" if len(names) == 1 else "say"
+
+
+def _by_how_much(line: SystemComparison, name: MetricName) -> str:
+    found = line.result
+    gap = found.difference
+    chance = "such a difference would not be rare if both were equally good" if _chance(line) else "hardly chance"
+    return (
+        f"{name.name}: {line.system} {number(found.value_a)}, {line.baseline} {number(found.value_b)}, difference "
+        f"{signed(gap.value)} {interval(gap.low, gap.high)} on {found.n} studies that both have; "
+        f"p {p_value(_p(line))}: {chance}."
+    )
+
+
+def _votes(shown: Mapping[str, SystemComparison], trusted: Sequence[str], best: str) -> list[str]:
+    """How many of the metrics that deserve trust say the same."""
+    asked = [shown[column] for column in trusted if column in shown]
+    if not asked:
+        return []
+    sure = [line for line in asked if not _chance(line) and line.result.better == "a"]
+    unsure = [line for line in asked if _chance(line)]
+    against = len(asked) - len(sure) - len(unsure)
+    names = ", ".join(metric_name(line.column).name for line in asked)
+    metrics = "metric that deserves" if len(asked) == 1 else "metrics that deserve"
+    said = (
+        f"{len(sure)} of {len(asked)} {metrics} trust ({names}) {'puts' if len(sure) == 1 else 'put'} {best} first"
+    )
+    said += f", {len(unsure)} cannot tell" if unsure else ""
+    return [said + (f", {against} {'says' if against == 1 else 'say'} the opposite." if against else ".")]
+
+
+def _p(line: SystemComparison) -> float:
+    return line.result.p if line.result.p_adjusted is None else line.result.p_adjusted
+
+
+def _chance(line: SystemComparison) -> bool:
+    return not _p(line) < ALPHA
+
+
+def _error_judge(results: Results) -> Scores | None:
+    for scores in results.values():
+        if "errors_significant" in scores.columns:
+            return scores
+    return None
+
+
+def _facts(
+    counts: Scores, system: str, cases: Sequence[Case], places: Mapping[Key, int], reading: Readings
+) -> SystemFacts:
+    own = counts.of_system(system)
+    serious = own.column("errors_significant")
+    judged = serious[~np.isnan(serious)]
+    hits, total = int((judged > 0).sum()), len(judged)
+    low, high = wilson_interval(hits, total) if total else (math.nan, math.nan)
+    return SystemFacts(
+        system,
+        total,
+        hits / total if total else math.nan,
+        low,
+        high,
+        _corpus(own, "errors_recall"),
+        _corpus(own, "errors_false_alarms"),
+        tuple(_common(own, total, cases, places, reading)),
+    )
+
+
+def _corpus(scores: Scores, column: str) -> float:
+    from radgauge.metric import sums
+
+    if column not in scores.columns:
+        return math.nan
+    return float(scores.corpus_scores(*sums(scores.rows))[scores.columns.index(column)])
+
+
+def _common(
+    own: Scores, total: int, cases: Sequence[Case], places: Mapping[Key, int], reading: Readings
+) -> list[CommonError]:
+    found = []
+    texts = {case.key: case for case in cases}
+    for category in CATEGORIES:
+        column = f"errors_{category.key}_significant"
+        if column not in own.columns or not total:
+            continue
+        counts = own.column(column)
+        if hits := int((counts > 0).sum()):
+            found.append((hits, category, counts))
+    found.sort(key=lambda each: (-each[0], each[1].number))
+    common = []
+    for hits, category, counts in found[:COMMON]:
+        example, key = _example(own, category, counts, texts, places, reading)
+        common.append(
+            CommonError(
+                category.title, hits / total, example, places.get(key, -1) if key else -1, key[0] if key else ""
+            )
+        )
+    return common
+
+
+def _example(
+    own: Scores,
+    category: ErrorCategory,
+    counts: np.ndarray,
+    texts: Mapping[Key, Case],
+    places: Mapping[Key, int],
+    reading: Readings,
+) -> tuple[str, Key | None]:
+    """What the judge says of a typical case: the one with the fewest other errors that the browser has."""
+    if own.metric is None:
+        return "", None
+    total = own.column("errors_total")
+    rows = [row for row in np.argsort(total, kind="stable").tolist() if counts[row] > 0]
+    rows.sort(key=lambda row: own.keys[row] not in places)
+    for row in rows[:COMMON]:
+        key = own.keys[row]
+        case = texts.get(key)
+        if case is None:
+            continue
+        told: Explanation | None = own.metric.explain(case.with_real_references(), reading=reading)
+        for note in told.notes if told is not None else ():
+            if note.data.get("category_key") == category.key and note.data.get("significant"):
+                return note.text.rsplit(" (", 1)[0] + ".", key
+    return "", None
+
+
+def _judged(results: Results) -> str:
+    parts = []
+    for scores in results.values():
+        if scores.reasons:
+            reasons = Counter(scores.reasons.values()).most_common(1)[0][0]
+            name = metric_name(scores.columns[0]).name
+            parts.append(f"{name} could not judge {len(scores.reasons)} of {len(scores.keys)} ({reasons})")
+    if not parts:
+        return "Every metric judged every report."
+    more = f"; {len(parts) - 3} more under Methods" if len(parts) > 3 else ""
+    return "; ".join(parts[:3]) + more + ". They are left out, never counted as bad."
+
+
+def _confidence(counts: Scores | None) -> str:
+    if counts is None or "errors_coverage" not in counts.columns:
+        return ""
+    covered, low = counts.column("errors_coverage"), counts.column("errors_low_confidence")
+    if np.isnan(covered).all():
+        return ""
+    unsure = int((low == 1).sum())
+    return (
+        f"The judge of errors understood {share(float(np.nanmean(covered)), 0)} of the content words; {unsure} of "
+        f"{int((~np.isnan(covered)).sum())} reports are judged with low confidence."
+    )
+
+
+def _duplicates(cases: Sequence[Case]) -> list[str]:
+    """Studies whose reference stands word for word at another study too."""
+    first: dict[str, str] = {}
+    for case in cases:
+        if case.references:
+            first.setdefault(case.id, " ".join(case.references[0].split()).casefold())
+    repeated = Counter(text for text in first.values() if text)
+    copies = sum(count for count in repeated.values() if count > 1)
+    if len(first) < FEW or copies <= len(first) / 4:
+        return []
+    return [
+        f"{copies} of {len(first)} studies share their reference word for word with another one: averages say "
+        "more about these few texts than the number of studies suggests."
+    ]
