@@ -1,7 +1,7 @@
 """Agreement of every embedded text metric with the ratings of the held-out pairs.
 
-`python benchmarks/agreement_by_metric.py` prints Kendall tau-b with an interval by resampling studies. `--write` keeps
-the figures where the report finds them, for its tooltips and for its choice of the metrics to believe;
+`python benchmarks/agreement_by_metric.py` prints Kendall tau-b with an interval by resampling studies. `--write`
+keeps the figures where the report finds them, for its tooltips and for its choice of the metrics to believe;
 `tests/show/test_metric_names.py` fails when they drift.
 """
 
