@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from radgauge.cases import Case
 from radgauge.choices import Correction
@@ -13,7 +13,6 @@ from radgauge.io.judgments import Judgments
 from radgauge.reading import Readings
 from radgauge.report import radiologists as people
 from radgauge.report import sections as s
-from radgauge.report.appendix import WorstCase, worst_cases
 from radgauge.report.browser_data import BrowserData, browser_data
 from radgauge.report.methods import methods_text, not_judged_rows, source_rows
 from radgauge.report.pictures import LONGEST, PagePictures, page_pictures
@@ -28,8 +27,10 @@ from radgauge.stats.resampling import Resampling
 from radgauge.studies.agreement import Alignment, align
 from radgauge.studies.compare import SystemComparison, compare
 from radgauge.studies.failure_modes import failure_modes
-from radgauge.studies.releases import compare_releases
 from radgauge.studies.summary import summarise
+
+if TYPE_CHECKING:
+    from radgauge.report.appendix import WorstCase
 
 MOST_CASES = 2400
 FINE = 60
@@ -191,6 +192,8 @@ def build_report(
         longest=picture_size,
     )
     if before is not None:
+        from radgauge.studies.releases import compare_releases
+
         changed = compare_releases(
             results, before, correction=correction, permutations=permutations, resampling=how.at_least(1)
         )
@@ -237,6 +240,12 @@ def build_report(
             tables[human[0].key] = human[0]
             add("errors", human[1])
     add("distributions", *s.distributions(results))
+    worst: tuple[WorstCase, ...] = ()
+    if appendix:
+        from radgauge.report.appendix import worst_cases
+
+        leading = verdict_judge(results, alignment)
+        worst = worst_cases(results, leading, cases=texts, most=appendix, reading=shared)
     verdict = build_verdict(
         results,
         cases=texts,
@@ -280,9 +289,7 @@ def build_report(
         notes=(*notes, *(head.get("input") or {}).get("warnings", ())),
         agreements=_agreements(alignment),
         verdict=verdict,
-        appendix=worst_cases(
-            results, verdict_judge(results, alignment), cases=texts, most=appendix, reading=shared
-        ),
+        appendix=worst,
         columns=tuple(metric_name(column) for column in metrics),
         about={"seed": str(how.seed), "level": f"{100 * how.level:.3g} %", "correction": correction},
         pictures=pictures,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from radgauge.cases import Key
 from radgauge.io.judgments import Judgments
 from radgauge.scores import Results
+from radgauge.show.metric_names import metric_name
 from radgauge.show.plots import scatter
 from radgauge.show.svg import Plot
 from radgauge.show.tables import Cell, Column, Row, Table, Value, bounded, table
@@ -28,7 +29,7 @@ def radiologist_table(found: Alignment) -> Table:
     clusters = {each.name: each.cluster for each in found.ranking.judges} if found.ranking else {}
     rows, records = [], []
     for column in columns:
-        row: list[Value] = [column]
+        row: list[Value] = [Cell(metric_name(column).name, value=column, hint=f"column {column}")]
         for target in targets:
             line = lines[column, target]
             got = line.correlation.interval
@@ -74,7 +75,14 @@ def pairs_table(found: Alignment) -> Table | None:
         gap, test = pair.difference.interval, pair.tests[0]
         name = test.found.method if test.found is not None else "–"
         rows.append(
-            (pair.first, pair.second, bounded(gap, signed), pair.p_adjusted, test.r_between, test.p_adjusted)
+            (
+                metric_name(pair.first).name,
+                metric_name(pair.second).name,
+                bounded(gap, signed),
+                pair.p_adjusted,
+                test.r_between,
+                test.p_adjusted,
+            )
         )
         records.append(
             {
@@ -168,9 +176,9 @@ def scatter_plots(
             scatter(
                 points,
                 key=f"radiologists-{column}",
-                title=column,
+                title=metric_name(column).name,
                 note=f"{name} {sign} {number(got.value)} {wide}, n = {got.interval.n}",
-                x_label=f"{column} {arrow(scores.higher_is_better)}",
+                x_label=f"{metric_name(column).name} {arrow(scores.higher_is_better)}",
                 y_label=f"{TARGETS.get(target, target)} {arrow(target == 'rating')}",
             )
         )

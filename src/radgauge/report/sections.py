@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,10 @@ from radgauge.show.svg import Plot
 from radgauge.show.tables import Cell, Column, Row, Table, Value, bounded, table
 from radgauge.show.wording import arrow, number, p_value, signed
 from radgauge.studies.compare import SystemComparison
-from radgauge.studies.releases import Releases
 from radgauge.studies.summary import Summary
+
+if TYPE_CHECKING:
+    from radgauge.studies.releases import Releases
 
 
 def named(column: str, higher_is_better: bool, limits: tuple[float, float] | None = None) -> Cell:
@@ -218,7 +220,7 @@ def distributions(results: Results) -> list[Plot]:
             distribution(
                 groups,
                 key=f"distribution-{scores.columns[0]}",
-                title=scores.columns[0],
+                title=metric_name(scores.columns[0]).name,
                 note="higher is better" if scores.higher_is_better else "lower is better",
             )
         )
@@ -231,22 +233,26 @@ def correlation_section(results: Results) -> tuple[Table, Plot] | None:
     if len(names) < 2:
         return None
     values = metric_correlations(results)
-    rows: list[Row] = [(name, *map(float, values[i])) for i, name in enumerate(names)]
     records = tuple(
         {"metric": names[i], "other": names[j], "kendall_b": float(values[i, j])}
         for i in range(len(names))
         for j in range(len(names))
     )
     title = "Agreement of the metrics with each other, Kendall τ-b over single cases"
-    heads = [Column(name, format=_two) for name in names]
+    shown = [metric_name(name).name for name in names]
+    heads = [Column(name, format=_two) for name in shown]
+    rows: list[Row] = [(name, *map(float, values[i])) for i, name in enumerate(shown)]
     made = table("metric", *heads, key="correlations", title=title, rows=rows, records=records)
-    return made, heat_map(names, values, key="correlations", title=title)
+    return made, heat_map(shown, values, key="correlations", title=title)
 
 
 def error_section(counts: Scores, *, key: str, who: str) -> tuple[Table, Plot] | None:
     """Mean errors per report by category and system, if these scores hold error counts."""
     asked = [c for c in CATEGORIES if f"errors_{c.key}" in counts.columns]
     asked = [c for c in asked if not np.isnan(counts.column(f"errors_{c.key}")).all()]
+    some = [c for c in asked if np.nanmax(counts.column(f"errors_{c.key}")) > 0]
+    none = len(asked) - len(some)
+    asked = some
     if not asked:
         return None
     means = {}
@@ -272,6 +278,8 @@ def error_section(counts: Scores, *, key: str, who: str) -> tuple[Table, Plot] |
             records.append({"category": category.key, "system": system, "mean": every, "significant": worst})
         rows.append(cells)
     title = f"Errors per report {who}"
+    if none:
+        title += f"; {none} {'kind' if none == 1 else 'kinds'} without any not shown"
     more = f"{title}, in parentheses the clinically significant ones"
     made = table("error", *systems, key=key, title=more, rows=rows, records=records)
     return made, category_bars(systems, titles, means=means, key=key, title=title)
@@ -293,8 +301,8 @@ def disagreement_table(found: Sequence[Disagreement], places: Mapping[Key, int])
             (
                 Cell(study, case=places.get(each.key, -1)),
                 system,
-                Cell(each.high[0], f"better than {each.high[1]:.0f} %"),
-                Cell(each.low[0], f"better than {each.low[1]:.0f} %"),
+                Cell(metric_name(each.high[0]).name, f"better than {each.high[1]:.0f} %"),
+                Cell(metric_name(each.low[0]).name, f"better than {each.low[1]:.0f} %"),
                 Cell("", plot=picture),
                 each.gap,
             )

@@ -26,7 +26,6 @@ from radgauge.stats.proportions import wilson_interval
 from radgauge.stats.resample import FEW
 from radgauge.stats.resampling import Resampling
 from radgauge.studies.agreement import Alignment
-from radgauge.studies.baselines import FREQUENT, TEMPLATE
 from radgauge.studies.compare import SystemComparison, compare
 
 TRUSTED = 0.1
@@ -35,8 +34,6 @@ TRUSTED = 0.1
 ALPHA = 0.05
 COMMON = 3
 """Kinds of error that are shown per system."""
-
-CONSTANT = (TEMPLATE, FREQUENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,7 @@ def build_verdict(
     if few < FEW:
         studies = f"{few} {'study' if few == 1 else 'studies'}"
         warnings.append(f"Only {studies}: with fewer than {FEW}, intervals can cover less than they say.")
-    if order and order[0] in CONSTANT and len(order) > 1:
+    if order and len(order) > 1 and _constant(order[0]):
         warnings.append(
             f"The constant report “{order[0]}” comes out first: no system here beats writing the same for all. "
             "Look at the significant findings that are reported, not at averages."
@@ -155,6 +152,13 @@ def build_verdict(
         _confidence(counts),
         (*warnings, *(sentence[:1].upper() + sentence[1:] + "." for sentence in collapsed), *_duplicates(cases)),
     )
+
+
+def _constant(system: str) -> bool:
+    """Whether it is one of the baselines that write the same for everyone."""
+    from radgauge.studies.baselines import FREQUENT, TEMPLATE
+
+    return system in (TEMPLATE, FREQUENT)
 
 
 def trusted_columns(results: Results, alignment: Alignment | None) -> list[str]:
