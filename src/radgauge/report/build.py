@@ -26,7 +26,6 @@ from radgauge.show.tables import Table
 from radgauge.stats.resampling import Resampling
 from radgauge.studies.agreement import Alignment, align
 from radgauge.studies.compare import SystemComparison, compare
-from radgauge.studies.failure_modes import failure_modes
 from radgauge.studies.summary import summarise
 
 if TYPE_CHECKING:
@@ -220,6 +219,8 @@ def build_report(
         if (pairs := people.pairs_table(alignment)) is not None:
             tables["pairs"] = pairs
         if judgments.errors and len({case.system for case in judgments.cases}) > 1:
+            from radgauge.studies.failure_modes import failure_modes
+
             try:
                 tables["failure_modes"] = people.failure_table(failure_modes(judgments))
             except InputError as error:  # groups on different studies: the rest of the report stands

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from radgauge.cases import Key
 from radgauge.io.judgments import Judgments
@@ -14,7 +15,9 @@ from radgauge.show.svg import Plot
 from radgauge.show.tables import Cell, Column, Row, Table, Value, bounded, table
 from radgauge.show.wording import arrow, interval, number, p_value, share, signed
 from radgauge.studies.agreement import Alignment
-from radgauge.studies.failure_modes import FailureModes
+
+if TYPE_CHECKING:
+    from radgauge.studies.failure_modes import FailureModes
 
 TARGETS = {"rating": "rating", "total": "errors", "significant": "significant errors"}
 KINDS = {"kendall_b": "Kendall τ-b", "kendall_c": "Kendall τ-c", "spearman": "Spearman ρ", "pearson": "Pearson r"}
