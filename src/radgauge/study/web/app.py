@@ -1,0 +1,382 @@
+"""The application: who may see what, and the requests of the rater's page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from radgauge.errors import InputError
+from radgauge.study.people import Person
+from radgauge.study.state import Refused
+from radgauge.study.store import Action, CaseView, Stale, Store
+from radgauge.study.web import organiser
+from radgauge.study.web.access import Access
+from radgauge.study.web.pages import CANNOT_JUDGE, message, page, static_file
+from radgauge.study.web.pictures import picture_records, picture_response
+from radgauge.study.web.said import answers_in_words, feedback_in_words
+from radgauge.web.headers import AllowedHosts, SecurityHeaders
+from radgauge.web.limits import BodyLimit, RateLimit, RateLimiter, client_address, too_many
+from radgauge.web.server import Place as Listening
+from radgauge.web.sessions import Session
+
+LARGEST_BODY = 64 * 1024
+NO_LINK = "Please open the link that you were sent. It may have expired or been withdrawn: ask who runs the study."
+_LIST_CHANGES = {"submit", "reopen", "undo", "cannot_judge", "can_judge"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Requests that one visitor may send: at once, and per second on average."""
+
+    burst: int = 300
+    per_second: float = 40.0
+    joins: int = 20
+    joins_per_second: float = 0.2
+
+
+def create_app(store: Store, *, place: Listening | None = None, limits: Limits | None = None) -> Starlette:
+    """The application of a study.
+
+    Args:
+        store: The study; it stays open as long as the application.
+        place: Where it is served: decides on host names and on cookies for HTTPS.
+        limits: On the number of requests.
+    """
+    place, limits = place or Listening(), limits or Limits()
+    access = Access(store, place.https)
+    app = Starlette(
+        routes=[
+            Route("/", _home),
+            Route("/join", _join_page),
+            Route("/join", _join, methods=["POST"]),
+            Route("/leave", _leave, methods=["POST"]),
+            Route("/start", _start),
+            Route("/ready", _ready, methods=["POST"]),
+            Route("/done", _done),
+            Route("/case/{key}", _case_page),
+            Route("/api/study", _study),
+            Route("/api/cases/{key}", _case),
+            Route("/api/cases/{key}/actions", _act, methods=["POST"]),
+            Route("/api/cases/{key}/images/{number:int}", _image),
+            Route("/static/{name}", static_file),
+            *organiser.routes(),
+        ],
+        middleware=[
+            Middleware(SecurityHeaders, https=place.https),
+            Middleware(AllowedHosts, names=place.host_names),
+            Middleware(
+                RateLimit,
+                limiter=RateLimiter(per_second=limits.per_second, burst=limits.burst),
+                visitor=access.visitor,
+            ),
+            Middleware(BodyLimit, largest=LARGEST_BODY),
+        ],
+        exception_handlers={404: _not_found, InputError: _unavailable},
+    )
+    app.state.store, app.state.access = store, access
+    app.state.joins = RateLimiter(per_second=limits.joins_per_second, burst=limits.joins)
+    return app
+
+
+def _title(request: Request) -> str:
+    return str(request.app.state.store.about["title"])
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": "there is no such thing here"}, status_code=404)
+    return message(_title(request), "There is no such page", text=NO_LINK, code=404)
+
+
+async def _unavailable(request: Request, error: Exception) -> Response:
+    """The file of the study cannot be read or written now: the page keeps what it has and tries again."""
+    return JSONResponse({"error": str(error)}, status_code=503)
+
+
+# Coming in
+
+
+def _home(request: Request) -> Response:
+    access: Access = request.app.state.access
+    if access.rater(request) is not None:
+        return RedirectResponse("/start", status_code=303)
+    if access.organiser(request) is not None:
+        return RedirectResponse("/organiser", status_code=303)
+    return message(_title(request), _title(request), text=NO_LINK, code=401)
+
+
+def _join_page(request: Request) -> Response:
+    return page("join", title=_title(request))
+
+
+async def _join(request: Request) -> Response:
+    wait = request.app.state.joins.wait(client_address(request.scope))
+    if wait:
+        return too_many(wait)
+    said = await _body(request)
+    if said is None or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        return JSONResponse({"error": "this is not a request of our page"}, status_code=400)
+    token = said.get("token")
+    person = await run_in_threadpool(request.app.state.store.person_of_token, token) if token else None
+    if person is None:
+        return JSONResponse({"error": NO_LINK}, status_code=401)
+    access: Access = request.app.state.access
+    answer = JSONResponse({"to": "/organiser" if person.role == "organiser" else "/start"})
+    access.sessions(person.role).start(answer, str(token))
+    return answer
+
+
+async def _leave(request: Request) -> Response:
+    access: Access = request.app.state.access
+    for sessions in (access.raters, access.organisers):
+        session = sessions.read(request)
+        if session is not None and sessions.is_own(request, session):
+            answer = JSONResponse({"to": "/"})
+            sessions.end(answer)
+            return answer
+    return JSONResponse({"error": "nobody is signed in"}, status_code=401)
+
+
+# Pages of a rater
+
+
+def _needs_rater(work: Callable[[Request, Person, Session], Response]) -> Callable[[Request], Response]:
+    def checked(request: Request) -> Response:
+        found = request.app.state.access.rater(request)
+        return work(request, *found) if found is not None else RedirectResponse("/", status_code=303)
+
+    return checked
+
+
+def _kinds(store: Store) -> dict[str, bool]:
+    """What the list of keys has to mention."""
+    asked = store.design.fields
+    return {
+        "marks": any(each.kind == "marks" for each in asked),
+        "missing": any(each.kind == "missing" for each in asked),
+        "counts": any(each.kind == "counts" for each in asked),
+        "images": store.design.show_images,
+        "assistance": store.about.get("assistance", "none") != "none",
+        "several": True,
+    }
+
+
+@_needs_rater
+def _start(request: Request, person: Person, session: Session) -> Response:
+    store: Store = request.app.state.store
+    places = store.places(person.id)
+    real = sum(not each.training for each in places)
+    practice = len(places) - real
+    count = f"{real} case{'s' * (real != 1)}"
+    if practice:
+        count += f", after {practice} practice case{'s' * (practice != 1)} with feedback"
+    if person.role == "adjudicator":
+        count += "; you see what the raters answered, and decide"
+    return page(
+        "start",
+        title=_title(request),
+        name=person.name,
+        csrf=session.csrf,
+        count=count,
+        paragraphs=store.design.instructions.split("\n\n"),
+        ready=store.is_ready(person.id),
+        **_kinds(store),
+    )
+
+
+async def _ready(request: Request) -> Response:
+    access: Access = request.app.state.access
+    found = await run_in_threadpool(access.rater, request)
+    if found is None:
+        return JSONResponse({"to": "/"}, status_code=401)
+    person, session = found
+    if not access.raters.is_own(request, session):
+        return JSONResponse({"error": "this is not a request of our page"}, status_code=403)
+    store: Store = request.app.state.store
+
+    def begin() -> str:
+        if not store.is_ready(person.id):
+            store.record(person.id, Action("", "ready", client_id="ready"))
+        return _next_case(store, person)
+
+    return JSONResponse({"to": await run_in_threadpool(begin)})
+
+
+def _next_case(store: Store, person: Person) -> str:
+    left = [each for each in store.places(person.id) if not each.submitted and not each.locked]
+    return f"/case/{left[0].key}" if left else "/done"
+
+
+@_needs_rater
+def _done(request: Request, person: Person, session: Session) -> Response:
+    store: Store = request.app.state.store
+    real = [each for each in store.places(person.id) if not each.training]
+    submitted = sum(each.submitted for each in real)
+    left = len(real) - submitted
+    following = _next_case(store, person)
+    return page(
+        "done",
+        title=_title(request),
+        name=person.name,
+        csrf=session.csrf,
+        total=len(real),
+        submitted=submitted,
+        left=left,
+        not_judged=sum(each.submitted and each.cannot_judge for each in real),
+        back=following if left else f"/case/{real[0].key}" if real else "/start",
+    )
+
+
+@_needs_rater
+def _case_page(request: Request, person: Person, session: Session) -> Response:
+    store: Store = request.app.state.store
+    key = request.path_params["key"]
+    place = next((each for each in store.places(person.id) if each.key == key), None)
+    if place is None:
+        return message(_title(request), "There is no such case", text="It is not one of yours.", code=404)
+    if place.locked or not store.is_ready(person.id):
+        return RedirectResponse("/start", status_code=303)
+    return page(
+        "case",
+        title=_title(request),
+        csrf=session.csrf,
+        who=person.id,
+        key=key,
+        reasons=CANNOT_JUDGE,
+        **_kinds(store),
+    )
+
+
+# What the page of a case asks for
+
+
+def _needs_rater_api(work: Callable[[Request, Person], Response]) -> Callable[[Request], Response]:
+    def checked(request: Request) -> Response:
+        found = request.app.state.access.rater(request)
+        if found is None:
+            return JSONResponse({"error": NO_LINK}, status_code=401)
+        try:
+            return work(request, found[0])
+        except Refused:
+            return JSONResponse({"error": "this case is not one of yours"}, status_code=404)
+
+    return checked
+
+
+@_needs_rater_api
+def _study(request: Request, person: Person) -> Response:
+    store: Store = request.app.state.store
+    design = store.design.as_dict()
+    del design["training"]  # it holds the expected answers
+    return JSONResponse({"title": _title(request), "design": design, "cases": _places(store, person)})
+
+
+def _places(store: Store, person: Person) -> list[dict[str, Any]]:
+    return [asdict(each) for each in store.places(person.id)]
+
+
+@_needs_rater_api
+def _case(request: Request, person: Person) -> Response:
+    store: Store = request.app.state.store
+    key = request.path_params["key"]
+    place = next((each for each in store.places(person.id) if each.key == key), None)
+    if place is None or place.locked:
+        raise Refused("not one of theirs, or not yet")
+    view = store.case(person.id, key)
+    made = {
+        "key": key,
+        "number": place.number,
+        "training": place.training,
+        "context": dict(view.context),
+        "reference": None,
+        "candidates": [asdict(each) for each in view.candidates],
+        "images": picture_records(store, person.id, view),
+        **_standing(store, view),
+    }
+    if view.reference:
+        made["reference"] = {"text": view.reference, "sentences": view.reference_sentences}
+    if person.role == "adjudicator":
+        made["others"] = [
+            {
+                "name": other.person.name,
+                "lines": answers_in_words(
+                    store.design, other.state, candidates=view.candidates, reference=view.reference
+                ),
+            }
+            for other in store.others(person.id, key)
+        ]
+    return JSONResponse(made)
+
+
+def _standing(store: Store, view: CaseView) -> dict[str, Any]:
+    feedback = None
+    if view.feedback is not None:
+        lines = feedback_in_words(store.design, view.feedback)
+        feedback = {**{name: view.feedback[name] for name in ("right", "of", "text")}, "lines": lines}
+    return {
+        "state": view.state.as_dict(),
+        "problems": [asdict(each) for each in view.problems],
+        "feedback": feedback,
+    }
+
+
+async def _act(request: Request) -> Response:
+    access: Access = request.app.state.access
+    found = await run_in_threadpool(access.rater, request)
+    if found is None:
+        return JSONResponse({"error": NO_LINK}, status_code=401)
+    person, session = found
+    if not access.raters.is_own(request, session):
+        return JSONResponse({"error": "this is not a request of our page"}, status_code=403)
+    said = await _body(request)
+    if said is None or not {"kind", "client_id"} <= said.keys():
+        return JSONResponse({"error": "an action is an object with kind and client_id"}, status_code=400)
+    return await run_in_threadpool(_record, request.app.state.store, person, request.path_params["key"], said)
+
+
+def _record(store: Store, person: Person, key: str, said: dict[str, Any]) -> Response:
+    try:
+        store.case(person.id, key)
+    except Refused:
+        return JSONResponse({"error": "this case is not one of yours"}, status_code=404)
+    if said["kind"] == "ready":
+        return JSONResponse({"error": "ready is not said of a case"}, status_code=422)
+    action = Action(key, said["kind"], said.get("payload", {}), said.get("based_on", 0), said["client_id"])
+    try:
+        done = store.record(person.id, action)
+    except Stale as stale:
+        return JSONResponse({"error": str(stale), "state": stale.state.as_dict()}, status_code=409)
+    except Refused as refused:
+        return JSONResponse({"error": str(refused)}, status_code=422)
+    answer = {"seq": done.seq, **_standing(store, store.case(person.id, key))}
+    if action.kind in _LIST_CHANGES:
+        answer["cases"] = _places(store, person)
+    return JSONResponse(answer)
+
+
+@_needs_rater_api
+def _image(request: Request, person: Person) -> Response:
+    path = request.app.state.store.image_path(
+        person.id, request.path_params["key"], number=request.path_params["number"]
+    )
+    return picture_response(path)
+
+
+async def _body(request: Request) -> dict[str, Any] | None:
+    """The JSON object that a request of our page holds; None if it holds something else."""
+    if not request.headers.get("Content-Type", "").startswith("application/json"):
+        return None
+    try:
+        said = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None

@@ -1,0 +1,98 @@
+"""Answers in words: for feedback on training cases, for adjudicators and for the organiser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from radgauge.study.design import Design, Field, Option
+from radgauge.study.state import CaseState, Shown, counts_of
+
+
+def answers_in_words(
+    design: Design, state: CaseState, *, candidates: Sequence[Shown], reference: str = ""
+) -> list[str]:
+    """One line per answer, in the order of the design; candidates by their label."""
+    lines = []
+    several = len(candidates) > 1
+    if "" in state.cannot_judge:
+        lines.append(f"cannot judge the case: {state.cannot_judge['']}")
+    for candidate in candidates:
+        before = f"{candidate.label}: " if several else ""
+        if candidate.label in state.cannot_judge:
+            lines.append(f"{before}cannot judge: {state.cannot_judge[candidate.label]}")
+        given = state.answers.get(candidate.label, {})
+        for asked in design.fields:
+            if asked.kind in ("marks", "missing"):
+                text = candidate.text if asked.kind == "marks" else reference
+                lines += [f"{before}{_entry(asked, entry, text)}" for entry in given.get(asked.key, ())]
+            elif asked.kind == "counts" and asked.per == "candidate":
+                counts = counts_of(design, state, label=candidate.label, field=asked)
+                said = answer_in_words(asked, counts)
+                lines += [f"{before}{asked.title}: {said}"] if asked.key in given or said != "none" else []
+            elif asked.per != "case" and asked.key in given:
+                lines.append(f"{before}{asked.title}: {answer_in_words(asked, given[asked.key])}")
+    for asked in design.fields:
+        if asked.per == "case" and asked.key in state.answers.get("", {}):
+            lines.append(f"{asked.title}: {answer_in_words(asked, state.answers[''][asked.key])}")
+    return lines
+
+
+def feedback_in_words(design: Design, feedback: Mapping[str, Any]) -> list[str]:
+    """What was expected where something else was answered."""
+    several = len({line["candidate"] for line in feedback["answers"] if line["candidate"]}) > 1
+    lines = []
+    for line in feedback["answers"]:
+        if line["right"]:
+            continue
+        asked = design.field(line["field"])
+        before = f"Candidate {line['candidate']}, " if several and line["candidate"] else ""
+        expected = answer_in_words(asked, line["expected"])
+        given = answer_in_words(asked, line["given"])
+        lines.append(f"{before}{asked.title}: expected {expected}; you answered {given}")
+    return lines
+
+
+def answer_in_words(asked: Field, answer: Any) -> str:
+    """One answer of a field, with the titles of the design instead of its keys."""
+    if answer is None:
+        return "nothing"
+    if asked.kind in ("marks", "missing"):
+        parts = [_part(asked, str(each)) for each in answer]
+        return "; ".join(parts) or "none"
+    if asked.per == "sentence" and isinstance(answer, Mapping) and all(str(unit).isdecimal() for unit in answer):
+        each = sorted(answer.items(), key=lambda pair: int(pair[0]))
+        return "; ".join(f"sentence {int(unit) + 1}: {_one(asked, said)}" for unit, said in each) or "nothing"
+    return _one(asked, answer)
+
+
+def _one(asked: Field, answer: Any) -> str:
+    if asked.kind == "counts":
+        parts = [f"{_part(asked, part)}: {number}" for part, number in answer.items() if number]
+        return "; ".join(parts) or "none"
+    if asked.kind == "choice":
+        chosen = answer["choice"] if isinstance(answer, Mapping) else answer
+        title = next((each.title for each in asked.options if each.key == chosen), f"candidate {chosen}")
+        reason = answer.get("reason") if isinstance(answer, Mapping) else None
+        return f"{title} ({reason})" if reason else title
+    return f"{answer:g}"
+
+
+def _part(asked: Field, part: str) -> str:
+    category, _, level = part.partition("/")
+    named = next((each.title for each in asked.categories if each.key == category), category)
+    graded = _title(asked.levels(category), level)
+    return ", ".join(filter(None, (named, graded)))
+
+
+def _title(options: Sequence[Option], key: str) -> str:
+    return next((each.title for each in options if each.key == key), key)
+
+
+def _entry(asked: Field, entry: Mapping[str, Any], text: str) -> str:
+    category = next((each for each in asked.categories if each.key == entry.get("category")), None)
+    attribute = _title(category.attributes, entry.get("attribute", "")) if category is not None else ""
+    level = _title(asked.levels(entry.get("category", "")), entry.get("significance", ""))
+    said = ", ".join(filter(None, (category.title if category is not None else asked.title, attribute, level)))
+    quoted = entry.get("text") or (text[entry["start"] : entry["end"]] if "start" in entry else "")
+    return f"{said}: “{quoted}”" if quoted else said
