@@ -119,6 +119,7 @@
     notice = "";
     keep();
     render();
+    if (sending && said.kind === "bad") waiting();
     return send();
   }
   async function send() {
@@ -126,7 +127,7 @@
     sending = true;
     let pause = 500;
     while (queue.length) {
-      status(`Saving ${queue.length > 1 ? `${queue.length} changes` : ""}…`, "busy");
+      if (said.kind !== "bad") status("Saving…", "busy");
       const sent = item, action = queue[0];
       let reply = null, body = null;
       try {
@@ -141,14 +142,14 @@
       } catch { reply = null; }
       if (item !== sent) { sending = false; return; }
       if (!reply || reply.status >= 500 || reply.status === 429) {
-        const many = queue.length > 1 ? `${queue.length} changes wait` : "1 change waits";
-        status(`Not saved: the server does not answer. ${many} here and will be sent.`, "bad");
+        waiting();
         await wait(reply?.status === 429 ? 1500 : pause);
         pause = Math.min(pause * 1.6, 8000);
         continue;
       }
       pause = 500;
       if (reply.ok) {
+        status("Saving…", "busy");
         queue.shift();
         const fresh = `new-${action.client_id}`;
         for (const later of queue) if (later.payload.id === fresh) later.payload.id = String(body.seq);
@@ -171,6 +172,10 @@
     sending = false;
     status("Saved", "ok");
   }
+  function waiting() {
+    const many = queue.length > 1 ? `${queue.length} changes wait` : "1 change waits";
+    status(`Not saved: the server does not answer. ${many} here and will be sent.`, "bad");
+  }
   function take(body) {
     base = body.state;
     item.problems = body.problems;
@@ -183,7 +188,8 @@
   async function reload(why) {
     const fresh = await get(`/api/cases/${item.key}`);
     if (!fresh) return;
-    Object.assign(item, fresh);
+    const { images } = item;
+    Object.assign(item, inWords(fresh), { images }); // pictures are on the screen already
     base = fresh.state;
     notice = why;
     selection = asking = null;
@@ -252,7 +258,7 @@
     }
     const fresh = await get(`/api/cases/${encodeURIComponent(caseKey)}`);
     if (!fresh) return tell("There is no such case.", "warn");
-    item = fresh;
+    item = inWords(fresh);
     base = fresh.state;
     queue = kept();
     label = item.candidates[0].label;
@@ -264,8 +270,6 @@
     showProblems = false;
     unsent = 0;
     counting = lastTouch = performance.now();
-    for (const each of item.candidates) each.words = words(each.text, each.sentences);
-    if (item.reference) item.reference.words = words(item.reference.text, item.reference.sentences);
     if (push) history.pushState(null, "", `/case/${caseKey}`);
     document.title = `${item.training ? "Practice case" : "Case"} ${item.number} · ${study.title}`;
     pictures();
@@ -465,7 +469,11 @@
       }
     });
     found.gap = (from, to) => letters.slice(from, to).join("");
-    found.length_ = letters.length;
+    return found;
+  }
+  function inWords(found) {
+    for (const each of found.candidates) each.words = words(each.text, each.sentences);
+    if (found.reference) found.reference.words = words(found.reference.text, found.reference.sentences);
     return found;
   }
   const wordsOf = (pane) => (pane === "" ? item.reference.words : candidate(pane).words);
