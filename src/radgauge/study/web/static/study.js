@@ -232,7 +232,7 @@
   }
   function reportTime() {
     tick();
-    if (!item || unsent < 0.5 || base.submitted) return;
+    if (!item || unsent < 0.05 || base.submitted) return;
     const payload = { seconds: Math.round(unsent * 1000) / 1000 };
     unsent = 0;
     fetch(`/api/cases/${item.key}/actions`, {
