@@ -174,7 +174,7 @@ def _disputed(present: Sequence[Finding], denied: Sequence[Denial]) -> frozenset
     """Findings that the report denies in the same breath: it claims them here and rules them out there."""
     denied_at: dict[str, list[int]] = {}
     for denial in denied:
-        if not denial.sides and not denial.severity and not denial.only:
+        if not denial.sides and not denial.severity and not denial.only and not denial.labels:
             for concept in denial.concepts:
                 denied_at.setdefault(concept, []).append(denial.span[0])
     return frozenset(
@@ -285,6 +285,7 @@ def _denial(mention: Mention) -> Denial:
 
 
 _NEARBY = 80  # characters around a denial that may limit it
+_KIND = 30  # characters in front of a denial that say what kind is denied
 _NEW = re.compile(r"\b(?:new|interval)\W+(?:[\w-]+\W+){0,3}$", re.IGNORECASE)
 _SERIOUS = re.compile(r"\b(?:suspicious|concerning|worrisome)\W+(?:[\w-]+\W+){0,2}$", re.IGNORECASE)
 _REST = re.compile(
@@ -298,6 +299,8 @@ def _limited(denial: Denial, reading: ReportReading, sentence: int) -> Denial:
     start, end, _ = reading.sentences[sentence]
     start, end = max(start, denial.span[0] - _NEARBY), min(end, denial.span[1] + _NEARBY)
     before = reading.text[start : denial.span[0]]
+    if labels := labels_in(reading.text[max(start, denial.span[0] - _KIND) : denial.span[1]]):
+        denial = denial._replace(labels=frozenset((name, value) for name, value, _ in labels))
     if denial.normal:
         return denial._replace(only="rest") if _REST.search(reading.text[start:end]) else denial
     if _NEW.search(before):

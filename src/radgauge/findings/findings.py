@@ -83,6 +83,7 @@ class Denial(NamedTuple):
         places: Anatomy that a statement of normality speaks of.
         only: "new" for "no new nodule", which leaves the known ones; "rest" for "otherwise clear", which leaves
             what the report has named; "" = all.
+        labels: Names and values right before it that say what kind is denied: "no full-thickness tear".
     """
 
     concepts: frozenset[str]
@@ -92,6 +93,7 @@ class Denial(NamedTuple):
     span: Span
     places: frozenset[str] = frozenset()
     only: str = ""
+    labels: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which one, and how far: ribs, levels, segments, grades and percentages that a sentence gives to a finding."""
+"""Which one, how far, of what kind: ribs, levels, grades, percentages and opposed words that belong to a finding."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ _LIST = rf"\b({_ONE}(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through)\s*{_ONE})*)\b"
 _RANGE = re.compile(r"-|–|to|through")
 _VALUE = re.compile(_ONE)
 _NUMBERS = re.compile(r"\d+")
-_MAY_HOLD = re.compile(
-    r"\d|\b[ivx]+\b|types?\b|quadrant|upper|lower|superior|inferior|" + "|".join(_ORDINALS), re.IGNORECASE
-)
+_NUMBERED = r"\d|\b[ivx]+\b|types?\b|quadrant|upper|lower|superior|inferior|" + "|".join(_ORDINALS)
 
 
 class Label(NamedTuple):
@@ -37,6 +35,7 @@ class Label(NamedTuple):
 class _Rule:
     name: str
     pattern: re.Pattern[str]
+    value: str = ""  # of every match; "" = what the pattern's group holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +45,7 @@ class Labels:
     rules: tuple[_Rule, ...]
     places: frozenset[str]
     within: dict[str, float]
+    may_hold: re.Pattern[str]
 
     def differ(self, name: str, a: frozenset[str], b: frozenset[str]) -> bool:
         """Whether two sets of values of one name have nothing in common."""
@@ -61,7 +61,7 @@ def labels_in(sentence: str) -> tuple[Label, ...]:
     >>> [each[:2] for each in labels_in("Fractures of the left sixth and 7th ribs.")]
     [('rib', '6'), ('rib', '7')]
     """
-    return _found(sentence) if _MAY_HOLD.search(sentence) is not None else ()
+    return _found(sentence) if label_rules().may_hold.search(sentence) is not None else ()
 
 
 @lru_cache(maxsize=1 << 14)
@@ -72,7 +72,7 @@ def _found(sentence: str) -> tuple[Label, ...]:
             Label(rule.name, value, match.start())
             for rule in label_rules().rules
             for match in rule.pattern.finditer(lowered)
-            for value in _values(rule.name, next(group for group in match.groups() if group))
+            for value in ([rule.value] if rule.value else _values(rule.name, next(filter(None, match.groups()))))
         )
     )
 
@@ -115,11 +115,20 @@ def _level(words: str) -> str:
 def label_rules() -> Labels:
     """The rules of the data file."""
     table = tomllib.loads((DATA / "labels.toml").read_text(encoding="utf-8"))["label"]
+    numbered = [
+        _Rule(entry["name"], re.compile("|".join(p.replace("{list}", _LIST) for p in entry["patterns"])))
+        for entry in table
+        if "patterns" in entry
+    ]
+    worded = [
+        _Rule(entry["name"], re.compile("|".join(patterns)), value)
+        for entry in table
+        for value, patterns in entry.get("values", {}).items()
+    ]
+    words = "|".join(rule.pattern.pattern for rule in worded)
     return Labels(
-        rules=tuple(
-            _Rule(entry["name"], re.compile("|".join(p.replace("{list}", _LIST) for p in entry["patterns"])))
-            for entry in table
-        ),
+        rules=(*numbered, *worded),
         places=frozenset(entry["name"] for entry in table if entry["tells"] == "place"),
         within={entry["name"]: float(entry["within"]) for entry in table if "within" in entry},
+        may_hold=re.compile(f"{_NUMBERED}|{words}", re.IGNORECASE),
     )

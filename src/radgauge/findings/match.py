@@ -33,6 +33,7 @@ ONE_NAMES_IT = _NUMBERS["one_names_it"]  # the diagnosis of one report is the de
 UNREAD = _NUMBERS["unread"]  # what remains of a similarity when the diagnosis is not shared
 DESCRIBED = _NUMBERS["described"]  # a diagnosis and its description
 SKETCHED = _NUMBERS["sketched"]  # a finding, and how something looks in its place
+OF_ONE_KIND = _NUMBERS["of_one_kind"]  # findings of one structure, named by their kind and by their place
 MERELY_NOT_NORMAL = _NUMBERS["not_normal"]  # a finding, and the word that its place is not normal
 
 
@@ -192,6 +193,8 @@ def differences(r: Finding, c: Finding, knowledge: Knowledge) -> tuple[Differenc
         conflict = bool(r.locations and c.locations)
         if not conflict or not knowledge.places.agree(r.locations, c.locations):
             found.append(Difference("location", place_names(r.locations), place_names(c.locations), conflict))
+    if r.concept != c.concept and (elsewhere := _named_elsewhere(r, c, knowledge)):
+        found.append(elsewhere)
     if r.labels and c.labels and r.labels != c.labels:
         found += _label_differences(r, c)
     if r.position != c.position:
@@ -211,17 +214,41 @@ def differences(r: Finding, c: Finding, knowledge: Knowledge) -> tuple[Differenc
     return tuple(found)
 
 
+def _named_elsewhere(r: Finding, c: Finding, knowledge: Knowledge) -> Difference | None:
+    """The difference of place that lies in the names themselves: a mitral and an aortic valve prosthesis."""
+    concepts = knowledge.lexicon.concepts
+    if r.others or c.others or r.concept not in concepts or c.concept not in concepts:
+        return None
+    if knowledge.similarity.related(r.concept, c.concept):
+        return None
+    a, b = frozenset(concepts[r.concept].location), frozenset(concepts[c.concept].location)
+    if not a or not b or knowledge.places.agree(a, b):
+        return None
+    return Difference("location", place_names(a), place_names(b), True)
+
+
 def _label_differences(r: Finding, c: Finding) -> list[Difference]:
-    """Which one and how far, where both reports say it and mean something else."""
+    """Which one, how far and of what kind, where both reports say it and mean something else."""
+    places = label_rules().places
+    found = []
+    for name, a, b in other_kind(r.labels, c.labels):
+        attribute = "location" if name in places else "size"
+        words = [f"{name} {', '.join(sorted(values))}" for values in (a, b)]
+        found.append(Difference(attribute, words[0], words[1], True))
+    return found
+
+
+def other_kind(
+    these: frozenset[tuple[str, str]], those: frozenset[tuple[str, str]]
+) -> list[tuple[str, frozenset[str], frozenset[str]]]:
+    """Names to which two sets of labels give values that have nothing in common, with the values."""
     rules = label_rules()
     found = []
-    for name in sorted({name for name, _ in r.labels} & {name for name, _ in c.labels}):
-        a = frozenset(value for label, value in r.labels if label == name)
-        b = frozenset(value for label, value in c.labels if label == name)
+    for name in sorted({name for name, _ in these} & {name for name, _ in those}):
+        a = frozenset(value for label, value in these if label == name)
+        b = frozenset(value for label, value in those if label == name)
         if rules.differ(name, a, b):
-            attribute = "location" if name in rules.places else "size"
-            words = [f"{name} {', '.join(sorted(values))}" for values in (a, b)]
-            found.append(Difference(attribute, words[0], words[1], True))
+            found.append((name, a, b))
     return found
 
 
@@ -290,6 +317,8 @@ def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
     value = concept_similarity(r, c, knowledge)
     if value < NEAR and (r.concept.startswith(NOT_NORMAL) or c.concept.startswith(NOT_NORMAL)):
         value = MERELY_NOT_NORMAL if same_structure(r, c, knowledge) else 0.0
+    if value < NEAR and _one_kind(r, c, knowledge):
+        value = OF_ONE_KIND
     if value < NEAR:
         return 0.0
     if r.sides != c.sides:
@@ -301,6 +330,19 @@ def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
         else:
             value *= UNSAID
     return value if value >= NEAR else 0.0
+
+
+def _one_kind(r: Finding, c: Finding, knowledge: Knowledge) -> bool:
+    """Whether one name tells the kind and the other the place: "intra-articular fracture", "fracture of the radius"."""
+    concepts = knowledge.lexicon.concepts
+    a, b = concepts.get(r.concept), concepts.get(c.concept)
+    if a is None or b is None or a.kind == "device" or (a.location and b.location) or not (a.parents and b.parents):
+        return False
+    similarity = knowledge.similarity
+    if similarity.is_sketch(a.id) or similarity.is_sketch(b.id):
+        return False
+    shared = similarity.ancestors(a.id).keys() & similarity.ancestors(b.id).keys()
+    return any(not similarity.is_wide(each) for each in shared) and same_structure(r, c, knowledge)
 
 
 def same_structure(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
@@ -438,6 +480,8 @@ def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
     if denial.sides and finding.sides and not denial.sides & finding.sides:
         return False
     if denial.severity and 0 < finding.severity < denial.severity:
+        return False
+    if denial.labels and finding.labels and other_kind(denial.labels, finding.labels):
         return False
     if denial.normal and denial.places and not _in_place(denial.places, finding, knowledge):
         return False

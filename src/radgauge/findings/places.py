@@ -37,6 +37,8 @@ class Places:
         table = tomllib.loads((DATA / "places.toml").read_text(encoding="utf-8"))
         self._related = similarity.related
         self._vague = frozenset(table["vague"]["places"])
+        self._aspects = tuple(table["aspects"]["endings"])
+        self._ancestors = similarity.ancestors
         self._zones: dict[str, set[int]] = {}
         for number, zone in enumerate(table["zone"]):
             for place in zone["places"]:
@@ -78,7 +80,14 @@ class Places:
             return True
         if not _levels(a).isdisjoint(_levels(b)):
             return True  # the disc between two vertebrae, and one of them
+        if a.endswith(self._aspects) is not b.endswith(self._aspects) and self._share_a_whole(a, b):
+            return True  # the cortex of a kidney, and its lower pole
         return not self._zones.get(a, set()).isdisjoint(self._zones.get(b, ()))
+
+    def _share_a_whole(self, a: str, b: str) -> bool:
+        """Whether two structures are parts of one organ, not only of one region of the body."""
+        shared = self._ancestors(a).keys() & self._ancestors(b).keys()
+        return any(len(self._ancestors(each)) > 1 for each in shared)
 
 
 def side_name(sides: int) -> str:

@@ -27,6 +27,9 @@ FALSE, OMITTED, LOCATION, SEVERITY = 0, 1, 2, 3
 FALSE_COMPARISON, OMITTED_COMPARISON, FALSE_UNCERTAINTY, OMITTED_UNCERTAINTY = 4, 5, 6, 7
 """Positions in CATEGORIES."""
 
+WORSE = frozenset({"new", "increased"})
+"""Changes that call for action."""
+
 ACTIONABLE = TIERS.index("actionable")
 LIKELY = numbers()["support"]["likely"]  # support from which an unmatched finding is no significant error
 BIG_STEP = numbers()["severity"]["big_step"]  # trace to moderate matters, mild to moderate does not
@@ -58,6 +61,14 @@ class Error(NamedTuple):
     difference: Difference | None = None
     spans: tuple[tuple[int, int], ...] = ()
     support: float = 0.0
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether a significant change is told the other way round: better for worse, stable for grown."""
+        d = self.difference
+        if d is None or d.attribute != "change" or not d.conflict or not self.significant:
+            return False
+        return (d.reference in WORSE) is not (d.candidate in WORSE)
 
 
 class Profile(NamedTuple):
@@ -273,7 +284,8 @@ class Arithmetic:
 
     def cost(self, error: Error) -> float:
         """How much an error takes away, in actionable findings."""
-        value = self._tiers[error.tier] * self._categories[error.category] * (1.0 - error.support)
+        share = self.weights.reversed if error.is_reversed else self._categories[error.category]
+        value = self._tiers[error.tier] * share * (1.0 - error.support)
         if error.hedged:
             value *= self.weights.hedged
         if error.denied:

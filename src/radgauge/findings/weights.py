@@ -28,6 +28,7 @@ class Weights:
         negligible: Share that remains of an attribute error without clinical significance.
         contradiction: Factor for a finding that the other report denies in words.
         hedged: Share of its weight that an uncertain finding keeps.
+        reversed: A significant change told the other way round, as a share of the finding's weight.
         inexact: Share of the weight lost when a matched finding is named quite differently.
         silence: Loss when the candidate says nothing on any part of the chest that the reference calls normal.
         unread: Loss per share of the content words that were not understood and are not in both texts.
@@ -39,6 +40,7 @@ class Weights:
     negligible: float = 0.2
     contradiction: float = 1.1
     hedged: float = 0.8
+    reversed: float = 0.8
     inexact: float = 0.5
     silence: float = 0.05
     unread: float = 0.1
@@ -66,7 +68,7 @@ PRIOR = Weights(
 )
 """What is sensible before any judgment is seen; the shipped weights were pulled towards these."""
 
-SCALARS = ("negligible", "contradiction", "hedged", "inexact", "silence", "unread", "base")
+SCALARS = ("negligible", "contradiction", "hedged", "reversed", "inexact", "silence", "unread", "base")
 
 
 @lru_cache(maxsize=16)

@@ -86,6 +86,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
             for key, words in lexicon.tables.get("polarity", {}).get("opposites", {}).items()
         },
         _spelling(lexicon, terms),
+        frozenset(" ".join(phrase_key(word)) for word in _named_by_whole(lexicon)),
     )
 
 
@@ -114,6 +115,7 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
         "shorthand": dict(vocabulary.spelling.shorthand),
         "known": vocabulary.spelling.known,
         "keep": sorted(vocabulary.spelling.keep),
+        "named_by_whole": sorted(vocabulary.named_by_whole),
     }
 
 
@@ -139,6 +141,7 @@ def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
         },
         kept["opposites"],
         Spelling(kept["shorthand"], kept["known"], frozenset(kept["keep"])),
+        frozenset(kept["named_by_whole"]),
     )
 
 
@@ -260,6 +263,14 @@ def _turns_of_phrase(lexicon: Lexicon) -> Iterator[tuple[str, ...]]:
 
 def _misplaced(lexicon: Lexicon) -> Sequence[str]:
     return _words(lexicon.tables.get("polarity", {}).get("devices", {}), "misplaced")
+
+
+def _named_by_whole(lexicon: Lexicon) -> Iterator[str]:
+    """Words of compositions that are not handed down from an organ to its parts."""
+    tables = lexicon.tables
+    classes = tables.get("polarity", {}).get("words", {})
+    for word in _words(tables.get("compositions", {}).get("whole", {}), "words"):
+        yield from classes[word[1:]] if word[0] == "@" else (word,)
 
 
 def _named(lexicon: Lexicon, words: Sequence[str]) -> list[str]:

@@ -155,12 +155,7 @@ def composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabul
     A finding said of several organs ("degenerative changes of the spine and shoulders") keeps its own,
     wider concept when the organs would make different findings of it.
     """
-    found = set()
-    for place in draft.explicit:
-        for anatomy, concept in vocabulary.compositions[word]:
-            if items[place].value in anatomy:
-                found.add(concept)
-                break
+    found = {vocabulary.composition(word, items[place].value) for place in draft.explicit} - {""}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -183,10 +178,8 @@ def apart(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary
     """One draft per finding that a word makes of several organs: "ventricles and cisterns are free of blood"."""
     places: dict[str, list[int]] = {}
     for place in draft.explicit:
-        for anatomy, concept in vocabulary.compositions[word]:
-            if items[place].value in anatomy:
-                places.setdefault(concept, []).append(place)
-                break
+        if concept := vocabulary.composition(word, items[place].value):
+            places.setdefault(concept, []).append(place)
     found = []
     for concept, there in places.items() if len(places) > 1 else ():
         one = copy(draft)

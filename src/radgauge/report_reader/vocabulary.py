@@ -23,6 +23,10 @@ IF_DENIED = "~"
 """Its word is worth mentioning only if it is denied, and then says that the finding is there ("no perfusion")."""
 
 
+_HANDED_DOWN = 3
+"""Wholes of a structure whose compositions hold for it too, nearest first."""
+
+
 class Cue(NamedTuple):
     """What a cue does to the findings in its reach."""
 
@@ -103,6 +107,8 @@ class Vocabulary:
     regions: Mapping[str, list[tuple[str, str, frozenset[str]]]]  # concept -> (region, concept there, words)
     opposites: Mapping[str, list[str]]  # normality or aspect of it -> words that say the opposite of a structure
     spelling: Spelling
+    named_by_whole: frozenset[str] = frozenset()  # words that say of an organ what its parts do not share
+    composed: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)  # word, place -> finding
     sentences: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # readings of sentences, kept by the reader
@@ -110,6 +116,23 @@ class Vocabulary:
     def word(self, norm: str) -> Entry | None:
         """What a single word stands for."""
         return _node(self.terms, norm).get("") if norm in self.terms else None
+
+    def composition(self, word: str, place: str) -> str:
+        """The finding that a word makes of a structure, or of the organ it is part of; "" for none.
+
+        Words of size are not handed down: a large lobe is no large organ.
+        """
+        key = (word, place)
+        known = self.composed.get(key)
+        if known is None:
+            rules = self.compositions[word]
+            known = _rule_for(place, rules)
+            if not known and word not in self.named_by_whole:
+                above = self.lexicon.ancestors(place)
+                whole = (_rule_for(each, rules) for each in above[:_HANDED_DOWN] if self.lexicon[each].parents)
+                known = next((each for each in whole if each), "")
+            self.composed[key] = known
+        return known
 
     def term(self, norms: tuple[str, ...]) -> Entry | None:
         """What these words together stand for."""
@@ -180,6 +203,10 @@ def _without_finding(
             if found is not None and end > best and found.role in FINDINGS:
                 return _longest(trie, norms, position, inner)
     return best, entry
+
+
+def _rule_for(place: str, rules: list[tuple[frozenset[str], str]]) -> str:
+    return next((concept for anatomy, concept in rules if place in anatomy), "")
 
 
 def _role_of_token(norm: str) -> str:

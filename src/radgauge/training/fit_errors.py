@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 SCALE = 0.25  # a difference of quality that people see
 SMALLEST = 1e-3  # weights are positive: logarithms
 LEARNED_TIERS = tuple(tier for tier in TIERS if tier != "actionable")  # "actionable" is the unit
-COSTS = frozenset({*(category.key for category in CATEGORIES), "inexact", "silence", "unread"})
+COSTS = frozenset({*(category.key for category in CATEGORIES), "reversed", "inexact", "silence", "unread"})
 NAMES = (*LEARNED_TIERS, *(category.key for category in CATEGORIES), *SCALARS)
 
 
@@ -218,7 +218,7 @@ class _Table:
     cases: int
     error_case: NDArray[np.intp]
     error_tier: NDArray[np.intp]
-    error_category: NDArray[np.intp]
+    error_category: NDArray[np.intp]  # behind the last category: a change told the other way round
     error_flags: NDArray[np.bool_]  # hedged, denied, negligible
     error_share: Array  # what remains of an error that the other report may say in other words
     whole: Array  # (cases, tier, hedged): number of findings of the reference
@@ -240,7 +240,7 @@ class _Table:
             ("cases", len(profiles)),
             ("error_case", np.array([case for case, _ in errors], dtype=np.intp)),
             ("error_tier", np.array([e.tier for _, e in errors], dtype=np.intp)),
-            ("error_category", np.array([e.category for _, e in errors], dtype=np.intp)),
+            ("error_category", np.array([len(CATEGORIES) if e.is_reversed else e.category for _, e in errors], dtype=np.intp)),
             ("error_flags", np.array(flags, dtype=bool).reshape(-1, 3)),
             ("error_share", np.array([1.0 - e.support for _, e in errors])),
             ("whole", whole),
@@ -282,7 +282,7 @@ class _Table:
         """Quality of every case under these weights; the same arithmetic as Arithmetic.quality."""
         w = dict(zip(NAMES, np.exp(logs), strict=True))
         tiers = np.array([w.get(tier, 1.0) for tier in TIERS])
-        categories = np.array([w[category.key] for category in CATEGORIES])
+        categories = np.array([*(w[category.key] for category in CATEGORIES), w["reversed"]])
         factors = np.where(self.error_flags, np.array([w["hedged"], w["contradiction"], w["negligible"]]), 1.0)
         costs = tiers[self.error_tier] * categories[self.error_category] * factors.prod(axis=1) * self.error_share
         lost = np.bincount(self.error_case, weights=costs, minlength=self.cases)
