@@ -24,7 +24,11 @@ from radgauge.reading import Readings
         ("Cyst in segment VII", {("segment", "7")}),
         ("Fracture of the fifth metatarsal", {("digit", "5")}),
         ("T2 hyperintense lesion", set()),
-        ("A spiculated nodule", set()),
+        ("A spiculated nodule", {("margin", "irregular")}),
+        ("Partial tear of the tendon", {("completeness", "partial")}),
+        ("An undisplaced fracture", {("displacement", "undisplaced")}),
+        ("Nonobstructing stone", {("obstruction", "nonobstructing")}),
+        ("A 70-year-old patient", set()),
     ],
 )
 def test_labels_of_a_sentence(text: str, expected: set[tuple[str, str]]) -> None:
@@ -37,9 +41,36 @@ def test_labels_of_a_sentence(text: str, expected: set[tuple[str, str]]) -> None
         ("Fracture of the left 6th rib.", "Fracture of the left 7th rib.", [2]),
         ("Fracture of the left 6th rib.", "Left rib fracture.", []),
         ("Fractures of ribs 5 to 7 on the left.", "Fracture of the left 6th rib.", []),
+        ("Displaced fracture of the distal tibia.", "Undisplaced fracture of the distal tibia.", [3]),
+        ("Old fracture of the left clavicle.", "Acute fracture of the left clavicle.", [3]),
+        ("Full-thickness tear of the subscapularis.", "Partial tear of the subscapularis.", [3]),
+        ("Acute on chronic subdural hematoma.", "Acute subdural hematoma.", []),
     ],
 )
 def test_the_wrong_one_is_in_the_wrong_place(reference: str, candidate: str, categories: list[int]) -> None:
     found = Errors().profile(Case("1", candidate, (reference,)), reading=Readings())
     assert found is not None
     assert [error.category for error in found[0].errors] == categories
+
+
+def test_a_denied_kind_leaves_the_other_kind() -> None:
+    found = Errors().profile(
+        Case("1", "Chronic left ulnar fracture.", ("No acute fracture. Old left ulnar fracture.",)),
+        reading=Readings(),
+    )
+    assert found is not None
+    assert found[0].errors == ()
+
+
+def test_a_reversed_change_costs_as_much_as_a_wrong_place() -> None:
+    reference = "The left pleural effusion has increased. The heart is normal."
+    other = {
+        "reversed": "The left pleural effusion has decreased.",
+        "place": "The right pleural effusion has increased.",
+    }
+    quality = {
+        name: Errors().measure([Case("1", text, (reference,))], reading=Readings())[0][0]
+        for name, text in other.items()
+    }
+    assert abs(quality["reversed"] - quality["place"]) < 0.1
+    assert quality["reversed"] < 0.5

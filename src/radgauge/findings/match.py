@@ -336,7 +336,13 @@ def _one_kind(r: Finding, c: Finding, knowledge: Knowledge) -> bool:
     """Whether one name tells the kind and the other the place: "intra-articular fracture", "fracture of the radius"."""
     concepts = knowledge.lexicon.concepts
     a, b = concepts.get(r.concept), concepts.get(c.concept)
-    if a is None or b is None or a.kind == "device" or (a.location and b.location) or not (a.parents and b.parents):
+    if (
+        a is None
+        or b is None
+        or a.kind == "device"
+        or (a.location and b.location)
+        or not (a.parents and b.parents)
+    ):
         return False
     similarity = knowledge.similarity
     if similarity.is_sketch(a.id) or similarity.is_sketch(b.id):

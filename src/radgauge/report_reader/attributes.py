@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from radgauge.parsing import shipped_toml
 from radgauge.report_reader.drafts import Draft
@@ -173,7 +174,7 @@ def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]
     """Give every size in millimetres to what it is the size of; a size of before tells the change."""
     before: list[tuple[Draft, float]] = []
     for index, item in enumerate(items):
-        if item.role != "unit":
+        if item.role != "unit" or _range_goes_on(items, words, index):
             continue
         sizes: list[float] = []
         position = index - 1
@@ -193,16 +194,30 @@ def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]
         owner = _measured(items, drafts, index, position)
         if owner is None or not sizes:
             continue
-        if position >= 0 and items[position].role in ("context", "quantity") and _is_past(items[position].value):
-            before.append((owner, max(sizes)))  # "previously 6 mm"
-        elif len(sizes) == 2 and "from" in words[position + 1 : index] and "to" in words[position + 1 : index]:
-            before.append((owner, sizes[0]))  # "from 55 to 20 mm"
-            owner.sizes.append(sizes[1])
+        told_by = position + 1 if items[position + 1].role == "preposition" else position
+        if told_by >= 0 and _is_past(items[told_by], words[told_by]):
+            before.append((owner, max(sizes)))  # "previously 6 mm", "(was 6 mm)"
+        elif (now := _sizes_now(items, words, position + 1, index)) and now < len(sizes):
+            before.append((owner, max(sizes[:-now])))  # "from 55 to 20 mm"
+            owner.sizes += sizes[-now:]
         else:
             owner.sizes += sizes
     for owner, size in before:
         if owner.sizes and not owner.change and max(owner.sizes) != size:
             owner.change = "increased" if max(owner.sizes) > size else "decreased"
+
+
+def _range_goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """Whether the size that ends at `index` is the first of two: "from 52 x 41 mm to 30 x 24 mm"."""
+    return words[index + 1 : index + 2] == ["to"] and index + 2 < len(items) and items[index + 2].role == "number"
+
+
+def _sizes_now(items: Sequence[Item], words: Sequence[str], start: int, end: int) -> int:
+    """How many numbers stand behind the "to" of "from ... to ..."; 0 if the words from `start` on are no such thing."""
+    if "from" not in words[start:end] or "to" not in words[start:end]:
+        return 0
+    last = max(index for index in range(start, end) if words[index] == "to")
+    return sum(items[index].role == "number" for index in range(last + 1, end))
 
 
 def _measured(items: Sequence[Item], drafts: Sequence[Draft], index: int, position: int) -> Draft | None:
@@ -238,19 +253,35 @@ def _in_phrase(items: Sequence[Item], index: int, head: int) -> bool:
     )
 
 
-def _is_past(value: str) -> bool:
-    return value == "history" or value.startswith(("previous", "prior"))
+_PAST = frozenset({"was", "were", "against", "formerly", "earlier", "originally", "initially", "once", "former"})
+_COMPARED = ("previous", "prior", "compared", "versus", "up from", "down from")
 
 
-def mark_history(items: Sequence[Item], starts: Sequence[bool], drafts: Sequence[Draft]) -> None:
-    """Findings behind "history of", "status post" up to the end of the clause are history."""
+def _is_past(item: Item, word: str) -> bool:
+    """Whether the word in front of a size says that it was measured before."""
+    return (item.role in ("context", "quantity") and item.value == "history") or (
+        word in _PAST or word.startswith(_COMPARED)
+    )
+
+
+def mark_history(
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], drafts: Sequence[Draft]
+) -> None:
+    """Findings behind "history of", "status post" up to the end of the clause are history; so is what for."""
     for index, item in enumerate(items):
-        if item.role == "context" and item.value == "history" and item.last - item.first > 1:
+        if item.role in ("context", "cue") and item.value == "history" and item.last - item.first > 1:
             for draft in drafts:
                 if draft.item > index and not any(starts[index + 1 : draft.item + 1]):
                     between = items[index + 1 : draft.item]
                     if not any(each.role == "verb" or stops(each) for each in between):
                         draft.history = True
+    for before, draft in pairwise(drafts):
+        if before.history and not draft.history and items[draft.item].role in FINDINGS:
+            between = range(before.item + 1, draft.item)
+            if any(words[each] == "for" for each in between) and not any(
+                items[each].role in ("verb", "cue", "semicolon", "comma") for each in between
+            ):
+                draft.history = True  # "previous lumpectomy for cancer"
 
 
 def stops(item: Item) -> bool:

@@ -86,6 +86,8 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
             for key, words in lexicon.tables.get("polarity", {}).get("opposites", {}).items()
         },
         _spelling(lexicon, terms),
+        frozenset(_shared_words(lexicon)),
+        _senses(lexicon),
         frozenset(" ".join(phrase_key(word)) for word in _named_by_whole(lexicon)),
     )
 
@@ -115,6 +117,10 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
         "shorthand": dict(vocabulary.spelling.shorthand),
         "known": vocabulary.spelling.known,
         "keep": sorted(vocabulary.spelling.keep),
+        "shared_words": sorted(vocabulary.shared_words),
+        "senses": {
+            word: [[sorted(near), meant] for near, meant in each] for word, each in vocabulary.senses.items()
+        },
         "named_by_whole": sorted(vocabulary.named_by_whole),
     }
 
@@ -141,6 +147,8 @@ def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
         },
         kept["opposites"],
         Spelling(kept["shorthand"], kept["known"], frozenset(kept["keep"])),
+        frozenset(kept["shared_words"]),
+        {word: [(frozenset(near), meant) for near, meant in each] for word, each in kept["senses"].items()},
         frozenset(kept["named_by_whole"]),
     )
 
@@ -183,6 +191,8 @@ def _add_cues(terms: Terms, table: Mapping[str, Any]) -> None:
             known = terms.get(key)
             if known is None or known.role != "cue":
                 terms[key] = Entry("context", context["name"], context["scope"])
+            elif context["scope"] == "phrase":  # "status post" ends a negation and begins history
+                terms[key] = known._replace(value=context["name"])
 
 
 def _add_concepts(terms: Terms, abbreviations: Terms, lexicon: Lexicon) -> None:
@@ -263,6 +273,20 @@ def _turns_of_phrase(lexicon: Lexicon) -> Iterator[tuple[str, ...]]:
 
 def _misplaced(lexicon: Lexicon) -> Sequence[str]:
     return _words(lexicon.tables.get("polarity", {}).get("devices", {}), "misplaced")
+
+
+def _shared_words(lexicon: Lexicon) -> Iterator[str]:
+    for word in _words(lexicon.tables.get("compositions", {}).get("shared", {}), "words"):
+        yield " ".join(phrase_key(word))
+
+
+def _senses(lexicon: Lexicon) -> dict[str, list[tuple[frozenset[str], str]]]:
+    """Word -> what it means in a sentence that names one of these structures."""
+    found: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
+    for rule in lexicon.tables.get("compositions", {}).get("sense", []):
+        for word in rule["words"]:
+            found[" ".join(phrase_key(word))].append((frozenset(rule["near"]), rule["concept"]))
+    return dict(found)
 
 
 def _named_by_whole(lexicon: Lexicon) -> Iterator[str]:

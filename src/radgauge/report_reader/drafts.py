@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 
 from radgauge.report_reader.phrases import look_left, look_right, object_after, subject_before
-from radgauge.report_reader.vocabulary import ALWAYS, FINDINGS, IF_DENIED, MODIFIERS, Item, Vocabulary
+from radgauge.report_reader.vocabulary import ALWAYS, ANYWHERE, FINDINGS, IF_DENIED, MODIFIERS, Item, Vocabulary
 from radgauge.report_reader.wholes import coordinated_before
 
 
@@ -69,7 +69,15 @@ def drafts_of(
                 taken.update(before)
             if words[index] in vocabulary.compositions:
                 _compose(draft, composed(draft, items, words[index], vocabulary))
-        elif role == "change" and " " in words[index] and item.value == "increased":
+        elif (
+            role == "change"
+            and item.value in ("increased", "decreased")
+            and (" " in words[index] or _is_compared(words, index))
+        ):
+            draft = _grown(items, words, starts, index, vocabulary)
+            if draft is None:
+                continue
+        elif words[index] in _COMPARATIVES and _is_compared(words, index):
             draft = _grown(items, words, starts, index, vocabulary)
             if draft is None:
                 continue
@@ -79,6 +87,9 @@ def drafts_of(
             concept = composed(draft, items, words[index], vocabulary)
             if not concept and (role not in MODIFIERS or role == "part"):  # "fluid in the left pleural space"
                 draft.explicit = look_right(items, index)[1]
+                concept = composed(draft, items, words[index], vocabulary)
+            if not concept and index + 1 < len(items) and words[index + 1] in _OBJECTS:
+                draft.explicit = _last_place(items, index)  # "touches the root without displacing it"
                 concept = composed(draft, items, words[index], vocabulary)
             if not concept and index and _concludes(items[index - 1]):
                 draft.explicit, concept = _concluded(items, words, index, vocabulary)
@@ -125,12 +136,52 @@ def _grown(
     """A structure that has enlarged is enlarged: "the heart has enlarged since the prior study"."""
     last = words[index].rsplit(" ", 1)[-1]
     draft = Draft(index, "")
+    grown = items[index].value != "decreased"
+    if last in _COMPARATIVES or last == "than":
+        last = _COMPARATIVES.get(words[index].split(" ", 1)[0], last)
     if last not in vocabulary.compositions:
+        last = "enlarged" if grown else "small"
+    if last not in vocabulary.compositions or (not grown and not _is_compared(words, index)):
         return None
     draft.explicit = subject_before(items, index, starts)
+    if any(items[each].role in FINDINGS for each in range(min(draft.explicit, default=index), index)):
+        return None
     _compose(draft, composed(draft, items, last, vocabulary))
-    draft.change = items[index].value
+    if items[index].role == "change" and not _with_a_structure(items, words, index):
+        draft.change = items[index].value
     return draft if draft.concept else None
+
+
+_OBJECTS = frozenset({"it", "them"})
+_COMPARATIVES = {
+    "wider": "widened",
+    "larger": "enlarged",
+    "bigger": "enlarged",
+    "thicker": "thickened",
+    "smaller": "small",
+    "narrower": "narrowed",
+    "higher": "raised",
+    "bulkier": "enlarged",
+}
+
+
+def _is_compared(words: Sequence[str], index: int) -> bool:
+    return words[index].endswith(" than") or words[index + 1 : index + 2] == ["than"]
+
+
+def _with_a_structure(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """Whether the comparison is with another structure or with what is normal, not with an earlier time."""
+    if not _is_compared(words, index):
+        return False
+    behind = range(index + 1, min(index + 5, len(items)))
+    return any(items[each].role in ("anatomy", "normality") or words[each] in _COUNTERPARTS for each in behind)
+
+
+_COUNTERPARTS = frozenset({"left", "right", "other", "opposite", "contralateral", "normal", "usual", "expected"})
+
+
+def _last_place(items: Sequence[Item], index: int) -> list[int]:
+    return next(([place] for place in range(index - 1, -1, -1) if items[place].role == "anatomy"), [])
 
 
 def _describes_next(items: Sequence[Item], index: int) -> bool:
@@ -156,6 +207,8 @@ def composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabul
     wider concept when the organs would make different findings of it.
     """
     found = {vocabulary.composition(word, items[place].value) for place in draft.explicit} - {""}
+    if len(found) > 1:
+        found.discard(vocabulary.composition(word, ANYWHERE))
     return found.pop() if len(found) == 1 else ""
 
 

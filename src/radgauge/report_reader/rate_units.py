@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from radgauge.parsing import shipped_toml
 from radgauge.report_reader.reading import Mention, ReportReading
+from radgauge.report_reader.senses import SHARED
 from radgauge.report_reader.vocabulary import Vocabulary
 from radgauge.text.tokens import Tokens
 
@@ -38,7 +39,9 @@ def units_of(reading: ReportReading, vocabulary: Vocabulary) -> list[Unit]:
             continue
         if units and _is_placed(units[-1], mention, reading.text):
             units[-1] = units[-1]._replace(role="anatomy")
-        if mention.kind == "anatomy":
+        if mention.form == SHARED:
+            units.append(Unit(mention.start, mention.end, "position", True, None))
+        elif mention.kind == "anatomy":
             units.append(Unit(mention.start, mention.end, "anatomy", mention.form == "adjective", mention))
         elif mention.kind == "normality":
             units += _split(mention, vocabulary, "normality", split_front=True)

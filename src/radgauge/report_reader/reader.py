@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ _SENTENCES_KEPT = 1 << 16
 _LONGEST_SENTENCE = 4000  # characters; what is longer is no sentence and is read in pieces
 
 _HEADING = re.compile(r"([A-Za-z][A-Za-z /&()-]{2,40}?)\s*:(?=\s|$)[\s,]*")
+_ASIDE = frozenset({"history", "technique"})
 _CONTEXT_OF = {"history": "history", "technique": "technique", "recommendation": "recommendation"}
 
 
@@ -45,7 +47,23 @@ def _sections(text: str, spans: Sequence[tuple[int, int]]) -> list[Sentence]:
                 if start >= end:
                     continue
         sentences.append(Sentence(start, end, section))
-    return sentences
+    return _without_stray_sections(text, sentences)
+
+
+def _without_stray_sections(text: str, sentences: list[Sentence]) -> list[Sentence]:
+    """A last heading of history or technique inside a line covers one sentence: what follows are the findings."""
+    last = next((n for n in range(len(sentences) - 1, -1, -1) if sentences[n].section != _of(sentences, -1)), -1)
+    if not sentences or _of(sentences, -1) not in _ASIDE or last + 2 >= len(sentences) + 1:
+        return sentences
+    found = sentences[: last + 2]
+    for before, each in pairwise(sentences[last + 1 :]):
+        stray = "\n" not in text[before.end : each.start] and _of(found, -1) in ("", _of(sentences, -1))
+        found.append(each._replace(section="") if stray else each)
+    return found
+
+
+def _of(sentences: Sequence[Sentence], index: int) -> str:
+    return sentences[index].section if sentences else ""
 
 
 def _pieces(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -165,6 +165,31 @@ def compare_places(items: list[Item], words: Sequence[str]) -> None:
             items[index] = item._replace(role="quantity")
 
 
+_BEFORE = ("prior", "previous", "before", "earlier", "last ", "then", "yesterday", "old study")
+_EARLIER = frozenset(
+    {"ago", "earlier", "previous", "prior", "last", "yesterday", "before", "then", "baseline", "year"}
+)
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isdigit() and word.startswith(("19", "20"))
+
+
+def compare_sides(items: list[Item], words: Sequence[str]) -> None:
+    """The side that something is compared with is not its own: "smaller than the left"."""
+    for index, item in enumerate(items):
+        if item.role != "side" or item.value not in ("left", "right"):
+            continue
+        before = index - 1
+        while before >= 0 and (items[before].role == "determiner" or words[before] in ("on", "that", "of")):
+            before -= 1
+        if before >= 0 and (words[before].endswith("than") or words[before].startswith(_COMPARED_WITH)):
+            items[index] = item._replace(role="other", cues=())
+
+
+_COMPARED_WITH = ("compared with", "compared to", "relative to", "unlike", "versus")
+
+
 def not_seen_before(items: list[Item], words: Sequence[str]) -> None:
     """What an earlier study did not show is new: "not seen on the prior exam", "was not present previously"."""
     for index, item in enumerate(items):
@@ -173,7 +198,11 @@ def not_seen_before(items: list[Item], words: Sequence[str]) -> None:
         position = index + 1
         while position < len(items) and items[position].role in ("preposition", "determiner"):
             position += 1
-        if position < len(items) and words[position].startswith(("prior", "previous", "before")):
+        if position < len(items) and words[position].startswith(_BEFORE):
+            items[index] = item._replace(role="change", value="new", cues=())
+        elif any(word in _EARLIER or _is_year(word) for word in words[position : position + 5]) and any(
+            items[each].role == "preposition" for each in range(index + 1, position)
+        ):
             items[index] = item._replace(role="change", value="new", cues=())
 
 
@@ -205,6 +234,11 @@ def join_levels(items: list[Item], tokens: Tokens) -> list[Item]:
                 and tokens.starts[items[following].first] <= tokens.ends[items[end - 1].last - 1] + 1
             ):
                 end = following + 1
+        if end < len(items) and tokens.norms[items[end].first] in ("root", "nerve"):  # "the right S1 root"
+            concept = "spinal_nerve_root"
+            end += 1
+            if end < len(items) and tokens.norms[items[end].first] == "root":
+                end += 1
         joined.append(Item(items[index].first, items[end - 1].last, "anatomy", concept, "noun", ()))
         index = end
     return joined

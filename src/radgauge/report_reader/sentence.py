@@ -22,12 +22,14 @@ from radgauge.report_reader.retag import (
     adjectives_in_front,
     clear_of,
     compare_places,
+    compare_sides,
     deny_changes,
     deny_predicates,
     join_levels,
     misplaced_devices,
     not_seen_before,
 )
+from radgauge.report_reader.senses import choose_senses, share_heads
 from radgauge.report_reader.sides import (
     fronted_sides,
     give_side,
@@ -71,10 +73,14 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     roles = {item.role for item in items}
     if "number" in roles:
         items = join_levels(items, tokens)
+    if not roles.isdisjoint(("conjunction", "comma", "slash")):
+        share_heads(items, tokens, vocabulary)
+    choose_senses(items, words_of(items, tokens), vocabulary)
     adjectives_in_front(items)
     words = words_of(items, tokens)
     if "side" in roles:
         same_side(items)
+        compare_sides(items, words)
     if "device" in roles:
         misplaced_devices(items, words, vocabulary.misplaced)
     if "unknown" in roles:
@@ -113,8 +119,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     owner = describe(items, words, starts, drafts) if described else {}
     if "unit" in roles:
         measure(items, words, drafts)
-    if "context" in roles:
-        mark_history(items, starts, drafts)
+    if "context" in roles or any(item.role == "cue" and item.value == "history" for item in items):
+        mark_history(items, words, starts, drafts)
     topic, about = "", 0
     if "side" in roles:
         sides_of_wholes(items, words, starts, drafts, vocabulary)

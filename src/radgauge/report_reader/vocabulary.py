@@ -23,6 +23,8 @@ IF_DENIED = "~"
 """Its word is worth mentioning only if it is denied, and then says that the finding is there ("no perfusion")."""
 
 
+ANYWHERE = "*"
+"""Stands for any structure in a composition; rules that name the structure go first."""
 _HANDED_DOWN = 3
 """Wholes of a structure whose compositions hold for it too, nearest first."""
 
@@ -107,6 +109,8 @@ class Vocabulary:
     regions: Mapping[str, list[tuple[str, str, frozenset[str]]]]  # concept -> (region, concept there, words)
     opposites: Mapping[str, list[str]]  # normality or aspect of it -> words that say the opposite of a structure
     spelling: Spelling
+    shared_words: frozenset[str] = frozenset()  # words for a part that many organs have: "base", "lower pole"
+    senses: Mapping[str, list[tuple[frozenset[str], str]]] = field(default_factory=dict)  # word -> (near, meant)
     named_by_whole: frozenset[str] = frozenset()  # words that say of an organ what its parts do not share
     composed: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)  # word, place -> finding
     sentences: dict[str, Any] = field(
@@ -131,7 +135,7 @@ class Vocabulary:
                 above = self.lexicon.ancestors(place)
                 whole = (_rule_for(each, rules) for each in above[:_HANDED_DOWN] if self.lexicon[each].parents)
                 known = next((each for each in whole if each), "")
-            self.composed[key] = known
+            known = self.composed[key] = known or _rule_for(ANYWHERE, rules)
         return known
 
     def term(self, norms: tuple[str, ...]) -> Entry | None:

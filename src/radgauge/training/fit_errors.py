@@ -240,7 +240,10 @@ class _Table:
             ("cases", len(profiles)),
             ("error_case", np.array([case for case, _ in errors], dtype=np.intp)),
             ("error_tier", np.array([e.tier for _, e in errors], dtype=np.intp)),
-            ("error_category", np.array([len(CATEGORIES) if e.is_reversed else e.category for _, e in errors], dtype=np.intp)),
+            (
+                "error_category",
+                np.array([len(CATEGORIES) if e.is_reversed else e.category for _, e in errors], dtype=np.intp),
+            ),
             ("error_flags", np.array(flags, dtype=bool).reshape(-1, 3)),
             ("error_share", np.array([1.0 - e.support for _, e in errors])),
             ("whole", whole),
