@@ -1,4 +1,4 @@
-"""Which one, how far, of what kind: ribs, levels, grades, percentages and opposed words that belong to a finding."""
+"""Which one, how far, of what kind: ribs, levels, grades, percentages and opposed words of a finding."""
 
 from __future__ import annotations
 

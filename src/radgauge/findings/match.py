@@ -333,7 +333,7 @@ def _closeness(r: Finding, c: Finding, knowledge: Knowledge) -> float:
 
 
 def _one_kind(r: Finding, c: Finding, knowledge: Knowledge) -> bool:
-    """Whether one name tells the kind and the other the place: "intra-articular fracture", "fracture of the radius"."""
+    """Whether one name tells the kind, the other the place: "intra-articular fracture", "radial fracture"."""
     concepts = knowledge.lexicon.concepts
     a, b = concepts.get(r.concept), concepts.get(c.concept)
     if (

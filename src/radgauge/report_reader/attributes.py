@@ -213,7 +213,7 @@ def _range_goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> b
 
 
 def _sizes_now(items: Sequence[Item], words: Sequence[str], start: int, end: int) -> int:
-    """How many numbers stand behind the "to" of "from ... to ..."; 0 if the words from `start` on are no such thing."""
+    """How many numbers stand behind the "to" of "from ... to ..."; 0 if there is no such thing."""
     if "from" not in words[start:end] or "to" not in words[start:end]:
         return 0
     last = max(index for index in range(start, end) if words[index] == "to")

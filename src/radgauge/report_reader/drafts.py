@@ -69,15 +69,7 @@ def drafts_of(
                 taken.update(before)
             if words[index] in vocabulary.compositions:
                 _compose(draft, composed(draft, items, words[index], vocabulary))
-        elif (
-            role == "change"
-            and item.value in ("increased", "decreased")
-            and (" " in words[index] or _is_compared(words, index))
-        ):
-            draft = _grown(items, words, starts, index, vocabulary)
-            if draft is None:
-                continue
-        elif words[index] in _COMPARATIVES and _is_compared(words, index):
+        elif _tells_growth(item, words, index):
             draft = _grown(items, words, starts, index, vocabulary)
             if draft is None:
                 continue
@@ -163,6 +155,15 @@ _COMPARATIVES = {
     "higher": "raised",
     "bulkier": "enlarged",
 }
+
+
+def _tells_growth(item: Item, words: Sequence[str], index: int) -> bool:
+    """Whether the words at `index` may say that a structure has grown: "has enlarged", "wider than before"."""
+    if _is_compared(words, index):
+        return words[index] in _COMPARATIVES or (
+            item.role == "change" and item.value in ("increased", "decreased")
+        )
+    return item.role == "change" and item.value in ("increased", "decreased") and " " in words[index]
 
 
 def _is_compared(words: Sequence[str], index: int) -> bool:

@@ -198,11 +198,9 @@ def not_seen_before(items: list[Item], words: Sequence[str]) -> None:
         position = index + 1
         while position < len(items) and items[position].role in ("preposition", "determiner"):
             position += 1
-        if position < len(items) and words[position].startswith(_BEFORE):
-            items[index] = item._replace(role="change", value="new", cues=())
-        elif any(word in _EARLIER or _is_year(word) for word in words[position : position + 5]) and any(
-            items[each].role == "preposition" for each in range(index + 1, position)
-        ):
+        across = any(items[each].role == "preposition" for each in range(index + 1, position))
+        earlier = any(word in _EARLIER or _is_year(word) for word in words[position : position + 5])
+        if (across and earlier) or (position < len(items) and words[position].startswith(_BEFORE)):
             items[index] = item._replace(role="change", value="new", cues=())
 
 

@@ -1,4 +1,4 @@
-"""Words that take their meaning from the sentence: "base" of an appendix, "popliteal" before "and tibial veins"."""
+"""Words that take their meaning from the sentence: "base" of an appendix, "popliteal and tibial veins"."""
 
 from __future__ import annotations
 
