@@ -272,15 +272,14 @@ def mark_history(
         if item.role in ("context", "cue") and item.value == "history" and item.last - item.first > 1:
             for draft in drafts:
                 if draft.item > index and not any(starts[index + 1 : draft.item + 1]):
-                    between = items[index + 1 : draft.item]
-                    if not any(each.role == "verb" or stops(each) for each in between):
+                    inside = items[index + 1 : draft.item]
+                    if not any(each.role == "verb" or stops(each) for each in inside):
                         draft.history = True
     for before, draft in pairwise(drafts):
         if before.history and not draft.history and items[draft.item].role in FINDINGS:
             between = range(before.item + 1, draft.item)
-            if any(words[each] == "for" for each in between) and not any(
-                items[each].role in ("verb", "cue", "semicolon", "comma") for each in between
-            ):
+            ends = any(items[place].role in ("verb", "cue", "semicolon", "comma") for place in between)
+            if not ends and any(words[place] == "for" for place in between):
                 draft.history = True  # "previous lumpectomy for cancer"
 
 
