@@ -48,6 +48,8 @@ def test_markdown_and_latex_escape_and_mark(made: Table) -> None:
         "| --- | ---: | ---: | ---: |",
         "| bleu_4 | +0.250 [0.100, 0.400] | **0.012** | <b> |",
         "| =sum\\|A1 | – | 0.400 |  |",
+        "",
+        "a < b",
     ]
     latex = to_latex(made)
     assert "\\caption{Differences \\& more}" in latex

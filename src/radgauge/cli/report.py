@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,7 +17,45 @@ if TYPE_CHECKING:
     from radgauge.cases import Case
     from radgauge.io.judgments import Judgments
     from radgauge.reading import Readings
+    from radgauge.report import PaperStyle
     from radgauge.scores import Results
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTable:
+    """How the table for a paper looks."""
+
+    table_systems: Annotated[
+        Literal["rows", "columns"],
+        typer.Option("--table-systems", help="Systems of the paper table: rows or columns."),
+    ] = "rows"
+    table_name: Annotated[
+        list[str] | None,
+        typer.Option("--table-name", help="Display name in it, for a system or a column: my_model=Ours."),
+    ] = None
+    table_scale: Annotated[float, typer.Option("--table-scale", help="Multiply its values, 100 for percent.")] = (
+        1.0
+    )
+    table_decimals: Annotated[int, typer.Option("--table-decimals", min=0, max=10, help="Its decimals.")] = 3
+    table_intervals: Annotated[
+        bool, typer.Option("--table-intervals/--no-table-intervals", help="Its values with intervals.")
+    ] = True
+    table_wide: Annotated[bool, typer.Option("--table-wide", help="Over both columns of a LaTeX page.")] = False
+
+    def record(self) -> PaperStyle:
+        """The same for the library."""
+        from radgauge.errors import UsageError
+        from radgauge.report import PaperStyle
+
+        names = {}
+        for given in self.table_name or []:
+            code, sign, name = given.partition("=")
+            if not sign or not code or not name:
+                raise UsageError(f"--table-name wants NAME=DISPLAY, got {given!r}")
+            names[code] = name
+        return PaperStyle(
+            self.table_systems, names, self.table_scale, self.table_decimals, self.table_intervals, self.table_wide
+        )
 
 
 @o.command(o.app, "report")
@@ -27,6 +66,7 @@ def report_cli(
     constant: o.Baselines,
     others: o.Foreign,
     sampling: o.Sampling,
+    style: PaperTable,
     say: o.ReadingOutput,
     source: Annotated[
         Path | None,
@@ -43,7 +83,10 @@ def report_cli(
     baseline: o.Baseline = None,
     table: Annotated[
         list[str] | None,
-        typer.Option("--table", help="Also the summary as FILE.csv, .tex or .md; KEY=FILE; or a folder for all."),
+        typer.Option(
+            "--table",
+            help="Also the summary as FILE.csv, .tex or .md; KEY=FILE (paper=t.tex); or a folder for all.",
+        ),
     ] = None,
     plots: Annotated[
         Path | None, typer.Option("--plots", help="Also every plot, into this folder, as SVG and PNG.")
@@ -77,7 +120,7 @@ def report_cli(
       radgauge report new.jsonl --reports new.csv --baseline old.jsonl -o report.pdf --appendix 20
     """
     from radgauge.cli.compare import older_scores
-    from radgauge.report import build_report, write_pdf, write_plots, write_report
+    from radgauge.report import build_report, write_pdf, write_plots, write_report, write_words
     from radgauge.show.tables import to_records, write_tables
 
     check_folder(output)
@@ -95,6 +138,7 @@ def report_cli(
         baseline=None if before is not None else baseline,
         before=before,
         appendix=appendix,
+        paper=style.record(),
         reading=reading,
         resampling=sampling.record(),
         permutations=permutations,
@@ -103,6 +147,7 @@ def report_cli(
         picture_size=picture_size,
     )
     written = [path for wanted in table or [] for path in write_tables(report.tables, wanted)]
+    written += write_words(report, table or [])
     why = ""
     if plots is not None:
         drawn, why = write_plots(plots, report)

@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from radgauge.cases import Case
 from radgauge.choices import Correction
 from radgauge.errors import InputError
 from radgauge.io.judgments import Judgments
+from radgauge.metric import sums
 from radgauge.reading import Readings
-from radgauge.report import radiologists as people
 from radgauge.report import sections as s
 from radgauge.report.browser_data import BrowserData, browser_data
 from radgauge.report.methods import methods_text, not_judged_rows, source_rows
+from radgauge.report.paper import PaperStyle, bibliography, paper_table
 from radgauge.report.pictures import LONGEST, PagePictures, page_pictures
 from radgauge.report.standing import most_disputed
 from radgauge.report.verdict import Verdict, build_verdict, verdict_judge
-from radgauge.scores import Results
+from radgauge.scores import Results, Scores
 from radgauge.show.metric_names import MetricName, metric_name
 from radgauge.show.progress import working
 from radgauge.show.svg import Plot
@@ -62,6 +65,7 @@ class Report:
         verdict: The first screen in words.
         appendix: The worst cases, for print.
         columns: Names of the headline columns for people.
+        bibliography: BibTeX of what stands behind the metrics.
         about: Version, seed and so on, by name.
         pictures: Of the studies in the browser.
     """
@@ -84,6 +88,7 @@ class Report:
     verdict: Verdict
     appendix: tuple[WorstCase, ...] = ()
     columns: tuple[MetricName, ...] = ()
+    bibliography: str = ""
     about: Mapping[str, str] = field(default_factory=dict)
     pictures: PagePictures = field(default_factory=PagePictures)
 
@@ -106,6 +111,7 @@ def build_report(
     picture_size: int = LONGEST,
     appendix: int = 0,
     before: Results | None = None,
+    paper: PaperStyle | None = None,
     seed: int = 0,
     resampling: Resampling | None = None,
 ) -> Report:
@@ -127,6 +133,7 @@ def build_report(
         picture_size: Pixels of the longer side of the cases' pictures in the browser; 0 leaves them out.
         appendix: How many of the worst cases are added for print.
         before: Older scores of the same systems: what got better, what got worse, which cases flipped.
+        paper: How the table for a paper looks.
         seed: Seed of all resampling and sampling.
         resampling: Level, resamples and seed as one record, instead of them.
     """
@@ -173,7 +180,10 @@ def build_report(
         except InputError as error:  # systems on different studies: the rest of the report stands
             notes = (*notes, f"systems are not compared: {error}")
         else:
-            tables["comparison"] = s.comparison_table(found)
+            tables["comparison"] = s.comparison_table(found, note=_corpus_note(results))
+    tables["paper"] = paper_table(
+        lines, columns=metrics, comparisons=found, style=paper, permutations=permutations, correction=correction
+    )
     disputed = most_disputed(results)
     browser = browser_data(
         results,
@@ -206,6 +216,8 @@ def build_report(
         tables["disagreement"] = s.disagreement_table(disputed, browser.places)
     alignment, draws = None, 0
     if judgments is not None:
+        from radgauge.report import radiologists as people
+
         rivals = len(metrics) * (len(metrics) - 1) // 2
         draws = max(how.resamples, FINE * rivals, 1)
         alignment = align(
@@ -292,6 +304,7 @@ def build_report(
         verdict=verdict,
         appendix=worst,
         columns=tuple(metric_name(column) for column in metrics),
+        bibliography=bibliography([judge_name(each) for each in results.values()]),
         about={"seed": str(how.seed), "level": f"{100 * how.level:.3g} %", "correction": correction},
         pictures=pictures,
     )
@@ -304,6 +317,27 @@ def _alike(cases: Sequence[Case], reading: Readings) -> list[str]:
 
     real = [case for case in cases if case.system not in (TEMPLATE, FREQUENT)]
     return collapse_notes(real, reading=reading)
+
+
+def judge_name(scores: Scores) -> str:
+    """The metric's own name, whatever it is called in this run."""
+    return scores.judge if scores.metric is None else scores.metric.name
+
+
+def _corpus_note(results: Results) -> str:
+    """Names the metrics whose value of a set is not the mean of its cases: two kinds of numbers meet in a row."""
+    names = []
+    for scores in results.values():
+        own = scores.of_system(scores.systems[0])
+        value, known = float(own.corpus_scores(*sums(own.rows))[0]), own.headline[~np.isnan(own.headline)]
+        if len(known) and abs(value - float(known.mean())) > 1e-9:
+            names.append(metric_name(scores.columns[0]).name)
+    if not names:
+        return ""
+    return (
+        f"{', '.join(names)}: values and differences are of all reports together, d and better / equal / worse of "
+        "single reports, so the two can point different ways."
+    )
 
 
 def _missing_texts(results: Results, cases: Sequence[Case]) -> tuple[str, ...]:
@@ -320,10 +354,11 @@ def _missing_texts(results: Results, cases: Sequence[Case]) -> tuple[str, ...]:
 
 
 def _agreements(found: Alignment | None) -> tuple[str, ...]:
-    from radgauge.show.wording import interval, number
-
     if found is None:
         return ()
+    from radgauge.report import radiologists as people
+    from radgauge.show.wording import interval, number
+
     return tuple(
         f"{people.TARGETS.get(ceiling.target, ceiling.target)}: "
         + ", ".join(

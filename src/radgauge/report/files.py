@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from radgauge.errors import MissingExtra, UsageError, require
@@ -63,6 +64,16 @@ def write_pdf(path: Path | str, report: Report) -> int:
         text = made.read_bytes()
     write_file(Path(path), text)
     return len(text)
+
+
+def write_words(report: Report, wanted: Sequence[str]) -> list[Path]:
+    """Into every folder that `--table` names: the methods paragraph and the BibTeX."""
+    written = []
+    for folder in (Path(name) for name in wanted if "=" not in name and not Path(name).suffix):
+        for name, text in (("methods.txt", "\n\n".join(report.methods)), ("references.bib", report.bibliography)):
+            write_file(folder / name, text + "\n")
+            written.append(folder / name)
+    return written
 
 
 def write_plots(folder: Path | str, report: Report) -> tuple[list[Path], str]:

@@ -114,7 +114,9 @@ def summary_plots(lines: Sequence[Summary], columns: Sequence[str]) -> list[Plot
     return plots
 
 
-def comparison_table(lines: Sequence[SystemComparison], *, key: str = "comparison", title: str = "") -> Table:
+def comparison_table(
+    lines: Sequence[SystemComparison], *, key: str = "comparison", title: str = "", note: str = ""
+) -> Table:
     """Every system against the baseline: difference, interval, p, effect, and how many studies are better."""
     rows, records = [], []
     systems = list(dict.fromkeys(name for line in lines for name in (line.baseline, line.system)))
@@ -146,7 +148,7 @@ def comparison_table(lines: Sequence[SystemComparison], *, key: str = "compariso
                 Cell("", plot=mark),
                 p,
                 Cell(verdict, strong=p < 0.05),
-                effect.d_z,
+                Cell(_two(effect.d_z), value=effect.d_z),
                 " / ".join(map(str, counts)) or "–",
                 found.n,
             )
@@ -180,6 +182,7 @@ def comparison_table(lines: Sequence[SystemComparison], *, key: str = "compariso
         title=title or f"Every system against {baseline}: paired differences on the studies both have",
         rows=rows,
         records=records,
+        note=note,
     )
 
 

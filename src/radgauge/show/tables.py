@@ -86,6 +86,7 @@ class Table:
         records: The same as values, for CSV and JSON.
         rules: Rows above which a line is drawn in a terminal.
         note: A sentence below it.
+        wide: Whether LaTeX sets it over both columns of a page.
     """
 
     columns: tuple[Column, ...]
@@ -95,6 +96,7 @@ class Table:
     records: tuple[Mapping[str, Any], ...] = ()
     rules: tuple[int, ...] = ()
     note: str = ""
+    wide: bool = False
 
     @property
     def written(self) -> tuple[int, ...]:
@@ -215,20 +217,22 @@ def to_markdown(table: Table) -> str:
             text = f"**{text}**" if row[i].strong and text else text
             cells.append(f"{text} {_bar(row[i].small)}".strip())
         lines.append(_pipe(cells))
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + (f"\n{table.note}\n" if table.note else "")
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs table with caption and label."""
+    """A booktabs table with caption and label, shrunk to the width of its column where it is wider."""
     keep = table.written
     form = "".join("r" if table.columns[i].right else "l" for i in keep)
+    floating = "table*" if table.wide else "table"
     lines = [
-        "% needs \\usepackage{booktabs}",
-        "\\begin{table}",
-        "\\centering",
+        "% needs \\usepackage{booktabs,graphicx}",
+        f"\\begin{{{floating}}}",
+        "\\centering\\small",
         f"\\caption{{{_tex(table.title)}}}",
         f"\\label{{tab:{table.key}}}",
-        f"\\begin{{tabular}}{{{form}}}",
+        "\\sbox0{%",
+        f"\\begin{{tabular}}{{@{{}}{form}@{{}}}}",
         "\\toprule",
         " & ".join(_tex(table.columns[i].head) for i in keep) + " \\\\",
         "\\midrule",
@@ -241,7 +245,11 @@ def to_latex(table: Table) -> str:
             small = f"{{\\footnotesize {_tex(row[i].small)}}}" if row[i].small else ""
             cells.append(f"{text} {small}".strip())
         lines.append(" & ".join(cells) + " \\\\")
-    lines += ["\\bottomrule", "\\end{tabular}", "\\end{table}"]
+    lines += ["\\bottomrule", "\\end{tabular}}%"]
+    lines.append("\\ifdim\\wd0>\\linewidth\\resizebox{\\linewidth}{!}{\\usebox0}\\else\\usebox0\\fi")
+    if table.note:
+        lines.append(f"\\par\\smallskip{{\\footnotesize {_tex(table.note)}}}")
+    lines.append(f"\\end{{{floating}}}")
     return "\n".join(lines) + "\n"
 
 
@@ -334,6 +342,20 @@ def _bar(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+_GREEK = {
+    "α": "alpha",
+    "β": "beta",
+    "γ": "gamma",
+    "δ": "delta",
+    "κ": "kappa",
+    "λ": "lambda",
+    "μ": "mu",
+    "π": "pi",
+    "ρ": "rho",
+    "σ": "sigma",
+    "τ": "tau",
+    "χ": "chi",
+}
 _TEX = {
     "\\": "\\textbackslash{}",
     "&": "\\&",
@@ -347,18 +369,35 @@ _TEX = {
     "^": "\\textasciicircum{}",
     "↑": "$\\uparrow$",
     "↓": "$\\downarrow$",
+    "→": "$\\rightarrow$",
     "–": "--",
+    "—": "---",
     "−": "$-$",
     "×": "$\\times$",
+    "±": "$\\pm$",
+    "·": "$\\cdot$",
+    "≤": "$\\leq$",
+    "≥": "$\\geq$",
+    "∞": "$\\infty$",
+    "…": "\\ldots{}",
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "’": "'",
+    "\u00a0": "~",
     "<": "$<$",
     ">": "$>$",
+    "†": "$^{\\dagger}$",
+    **{letter: f"$\\{name}$" for letter, name in _GREEK.items()},
 }
 
 
 def _tex(text: str) -> str:
-    """Text as LaTeX shows it.
+    """Text as LaTeX shows it; a sign that pdflatex does not know is written as its code point.
 
-    >>> _tex("bleu_4 ↑ 5 %")
-    'bleu\\\\_4 $\\\\uparrow$ 5 \\\\%'
+    >>> _tex("bleu_4 ↑ 5 %"), _tex("Kendall τ-b"), _tex("模")
+    ('bleu\\\\_4 $\\\\uparrow$ 5 \\\\%', 'Kendall $\\\\tau$-b', '[U+6A21]')
     """
-    return "".join(_TEX.get(letter, letter) for letter in text)
+    return "".join(
+        _TEX.get(letter, letter if ord(letter) < 0x180 else f"[U+{ord(letter):04X}]") for letter in text
+    )

@@ -1,0 +1,216 @@
+"""Tables as papers print them: systems as rows or columns, display names, decimals, marks with a footnote."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from typing import Literal
+
+import radgauge
+from radgauge.errors import UsageError
+from radgauge.show.metric_names import metric_name
+from radgauge.show.tables import Cell, Column, Row, Table, table
+from radgauge.show.wording import arrow
+from radgauge.studies.compare import SystemComparison
+from radgauge.studies.summary import Summary
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class PaperStyle:
+    """How a table for a paper looks.
+
+    Attributes:
+        systems: Whether systems are rows or columns.
+        names: What systems and metrics are called: name in the scores -> name in the table.
+        scale: Values are multiplied by it; 100 prints percent-like values.
+        decimals: Digits behind the point.
+        intervals: Whether intervals stand beside the values.
+        wide: Whether LaTeX sets the table over both columns of a page.
+    """
+
+    systems: Literal["rows", "columns"] = "rows"
+    names: Mapping[str, str] = field(default_factory=dict)
+    scale: float = 1.0
+    decimals: int = 3
+    intervals: bool = True
+    wide: bool = False
+
+    def __post_init__(self) -> None:
+        if self.systems not in ("rows", "columns"):
+            raise UsageError(f"systems must be rows or columns, got {self.systems!r}")
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise UsageError(f"the scale must be above 0, got {self.scale}")
+        if not 0 <= self.decimals <= 10:
+            raise UsageError(f"decimals must be 0 to 10, got {self.decimals}")
+
+    def number(self, value: float) -> str:
+        """A value as the table prints it; what could not be judged is a dash."""
+        if math.isnan(value):
+            return "–"
+        shown = f"{self.scale * value:.{self.decimals}f}"
+        return shown[1:] if shown.startswith("-") and float(shown) == 0 else shown
+
+    def name(self, code: str) -> str:
+        """What a system or a column is called."""
+        return self.names.get(code) or metric_name(code).name
+
+
+def paper_table(
+    lines: Sequence[Summary],
+    *,
+    columns: Sequence[str],
+    comparisons: Sequence[SystemComparison] = (),
+    style: PaperStyle | None = None,
+    permutations: int = 0,
+    correction: str = "holm",
+) -> Table:
+    """The table of a paper: every system, every metric.
+
+    The best value of a metric is bold unless another prints the same; a mark says that a system differs from the
+    baseline beyond chance; the footnote says what all of it means.
+
+    Args:
+        lines: Values with intervals.
+        columns: Outputs, in this order.
+        comparisons: Tests against a baseline, for the marks.
+        style: How it looks.
+        permutations: Rearrangements behind the tests, for the footnote.
+        correction: Of the p values, for the footnote.
+    """
+    style = style or PaperStyle()
+    systems = list(dict.fromkeys(line.system for line in lines))
+    values = {(line.system, line.column): line for line in lines}
+    marked = {(line.system, line.column) for line in comparisons if _p(line) < ALPHA}
+    best = {column: _best(column, systems, values, style) for column in columns}
+
+    def cell(system: str, column: str) -> Cell:
+        line = values.get((system, column))
+        if line is None:
+            return Cell("–")
+        text = style.number(line.value)
+        known = style.intervals and not (math.isnan(line.low) or math.isnan(line.high))
+        small = f"[{style.number(line.low)}, {style.number(line.high)}]" if known else ""
+        mark = "†" if (system, column) in marked else ""
+        return Cell(text + mark, small, strong=text == best[column], value=line.value)
+
+    directions = {line.column: line.higher_is_better for line in lines}
+    rows: list[Row]
+    heads: list[Column | str]
+    if style.systems == "rows":
+        heads = ["System", *(Column(f"{style.name(c)} {arrow(directions[c])}", right=True) for c in columns)]
+        rows = [(style.names.get(system, system), *(cell(system, c) for c in columns)) for system in systems]
+    else:
+        heads = ["Metric", *(Column(style.names.get(system, system), right=True) for system in systems)]
+        rows = [
+            (f"{style.name(c)} {arrow(directions[c])}", *(cell(system, c) for system in systems)) for c in columns
+        ]
+    records = [
+        {
+            "system": system,
+            "metric": c,
+            "value": line.value,
+            "low": line.low,
+            "high": line.high,
+            "judged": line.judged,
+        }
+        for system in systems
+        for c in columns
+        if (line := values.get((system, c))) is not None
+    ]
+    cases = {line.judged for line in lines if line.column in columns}
+    made = table(
+        *heads,
+        key="paper",
+        title=f"Evaluation of {len(systems)} {'system' if len(systems) == 1 else 'systems'}",
+        rows=rows,
+        records=records,
+        note=_footnote(lines, comparisons, style, permutations, correction, cases),
+    )
+    return replace(made, wide=style.wide)
+
+
+def _p(line: SystemComparison) -> float:
+    return line.result.p if line.result.p_adjusted is None else line.result.p_adjusted
+
+
+def _best(
+    column: str, systems: Sequence[str], values: Mapping[tuple[str, str], Summary], style: PaperStyle
+) -> str | None:
+    """How the best value prints, if only one system has it."""
+    known = [
+        values[s, column] for s in systems if (s, column) in values and not math.isnan(values[s, column].value)
+    ]
+    if len(known) < 2:
+        return None
+    top = (max if known[0].higher_is_better else min)(line.value for line in known)
+    shown = style.number(top)
+    return shown if sum(style.number(line.value) == shown for line in known) == 1 else None
+
+
+def _footnote(
+    lines: Sequence[Summary],
+    comparisons: Sequence[SystemComparison],
+    style: PaperStyle,
+    permutations: int,
+    correction: str,
+    cases: set[int],
+) -> str:
+    said = ["Bold: best value, unless two print the same."]
+    if style.intervals and lines:
+        said.append(f"Brackets: {100 * lines[0].level:.3g} % bootstrap intervals.")
+    if comparisons:
+        corrected = {"holm": ", Holm-corrected", "bh": ", Benjamini-Hochberg-corrected"}.get(correction, "")
+        baseline = style.names.get(comparisons[0].baseline, comparisons[0].baseline)
+        said.append(f"†: differs from {baseline} (paired permutation test{corrected}, p < {ALPHA}).")
+        if permutations:
+            said.append(f"The smallest p that {permutations:,} permutations give is {1 / (permutations + 1):.1g}.")
+    if style.scale != 1:
+        said.append(f"Values and intervals times {style.scale:g}.")
+    few, most = min(cases, default=0), max(cases, default=0)
+    said.append(f"n = {most} reports per system." if few == most else f"n = {few} to {most} reports per system.")
+    if any(line.column.endswith("_embedded") for line in lines):
+        said.append("Embedded: radgauge's own models, not comparable with published numbers.")
+    return " ".join(said)
+
+
+def p_paper(p: float) -> str:
+    """A p value as papers print it.
+
+    >>> p_paper(0.0312), p_paper(0.0004), p_paper(float("nan"))
+    ('0.031', '< 0.001', '–')
+    """
+    return "–" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def bibliography(judges: Sequence[str]) -> str:
+    """BibTeX of the papers behind these metrics, and of radgauge.
+
+    >>> "@article{radcliq," in bibliography(["radcliq", "errors"])
+    True
+    """
+    entries = _entries()
+    wanted = [name for judge in judges for name in _PAPERS.get(judge, (judge,)) if name in entries]
+    return "\n".join(entries[name] for name in dict.fromkeys([*wanted, "radgauge"]))
+
+
+_PAPERS = {
+    "radcliq": ("radcliq", "radgraph", "bertscore", "chexbert", "bleu"),
+    "chexbert_similarity": ("chexbert",),
+    "errors": ("radcliq", "comet"),
+    "radgraph": ("radgraph", "radcliq"),
+    "lay_fidelity": ("layman",),
+}
+"""Papers behind a metric where it is not just one of its own name."""
+
+
+@functools.cache
+def _entries() -> dict[str, str]:
+    text = (files("radgauge.show") / "data" / "references.bib").read_text(encoding="utf-8")
+    text = text.replace("VERSION", radgauge.__version__)
+    return {found[1]: found[0] for found in re.finditer(r"@\w+\{(\w+),\n.*?\n\}\n", text, re.S)}
