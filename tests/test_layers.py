@@ -37,7 +37,7 @@ LAYERS = [
     {"studies", "plain_language.studies", "plain_language.robustness"},
     {"rewards", "integrations"},
     {"report"},
-    {"study.web"},
+    {"study.web", "service"},
     {"cli"},
     {"__main__"},
 ]

@@ -19,7 +19,7 @@ from radgauge.cli.options import app
 
 VERBS = (
     *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "layman", "study"),
-    *("read", "models", "rewards", "ls", "cache", "demo"),
+    *("read", "models", "rewards", "serve", "ls", "cache", "demo"),
 )
 
 INTERRUPTED = 130

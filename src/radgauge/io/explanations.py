@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from radgauge.cases import Case
 from radgauge.errors import RadgaugeError
@@ -24,26 +25,27 @@ def write_explanations(path: Path | str, cases: Sequence[Case], *, results: Resu
     lines = 0
     with replacing(path) as beside, beside.open("w", encoding="utf-8", errors="surrogatepass") as file:
         for case in cases:
-            real = case.with_real_references()
-            for name, scores in results.items():
-                about = {"id": case.id, "system": case.system, "metric": name}
-                if (reason := scores.reasons.get(case.key)) is not None:
-                    file.write(json.dumps({**about, "not_judged": reason}, ensure_ascii=False) + "\n")
-                    lines += 1
-                    continue
-                try:
-                    explained = None if scores.metric is None else scores.metric.explain(real, reading=reading)
-                except RadgaugeError:
-                    raise
-                except Exception as error:  # one case must not cost the explanations of all others
-                    why = f"explaining failed ({type(error).__name__})"
-                    file.write(json.dumps({**about, "not_explained": why}, ensure_ascii=False) + "\n")
-                    lines += 1
-                    continue
-                if explained is None:
-                    continue
-                values = {key: None if math.isnan(value) else value for key, value in explained.values.items()}
-                notes = [note.as_data() for note in explained.notes]
-                file.write(json.dumps({**about, "values": values, "notes": notes}, ensure_ascii=False) + "\n")
+            for explained in explanations_of(case, results=results, reading=reading):
+                about = {"id": case.id, "system": case.system, **explained}
+                file.write(json.dumps(about, ensure_ascii=False) + "\n")
                 lines += 1
     return lines
+
+
+def explanations_of(case: Case, *, results: Results, reading: Readings) -> Iterator[dict[str, Any]]:
+    """What each metric of `results` says about one case: metric, and values with notes, or why there are none."""
+    real = case.with_real_references()
+    for name, scores in results.items():
+        if (reason := scores.reasons.get(case.key)) is not None:
+            yield {"metric": name, "not_judged": reason}
+            continue
+        try:
+            explained = None if scores.metric is None else scores.metric.explain(real, reading=reading)
+        except RadgaugeError:
+            raise
+        except Exception as error:  # one case must not cost the explanations of all others
+            yield {"metric": name, "not_explained": f"explaining failed ({type(error).__name__})"}
+            continue
+        if explained is not None:
+            values = {key: None if math.isnan(value) else value for key, value in explained.values.items()}
+            yield {"metric": name, "values": values, "notes": [note.as_data() for note in explained.notes]}

@@ -84,10 +84,15 @@ def serve(app: ASGIApp, place: Place, *, ready: Callable[[str], None], workers_w
 
     `workers_wait`: seconds that requests under way may take when the server is stopped.
     """
-    listening = _listen(place)
-    host, port = listening.getsockname()[:2]
-    address = (place.url or f"http://{f'[{host}]' if ':' in host else host}:{port}").rstrip("/")
-    config = uvicorn.Config(
+    with listen(place) as listening:
+        address = address_of(listening, place)
+        config = configuration(app, place, workers_wait=workers_wait)
+        _Server(config, lambda: ready(address)).run(sockets=[listening])
+
+
+def configuration(app: ASGIApp, place: Place, *, workers_wait: int = 10) -> uvicorn.Config:
+    """How uvicorn runs an application of ours."""
+    return uvicorn.Config(
         app,
         log_config=None,
         access_log=False,  # addresses hold study ids and tokens
@@ -98,11 +103,16 @@ def serve(app: ASGIApp, place: Place, *, ready: Callable[[str], None], workers_w
         lifespan="on",
         ws="none",
     )
-    with listening:
-        _Server(config, lambda: ready(address)).run(sockets=[listening])
 
 
-def _listen(place: Place) -> socket.socket:
+def address_of(listening: socket.socket, place: Place) -> str:
+    """The address under which people reach a server that listens."""
+    host, port = listening.getsockname()[:2]
+    return (place.url or f"http://{f'[{host}]' if ':' in host else host}:{port}").rstrip("/")
+
+
+def listen(place: Place) -> socket.socket:
+    """A socket at a place, ready for connections."""
     try:
         found = socket.getaddrinfo(place.host.strip("[]"), place.port, type=socket.SOCK_STREAM)
     except socket.gaierror:
