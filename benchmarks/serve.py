@@ -123,9 +123,8 @@ def main() -> None:
     print(
         f"{len(seconds)} requests of one case ({given.metric}), {given.clients} clients, {given.workers} worker(s)"
     )
-    print(
-        f"{len(seconds) / took:.0f} requests per second; client's own processor time {time.process_time() - busy:.0f} s"
-    )
+    busy = time.process_time() - busy
+    print(f"{len(seconds) / took:.0f} requests per second; the clients' own processor time {busy:.0f} s")
     for share in (50, 95, 99):
         print(f"{share}th percentile {np.percentile(seconds, share) * 1000:.1f} ms")
     print(f"errors {errors}")

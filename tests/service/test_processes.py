@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
 import http.client
 import json
 import os
@@ -102,6 +103,19 @@ def test_a_fresh_token_is_needed_and_ctrl_c_ends_the_service_quietly(tmp_path: P
         )
         served.headers = {}
         assert served.post("/score", b"{}")[0] == 401
+
+
+def test_the_code_of_the_page_runs_and_prints_what_it_shows(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+    code = "".join(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL))
+    with _served(tmp_path, "-m", "errors", "-m", "bleu") as served:
+        token = served.headers["Authorization"].removeprefix("Bearer ")
+        code = code.replace("http://127.0.0.1:8000", f"http://{served.place}").replace("TOKEN", token)
+        test = doctest.DocTestParser().get_doctest(code, {}, "serve.md", "serve.md", 0)
+        said: list[str] = []
+        result = doctest.DocTestRunner().run(test, out=said.append)
+    assert result.failed == 0, "".join(said)
+    assert result.attempted >= 10
 
 
 def test_a_client_that_sends_everything_before_it_reads_is_answered(tmp_path: Path) -> None:
