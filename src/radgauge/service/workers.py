@@ -40,11 +40,14 @@ def run(settings: Settings, place: Place, *, workers: int, ready: Callable[[str]
 
         def start() -> tuple[BaseProcess, float]:
             process = context.Process(target=_work, args=(settings, place, listening), daemon=True)
+            # Ctrl-C reaches the whole group: a worker that is still loading must not end with a traceback
+            asked = signal.signal(signal.SIGINT, signal.SIG_IGN)
             process.start()
+            signal.signal(signal.SIGINT, asked)
             return process, time.monotonic()
 
-        alive = [start() for _ in range(workers)]
         stopped = _Stopped()
+        alive = [start() for _ in range(workers)]
         ready(address_of(listening, place))
         try:
             while not stopped.wanted:
@@ -64,7 +67,7 @@ def run(settings: Settings, place: Place, *, workers: int, ready: Callable[[str]
 
 
 class _Stopped:
-    """Whether the parent was asked to end; Ctrl-C reaches the workers by itself."""
+    """Whether the parent was asked to end."""
 
     def __init__(self) -> None:
         self.wanted = False
