@@ -120,6 +120,7 @@ PACKAGES = {"numpy", "scipy", "typer", "rich", "jinja2", "markupsafe"} | {
     "datasets",
     "starlette",  # radgauge.web and what is built on it: verbs ask for the extra first
     "uvicorn",
+    "anyio",
     "itsdangerous",
 }
 
