@@ -15,6 +15,7 @@ import radgauge as rg
 from radgauge.errors import RadgaugeError
 from radgauge.io.judgments import Judgments
 from radgauge.scores import Results
+from radgauge.show.svg import Plot
 
 YU = {
     "BERTScore": "bertscore",
@@ -92,9 +93,14 @@ def kendall(
 
 
 def run(
-    make: Callable[[Settings], list[Line]], *, title: str, needs: str, arguments: Sequence[str] | None = None
+    make: Callable[[Settings], list[Line]],
+    *,
+    title: str,
+    needs: str,
+    figure: Callable[[list[Line]], Plot] | None = None,
+    arguments: Sequence[str] | None = None,
 ) -> list[Line]:
-    """Parse the command line, make the table, print it."""
+    """Parse the command line, make the table, print it; where there is a figure, --figure FILE.svg draws it."""
     parser = argparse.ArgumentParser(description=f"{title}. Needs: {needs}.")
     parser.add_argument("place", type=Path, help=needs)
     parser.add_argument("--models", default="embedded", help="embedded, published, or a folder with checkpoints")
@@ -107,6 +113,8 @@ def run(
         help="a checkpoint of the learned metric: 'Top Clinic RadGraph=FOLDER'; repeatable",
     )
     parser.add_argument("--json", action="store_true")
+    if figure is not None:
+        parser.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw the figure")
     given = parser.parse_args(arguments)
     named = dict(text.split("=", 1) for text in given.estimator or ["embedded=embedded"])
     settings = Settings(given.place, given.models, given.resamples, given.seed, named)
@@ -114,6 +122,8 @@ def run(
         lines = make(settings)
     except RadgaugeError as error:
         sys.exit(f"{parser.prog}: {error}")
+    if figure is not None and given.figure is not None:
+        given.figure.write_text(figure(lines).file(), encoding="utf-8")
     if given.json:
         print(json.dumps([{k: _plain(v) for k, v in asdict(line).items()} for line in lines], indent=1))
     else:

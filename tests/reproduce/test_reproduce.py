@@ -26,6 +26,8 @@ SCRIPTS = {
     "vlscore_table1": ("rexval", 9),
     "comet_table3": ("rexval", 14),
     "comet_table4": ("radevalx", 22),
+    "comet_figure3": ("rexval", 8),
+    "comet_appendix_e": ("radevalx", 19),
     "prior_models": ("generators", 10),
 }
 
@@ -171,6 +173,41 @@ def test_table_4_names_estimators_as_the_paper_does(radevalx: Path) -> None:
     assert made["noisy reports, Top Clinic RadCliQ, total errors"].note == "no such --estimator was given"
     plain = lines("comet_table4", radevalx)
     assert plain["noisy reports, embedded, total errors"][1] == own.ours
+
+
+def test_figure_3_of_comet_puts_checkpoints_side_by_side(rexval: Path, tmp_path: Path) -> None:
+    from scipy.stats import spearmanr
+
+    common, script = importlib.import_module("side_by_side"), importlib.import_module("comet_figure3")
+    estimators = {"Top Clinic RadGraph": "embedded", "mine": "embedded"}
+    settings = common.Settings(rexval, resamples=10, estimators=estimators)
+    made = script.make(settings)
+    found = {line.name: line for line in made}
+    assert len(found) == 12
+    judgments = rg.read_judgments(rexval)
+    scores = rg.score(judgments.cases, ["comet"])["comet"]
+    here = [place for place, case in enumerate(judgments.cases) if case.system == "bertscore"]
+    errors = judgments.mean_errors().column("errors_total")[here]
+    expected = spearmanr(scores.oriented(scores.columns[0])[here], -errors).statistic
+    assert found["BERTScore oracle, mine"].ours == pytest.approx(expected)
+    assert found["BERTScore oracle, Top Clinic RadGraph"].published == 0.786
+    assert found["BERTScore oracle, RadCliQ"].published == 0.682
+    assert math.isnan(found["BERTScore oracle, mine"].published)
+    drawn = script.figure(made).file()
+    assert f"{expected:.2f}" in drawn
+    assert "CheXbert oracle" in drawn
+
+
+def test_appendix_e_counts_the_noisy_reports(radevalx: Path) -> None:
+    found = lines("comet_appendix_e", radevalx)
+    errors = rg.read_judgments(radevalx).mean_errors()
+    noisy = errors.column("errors_total") > 3
+    assert found["noisy reports"][:2] == (30, noisy.sum())
+    serious = errors.column("errors_omission_significant")[noisy].sum()
+    assert found["(2) finding left out, significant"][:2] == (64, serious)
+    every = sum(found[f"total, {what}"][1] for what in ("significant", "insignificant"))
+    assert every == pytest.approx(errors.column("errors_total")[noisy].sum())
+    assert sum(found[f"total, {what}"][0] for what in ("significant", "insignificant")) == 154
 
 
 def test_noisy_reports_are_fewer(radevalx: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.reading import Readings
 from radgauge.training.clusters import Clusters
@@ -153,3 +154,40 @@ def test_the_whole_of_iu_xray(shared_data) -> None:
     # the paper: 737,014 unordered pairs; overlap in Top 10 %: 19.8 % none, 46.9 % one, 33.3 % more
     assert corpus.scored / 2 == pytest.approx(737_014, rel=0.1)
     assert list(corpus.overlap["kept"]) == pytest.approx([0.198, 0.469, 0.333], abs=0.08)
+
+
+def test_unordered_pairs_are_counted_once_as_the_paper_counts_them(reports, clusters) -> None:
+    both = build_pairs(reports, clusters, corpus="top", share=0.1, split="pairs")
+    once = build_pairs(reports, clusters, corpus="top", share=0.1, split="pairs", unordered=True)
+    assert 2 * once.scored == both.scored
+    assert once.kept == round(0.1 * once.scored)
+    found = kept(once)
+    assert all(i < j for i, j in found)
+    expected = {pair: value for pair, value in every_pair(reports, clusters).items() if pair[0] < pair[1]}
+    assert max(found.values()) <= sorted(expected.values())[len(found) - 1] + 1e-6
+    assert once.overlap["all"] == pytest.approx(both.overlap["all"])  # overlap knows no order
+    best = build_pairs(reports, clusters, corpus="best", split="pairs", unordered=True)
+    pairs = [frozenset(pair) for pair in kept(best)]
+    assert len(pairs) == len(set(pairs)) < len(reports)
+    assert set().union(*pairs) == set(range(len(reports)))
+
+
+@pytest.mark.models
+def test_pairs_can_be_scored_with_the_networks_graphs(reports, clusters, tmp_path) -> None:
+    pytest.importorskip("torch")
+    from parity_scripts import parity_script
+
+    from radgauge.metrics.radgraph import RadGraph
+
+    folder = tmp_path / "radgraph"
+    parity_script("seeded").radgraph(folder, network="radgraph", max_length=64)
+    few = [report.text for report in reports[:6]]
+    reading = Readings()
+    scorer = PairScorer.of(few, reading=reading, models=str(folder))
+    every = np.arange(len(few))
+    found = scorer.block(every, every).radgraph_f1
+    metric = RadGraph(models=str(folder))
+    cases = [Case(f"{i} {j}", few[j], (few[i],)) for i in every for j in every]
+    expected = metric.measure(cases, reading=reading)[:, 0].reshape(found.shape)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert np.abs(found - PairScorer.of(few, reading=reading).block(every, every).radgraph_f1).max() > 0.01

@@ -50,6 +50,11 @@ def pairs_cli(
         float,
         typer.Option("--background", min=0, help="Random pairs added to training, per kept pair, and copies."),
     ] = 0.0,
+    unordered: Annotated[
+        bool,
+        typer.Option("--unordered", help="Count two reports once, as the paper does; else both ways round."),
+    ] = False,
+    models: o.Models = "embedded",
     comet: Annotated[
         Literal["radcliq", "radgraph_f1", "bleu2"] | None,
         typer.Option("--comet", help="Also write src,mt,score files for COMET's trainer with this target."),
@@ -63,9 +68,11 @@ def pairs_cli(
       radgauge train pairs indiana_reports.csv --clusters 6 --output pairs/
 
       radgauge train pairs ecgen-radiology/ --kind best --split pairs --output best/
+
+      radgauge train pairs indiana_reports.csv --clusters 6 --split pairs --unordered --models published -o paper/
     """
     from radgauge import __version__
-    from radgauge.report_reader import ReportReader
+    from radgauge.metrics.radgraph import RadGraph
     from radgauge.training.clusters import cluster_terms
     from radgauge.training.pair_files import write_pairs
     from radgauge.training.pairs import build_pairs
@@ -86,6 +93,8 @@ def pairs_cli(
         share=share,
         split=split,
         background=background,
+        unordered=unordered,
+        models=models,
         seed=seed,
         reading=say.readings(),
     )
@@ -95,8 +104,9 @@ def pairs_cli(
         "share": share,
         "split": split,
         "background": background,
+        "unordered": unordered,
         "seed": seed,
-        "reader": ReportReader().signature,
+        "reader": RadGraph(models=models).parts()["reader"],
         "radgauge": __version__,
     }
     summary = write_pairs(output, pairs, chosen=chosen, clusters=grouped, about=about, comet_target=comet)

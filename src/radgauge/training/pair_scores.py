@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from radgauge.metrics.radcliq import composite
+from radgauge.metrics.radgraph import RadGraph
 from radgauge.reading import Readings
-from radgauge.report_reader.graph_json import embedded_graph_items
 from radgauge.text.ngrams import NgramCounts, count_ngrams
 from radgauge.text.tokenizers import TokenReader
 
@@ -85,15 +85,21 @@ class PairScorer:
     relations: Any
 
     @classmethod
-    def of(cls, texts: Sequence[str], *, reading: Readings) -> PairScorer:
-        """Read the reports with the embedded report reader.
+    def of(cls, texts: Sequence[str], *, reading: Readings, models: str = "embedded") -> PairScorer:
+        """Read the reports.
+
+        Args:
+            texts: The reports.
+            reading: Shared readings.
+            models: Whose graphs: embedded, published (the RadGraph network), or a folder with the checkpoint. What
+                the network cannot read has no entities, and so cannot be scored.
 
         >>> scorer = PairScorer.of(["No effusion.", "No effusion.", "Small effusion."], reading=Readings())
         >>> scorer.block(np.array([0]), np.array([1, 2])).bleu2.round(3)
         array([[1.   , 0.577]], dtype=float32)
         """
         counted = count_ngrams(reading.of(TokenReader("cxr"), texts), order=2)
-        graphs = embedded_graph_items(texts, reading=reading)
+        graphs = RadGraph(models=models).items(texts, reading=reading)
         return cls(
             lengths=counted.lengths[:-1].astype(np.float32),
             grams=tuple(_levels(counted, order) for order in range(2)),

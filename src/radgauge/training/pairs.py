@@ -84,6 +84,8 @@ def build_pairs(
     share: float = 0.1,
     split: str = "report",
     background: float = 0.0,
+    unordered: bool = False,
+    models: str = "embedded",
     seed: int = 0,
     reading: Readings | None = None,
 ) -> PairCorpus:
@@ -98,12 +100,15 @@ def build_pairs(
         background: Pairs of any two reports of a split, per kept pair, added to the training split only; and as
             many as there are reports of a report with itself. A model that never saw a bad pair or a perfect one
             does not know them.
+        unordered: Count two reports once, the earlier one as reference, as the paper counts them (737,014 pairs of
+            IU X-ray, of which the best tenth are 73,691); else each of them is the reference once.
+        models: Who reads the graphs: embedded, published (RadGraph), or a folder with the checkpoint.
         seed: Of the splits and of the background.
         reading: Shared readings.
     """
     _check(corpus=corpus, share=share, split=split, background=background)
     rng = np.random.default_rng(seed)
-    scorer = PairScorer.of([report.text for report in reports], reading=reading or Readings())
+    scorer = PairScorer.of([report.text for report in reports], reading=reading or Readings(), models=models)
     words = membership([{word for term in report.terms for word in term.split("/")} for report in reports])
     dealt = _deal(reports, clusters, rng) if split == "report" else None
     usable = scorer.judgeable
@@ -115,13 +120,15 @@ def build_pairs(
         mine = usable if part is None or dealt is None else usable & (dealt == part)
         groups = [np.flatnonzero(mine & (clusters.labels == each)) for each in range(clusters.k)]
         lonely += sum(len(group) == 1 for group in groups)
-        total = sum(len(group) * (len(group) - 1) for group in groups)
+        total = sum(len(group) * (len(group) - 1) for group in groups) // (2 if unordered else 1)
         scored += total
         pool = _Pool(round(total * share) if corpus == "top" else None)
+        once = unordered and corpus == "top"
         for references, members, values in _scored(scorer, groups):
-            counts += _overlap_counts(words, references, members)
-            pool.add(references, members, values)
-        found["" if part is None else SPLITS[part]] = pool.result()
+            counts += _overlap_counts(words, references, members, unordered)
+            pool.add(references, members, values, once=once)
+        pairs = pool.result()
+        found["" if part is None else SPLITS[part]] = _mutual_once(pairs) if unordered else pairs
     splits = found if dealt is not None else _split_pairs(found[""], rng)
     kept = {name: _overlap(words, pairs) for name, pairs in splits.items()}
     kept["kept"] = _overlap(words, _joined(list(splits.values())))
@@ -184,9 +191,9 @@ class _Pool:
         self._count = 0
         self._bound = np.float32(np.inf)
 
-    def add(self, references: Index, members: Index, values: PairValues) -> None:
+    def add(self, references: Index, members: Index, values: PairValues, *, once: bool = False) -> None:
         scores = values.radcliq
-        own = references[:, None] == members[None, :]
+        own = references[:, None] >= members[None, :] if once else references[:, None] == members[None, :]
         scores = np.where(own, np.float32(np.inf), scores)
         if self._size is None:
             rows, columns = np.arange(len(references)), scores.argmin(axis=1)
@@ -217,6 +224,13 @@ class _Pool:
         self._shrink()
         pairs = self._kept[0]
         return pairs.take(np.isfinite(pairs.radcliq))
+
+
+def _mutual_once(pairs: Pairs) -> Pairs:
+    """Without the second of two pairs of the same two reports."""
+    low, high = np.minimum(pairs.reference, pairs.candidate), np.maximum(pairs.reference, pairs.candidate)
+    _, first = np.unique(np.stack([low, high]), axis=1, return_index=True)
+    return pairs.take(np.sort(first))
 
 
 def _joined(parts: Sequence[Pairs]) -> Pairs:
@@ -251,9 +265,10 @@ def scored_pairs(scorer: PairScorer, references: Index, candidates: Index) -> Pa
     return Pairs(references, candidates, values.radcliq, values.radgraph_f1, values.bleu2)
 
 
-def _overlap_counts(words: object, references: Index, members: Index) -> NDArray[np.float64]:
+def _overlap_counts(words: object, references: Index, members: Index, once: bool) -> NDArray[np.float64]:
     common = np.minimum(shared(words, references, members), 2).astype(np.int64)
-    common = common[references[:, None] != members[None, :]]
+    left, right = references[:, None], members[None, :]
+    common = common[left < right if once else left != right]
     return np.bincount(common, minlength=3).astype(np.float64)
 
 

@@ -194,3 +194,30 @@ def test_the_contract_holds_for_a_checkpoint(small: Path) -> None:
     for name, check in CHECKS.items():
         if name != "a_copy_beats_an_unrelated_text":  # random weights know no better
             check(bench)
+
+
+def test_a_checkpoint_that_moved_names_no_folder_of_the_old_machine(small: Path, tmp_path: Path) -> None:
+    import shutil
+
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(small, elsewhere)
+    said = (elsewhere / "hparams.yaml").read_text(encoding="utf-8")
+    assert "pretrained_model: encoder\n" in said
+    assert str(small.parent) not in said
+    content = torch.load(elsewhere / "checkpoints" / "model.ckpt", weights_only=True)
+    assert content["hyper_parameters"]["pretrained_model"] == "encoder"
+    cases = [Case("1", "Clear.", ("No effusion.",))]
+    before, after = (Comet(models=str(each)).measure(cases, reading=Readings()) for each in (small, elsewhere))
+    np.testing.assert_array_equal(before, after)
+
+
+def test_an_encoder_of_the_hub_is_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cached = tmp_path / "hub" / "models--emilyalsentzer--Bio_ClinicalBERT" / "snapshots" / "abc"
+    cached.mkdir(parents=True)
+    assert module.portable_name(str(cached)) == "emilyalsentzer/Bio_ClinicalBERT"
+    monkeypatch.setenv("RADGAUGE_MODELS", str(tmp_path))
+    own = tmp_path / "Bio_ClinicalBERT"
+    own.mkdir()
+    (own / "config.json").write_text("{}", encoding="utf-8")
+    assert module.portable_name(str(own)) == "emilyalsentzer/Bio_ClinicalBERT"
+    assert module.portable_name("some/where") == "some/where"

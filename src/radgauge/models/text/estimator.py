@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from radgauge.errors import ModelError, require
 from radgauge.files import make_folder, replacing, sha256_of, write_file
+from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find
 from radgauge.models.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, read_weights
 from radgauge.models.text.feed_forward import ACTIVATIONS, Head, head_of
@@ -233,10 +235,8 @@ def save_estimator(folder: Path | str, loaded: Loaded, *, about: Mapping[str, An
     if not encoder.is_dir():
         loaded.tokenizer.save_pretrained(encoder)
         loaded.network.encoder.model.config.save_pretrained(encoder)
-    given = str(loaded.hparams["pretrained_model"])
-    # COMET resolves this name itself: a hub id stays, a folder of this machine becomes our own copy
-    pretrained = str(encoder.resolve()) if Path(given).expanduser().exists() else given
-    settings = {name: loaded.hparams[name] for name in DEFAULTS} | {"pretrained_model": pretrained}
+    settings = {name: loaded.hparams[name] for name in DEFAULTS}
+    settings["pretrained_model"] = portable_name(str(settings["pretrained_model"]))
     settings["hidden_sizes"] = [int(size) for size in settings["hidden_sizes"]]
     state = {name: value.detach().cpu() for name, value in loaded.network.state_dict().items()}
     content = {
@@ -253,6 +253,24 @@ def save_estimator(folder: Path | str, loaded: Loaded, *, about: Mapping[str, An
     write_file(place / "hparams.yaml", text)
     facts = json.dumps(dict(about), indent=1)
     write_file(place / "radgauge.json", facts)
+
+
+def portable_name(encoder: str) -> str:
+    """The name of an encoder on any machine: its hub id where it is known, else the copy inside the checkpoint.
+
+    A checkpoint is carried to other machines, where no folder of this one exists. The copy (`encoder`) holds
+    configuration and tokenizer; radgauge takes it wherever it is, COMET if it runs in the checkpoint's folder.
+
+    >>> portable_name("emilyalsentzer/Bio_ClinicalBERT"), portable_name("/no/such/cache/models--a--b/snapshots/1")
+    ('emilyalsentzer/Bio_ClinicalBERT', 'a/b')
+    """
+    place = Path(encoder).expanduser()
+    if not place.exists() and not place.is_absolute():
+        return encoder
+    if in_cache := re.search(r"models--([\w.-]+?)--([\w.-]+)", encoder):
+        return f"{in_cache[1]}/{in_cache[2]}"
+    known = next((each.repo for each in CHECKPOINTS if find(each) == place), None)
+    return known or "encoder"
 
 
 @lru_cache(maxsize=2)
