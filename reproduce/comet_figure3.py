@@ -38,7 +38,7 @@ def make(settings: Settings) -> list[Line]:
     return lines
 
 
-def figure(lines: list[Line]) -> Plot:
+def figure(lines: list[Line], _: Settings) -> Plot:
     """Bars by oracle, a colour per metric."""
     names = list(dict.fromkeys(line.name.split(" oracle, ")[1] for line in lines))
     oracles = list(dict.fromkeys(line.name.split(" oracle, ")[0] for line in lines))

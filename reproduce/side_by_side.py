@@ -48,6 +48,8 @@ class Settings:
     resamples: int = 1000
     seed: int = 0
     estimators: Mapping[str, str] = field(default_factory=lambda: {"embedded": "embedded"})
+    taggers: Mapping[str, str] = field(default_factory=dict)
+    spice: str = ""
 
     def specs(self) -> dict[str, str]:
         """Estimators by the name that the paper gives them, as radgauge loads them, each under an alias."""
@@ -97,7 +99,7 @@ def run(
     *,
     title: str,
     needs: str,
-    figure: Callable[[list[Line]], Plot] | None = None,
+    figure: Callable[[list[Line], Settings], Plot] | None = None,
     arguments: Sequence[str] | None = None,
 ) -> list[Line]:
     """Parse the command line, make the table, print it; where there is a figure, --figure FILE.svg draws it."""
@@ -112,18 +114,26 @@ def run(
         metavar="NAME=PLACE",
         help="a checkpoint of the learned metric: 'Top Clinic RadGraph=FOLDER'; repeatable",
     )
+    parser.add_argument(
+        "--tagger",
+        action="append",
+        metavar="NAME=PLACE",
+        help="a tagger of entities: 'BlueBERT=FOLDER'; repeatable",
+    )
+    parser.add_argument("--spice", default="", metavar="FOLDER", help="where the jars of CoreNLP 3.6.0 are")
     parser.add_argument("--json", action="store_true")
     if figure is not None:
         parser.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw the figure")
     given = parser.parse_args(arguments)
     named = dict(text.split("=", 1) for text in given.estimator or ["embedded=embedded"])
-    settings = Settings(given.place, given.models, given.resamples, given.seed, named)
+    taggers = dict(text.split("=", 1) for text in given.tagger or [])
+    settings = Settings(given.place, given.models, given.resamples, given.seed, named, taggers, given.spice)
     try:
         lines = make(settings)
     except RadgaugeError as error:
         sys.exit(f"{parser.prog}: {error}")
     if figure is not None and given.figure is not None:
-        given.figure.write_text(figure(lines).file(), encoding="utf-8")
+        given.figure.write_text(figure(lines, settings).file(), encoding="utf-8")
     if given.json:
         print(json.dumps([{k: _plain(v) for k, v in asdict(line).items()} for line in lines], indent=1))
     else:

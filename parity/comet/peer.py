@@ -6,6 +6,7 @@ FOLDER/ours/<variant> the checkpoints that radgauge wrote. Results go to FOLDER/
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -20,7 +21,8 @@ from checkpoints import PAIRS, VARIANTS, fill, hparams_of
 
 
 def scores_of(checkpoint: Path) -> list[float]:
-    model = load_from_checkpoint(str(checkpoint / "checkpoints" / "model.ckpt"), local_files_only=True)
+    with contextlib.chdir(checkpoint):  # radgauge names the encoder's copy by its place in the checkpoint
+        model = load_from_checkpoint(str(checkpoint / "checkpoints" / "model.ckpt"), local_files_only=True)
     samples = [{"src": reference, "mt": candidate} for reference, candidate in PAIRS]
     return [float(value) for value in model.predict(samples, batch_size=4, gpus=0, progress_bar=False).scores]
 

@@ -26,6 +26,8 @@ METRICS: dict[str, str] = {
     "rouge": "radgauge.metrics.rouge:Rouge",
     "meteor": "radgauge.metrics.meteor:Meteor",
     "cider": "radgauge.metrics.cider:Cider",
+    "spice": "radgauge.metrics.spice:Spice",
+    "medcon": "radgauge.metrics.medcon:Medcon",
     "ratescore": "radgauge.metrics.ratescore:RateScore",
     "bertscore": "radgauge.metrics.bertscore:BertScore",
     "chexbert": "radgauge.metrics.chexbert:Chexbert",

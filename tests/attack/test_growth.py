@@ -173,8 +173,9 @@ ALL_PAIRS = ("bertscore", "ratescore", "radcliq")
 (RadCliQ contains BERTScore). Memory is bounded by blocks, time by `score(longest=...)`."""
 SENTENCES = ("short sentences", "lines", "unlike sentences", "unlike normal sentences", "full stops and blanks")
 """Shapes for `layman`, which looks up each sentence in a set: all of them would take minutes."""
-METRICS = [name for name in metric_names() if name not in ("meteor", "vlscore")]
-"""METEOR's time is that of a Java program. Of VLScore the side of the text is timed below, without pictures."""
+METRICS = [name for name in metric_names() if name not in ("meteor", "vlscore", "spice", "medcon")]
+"""METEOR's and SPICE's time is that of a Java program; MEDCON needs the UMLS. Of VLScore the side of the text is
+timed below, without pictures."""
 
 
 def _judging(name: str) -> Prepared:

@@ -19,8 +19,9 @@ from radgauge.registry import load, metric_names
 from radgauge.scores import score
 
 TOLERANCE = 1e-12
-LEFT_OUT = ("meteor", "vlscore")
-"""They need Java and pictures; the contract suite holds them to the same with its own tolerance."""
+LEFT_OUT = ("meteor", "vlscore", "spice", "medcon")
+"""They need Java, pictures, or files under the user's own licence; the contract suite holds them to the same with
+its own tolerance."""
 
 
 def _cases() -> list[Case]:

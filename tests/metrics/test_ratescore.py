@@ -179,10 +179,10 @@ def test_published_models_are_pinned_or_fetched_ones(tmp_path: Path, monkeypatch
     from radgauge.metrics import ratescore
 
     monkeypatch.setattr(ratescore, "find", lambda wanted: None)
-    assert ratescore._located(ratescore.NER).startswith("Angelakeke/RaTE-NER-Deberta@")
+    assert ratescore.located(ratescore.NER).startswith("Angelakeke/RaTE-NER-Deberta@")
     monkeypatch.setattr(ratescore, "find", lambda wanted: tmp_path / wanted.name)
-    assert ratescore._located(ratescore.ENCODER) == str(tmp_path / "biolord")
-    assert ratescore._located("my/model") == "my/model"
+    assert ratescore.located(ratescore.ENCODER) == str(tmp_path / "biolord")
+    assert ratescore.located("my/model") == "my/model"
 
 
 def test_a_copy_scores_one_even_with_clashing_duplicates() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import random
 import sys
 from pathlib import Path
@@ -72,4 +73,44 @@ def generators(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path, rng = tmp_path_factory.mktemp("mimic") / "outputs.csv", random.Random(3)
     rows = [[n, _report(rng), _report(rng), _report(rng)] for n in range(12)]
     _write(path, ["id", "reference", "random", "r2gen"], rows)
+    return path
+
+
+@pytest.fixture(scope="session")
+def rate_eval(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three tasks in the layout of the release."""
+    folder, rng = tmp_path_factory.mktemp("RaTE-Eval"), random.Random(4)
+    for task, count in (("Task1_sentence_rate", 2), ("Task2_paragraph_rate", 4)):
+        place = folder / task
+        place.mkdir()
+        pairs = {str(n): (_report(rng, count), _report(rng, count)) for n in range(20)}
+        for name, side in (("gt_report", 0), ("similar_report", 1)):
+            texts = {key: pair[side] for key, pair in pairs.items()}
+            (place / f"{name}_test.json").write_text(json.dumps(texts), encoding="utf-8")
+        rates = [[key, round(rng.random(), 2) if count == 2 else rng.randrange(6)] for key in pairs]
+        _write(place / "rate_test.csv", ["id", "rate"], rates)
+    place = folder / "Task3_synthetic_rate"
+    place.mkdir()
+    triples = [
+        {
+            "original": "No pleural effusion.",
+            "rewrite": "Pleural effusion is absent.",
+            "opposite": "Pleural effusion.",
+        },
+        {"original": "Mild cardiomegaly.", "rewrite": "Slight cardiomegaly.", "opposite": "No cardiomegaly."},
+        {"original": "The lungs are clear.", "rewrite": "Clear lungs.", "opposite": "The lungs are not clear."},
+    ]
+    (place / "triples.json").write_text(json.dumps(triples), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def rate_ner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A test file of RaTE-NER in the IOB form."""
+    path = tmp_path_factory.mktemp("RaTE-NER") / "test_IOB.json"
+    records = [
+        {"tokens": ["No", "pleural", "effusion", "."], "ner_tags": [10, 2, 3, 10]},
+        {"tokens": ["Mild", "cardiomegaly", "of", "the", "heart"], "ner_tags": [10, 0, 10, 10, 8]},
+    ]
+    path.write_text(json.dumps(records), encoding="utf-8")
     return path

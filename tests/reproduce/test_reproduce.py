@@ -27,6 +27,10 @@ SCRIPTS = {
     "comet_table3": ("rexval", 14),
     "comet_table4": ("radevalx", 22),
     "comet_figure3": ("rexval", 8),
+    "ratescore_table4": ("rate_eval", 32),
+    "ratescore_figure3": ("rate_eval", 8),
+    "ratescore_table5": ("rate_ner", 28),
+    "ratescore_table6": ("rate_ner", 6),
     "comet_appendix_e": ("radevalx", 19),
     "prior_models": ("generators", 10),
 }
@@ -193,9 +197,73 @@ def test_figure_3_of_comet_puts_checkpoints_side_by_side(rexval: Path, tmp_path:
     assert found["BERTScore oracle, Top Clinic RadGraph"].published == 0.786
     assert found["BERTScore oracle, RadCliQ"].published == 0.682
     assert math.isnan(found["BERTScore oracle, mine"].published)
-    drawn = script.figure(made).file()
+    drawn = script.figure(made, settings).file()
     assert f"{expected:.2f}" in drawn
     assert "CheXbert oracle" in drawn
+
+
+def test_table_4_of_ratescore_is_scipys_coefficients_and_the_accuracy(rate_eval: Path) -> None:
+    from scipy.stats import pearsonr, spearmanr
+
+    from radgauge.io.judgments.rate_eval import read_triples, triple_accuracy
+
+    found = lines("ratescore_table4", rate_eval)
+    judgments = rg.read_judgments(rate_eval, format="rate_eval")
+    human = judgments.mean_ratings().column("rating")
+    for name, spec in (("BLEU", "bleu"), ("ROUGE-L", "rouge"), ("RaTEScore", "ratescore:weights=long")):
+        (scores,) = rg.score(judgments.cases, [spec]).values()
+        own = scores.oriented(scores.columns[0])
+        assert found[f"{name}: paragraphs, pearson"][1] == pytest.approx(pearsonr(own, human).statistic)
+        assert found[f"{name}: paragraphs, spearman"][1] == pytest.approx(spearmanr(own, human).statistic)
+        assert found[f"{name}: paragraphs, kendall_b"][1] == pytest.approx(kendalltau(own, human).statistic)
+        [right] = triple_accuracy(read_triples(rate_eval), [spec])
+        assert found[f"{name}: synthetic, accuracy"][1] == right.accuracy
+    assert found["RaTEScore: paragraphs, pearson"][0] == 0.653
+    assert found["SPICE: synthetic, accuracy"][2] == "needs --spice FOLDER with the jars of CoreNLP 3.6.0"
+
+
+def test_figure_3_of_ratescore_is_pearsons_on_sentences(rate_eval: Path) -> None:
+    from scipy.stats import pearsonr
+
+    found = lines("ratescore_figure3", rate_eval)
+    judgments = rg.read_judgments(rate_eval, format="rate_eval_sentence")
+    (scores,) = rg.score(judgments.cases, ["ratescore:weights=short"]).values()
+    human = judgments.mean_ratings().column("rating")
+    expected = pearsonr(scores.oriented(scores.columns[0]), human).statistic
+    assert found["RaTEScore, Pearson"][:2] == (0.54, pytest.approx(expected))
+    assert "published" in found["RaTEScore with MedCPT, Pearson"][2]
+    common, script = importlib.import_module("side_by_side"), importlib.import_module("ratescore_figure3")
+    settings = common.Settings(rate_eval, resamples=10)
+    drawn = script.figure(script.make(settings), settings).file()
+    assert f"Pearson r = {expected:.2f}, n = {len(judgments.cases)}" in drawn
+
+
+@pytest.mark.models
+@pytest.mark.filterwarnings("ignore:`torch.jit.script:DeprecationWarning")
+def test_tables_5_and_6_score_the_taggers_that_are_named(rate_ner: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from parity_scripts import parity_script
+
+    from radgauge.training.ner import evaluate_tagger
+    from radgauge.training.ner_files import read_ner
+
+    folder = parity_script("ratescore/checkpoints").build_ner(
+        tmp_path / "tagger", words=["no", "pleural", "effusion", "mild", "cardiomegaly", "heart", "of", "the"]
+    )
+    common = importlib.import_module("side_by_side")
+    taggers = {"DeBERTa_v3": str(folder), "R.+M.": str(folder), "R.": str(folder), "mine": str(folder)}
+    settings = common.Settings(rate_ner, taggers=taggers)
+    every = evaluate_tagger(str(folder), read_ner(rate_ner))[0]
+    made = {line.name: line for line in importlib.import_module("ratescore_table5").make(settings)}
+    assert made["DeBERTa_v3, F1"].published == 0.571
+    assert made["DeBERTa_v3, recall"].ours == made["mine, recall"].ours == every.recall
+    assert made["mine, accuracy"].ours == every.accuracy > 0
+    assert made["BlueBERT, F1"].note == "no such --tagger was given"
+    made = {line.name: line for line in importlib.import_module("ratescore_table6").make(settings)}
+    assert made["gain of both sources, accuracy"].ours == 0.0  # one and the same tagger
+    assert made["R.+M., F1"].ours == every.f1
+    missing = importlib.import_module("ratescore_table6").make(common.Settings(rate_ner))[-1]
+    assert missing.note == "needs the tagger R.+M. and one of R. and M."
 
 
 def test_appendix_e_counts_the_noisy_reports(radevalx: Path) -> None:

@@ -54,6 +54,35 @@ def test_every_check_is_well_formed() -> None:
             assert all(len(values) == count for values in check["expected"].values())
 
 
+def test_the_six_pairs_of_radgraphs_own_tests_are_recomputed() -> None:
+    """Their means are those that the package's test compares with; which checkpoint they need is said."""
+    names = [each.name for each in checks.verify_models(["radgraph"])]
+    assert names == [
+        "radgraph, six pairs of its tests",
+        "radgraph, means of its tests",
+        "RadCliQ-v1 RadEval pairs",
+    ]
+    each, means = json.loads(checks._FILE.read_text())["checks"][:2]
+    assert len(each["pairs"]) == 6
+    for column, [published] in means["expected"].items():
+        assert sum(each["expected"][column]) / 6 == pytest.approx(published, abs=1e-15)
+
+
+@pytest.mark.models
+def test_six_pairs_are_computed_where_a_checkpoint_is(tmp_path: Path) -> None:
+    """A seeded checkpoint is not the published one: every value is computed, and some are off."""
+    pytest.importorskip("torch")
+    from parity_scripts import parity_script
+
+    parity_script("seeded").radgraph(tmp_path / "radgraph", network="radgraph", max_length=64)
+    found = {each.name: each for each in checks.verify_models(["radgraph"], models=str(tmp_path / "radgraph"))}
+    six = found["radgraph, six pairs of its tests"]
+    assert six.status == "off", six.note
+    assert six.difference is not None
+    assert 0 < six.difference <= 1
+    assert "of example" in six.note
+
+
 def own_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: float) -> None:
     check = {
         "name": "a copy",
@@ -158,7 +187,8 @@ def test_list() -> None:
     assert len(first["looked_in"]) >= 3
     shown = CliRunner().invoke(app, ["models", "list", "--places"])
     assert "distilroberta-base" in shown.stdout
-    assert [line["name"] for line in json.loads(done.stdout) if not line["pinned"]] == ["limitr"]
+    loose = [line["name"] for line in json.loads(done.stdout) if not line["pinned"]]
+    assert loose == ["limitr", "medcpt", "sapbert", "deberta-v3-base", "medical-ner", "bluebert"]
     assert "Looked for in" in CliRunner().invoke(app, ["models", "list"]).stdout
 
 

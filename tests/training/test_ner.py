@@ -16,7 +16,7 @@ from radgauge.errors import InputError, ModelError, UsageError
 from radgauge.models.text.ratener import LABELS, RateNer
 from radgauge.models.text.span_ner import SpanNer, all_spans
 from radgauge.training.annotate_ner import annotate, read_proposals
-from radgauge.training.ner import NerSettings, evaluate, predict_ner, train_ner
+from radgauge.training.ner import NerSettings, evaluate, evaluate_tagger, predict_ner, train_ner
 from radgauge.training.ner_files import NerSentence, read_ner, write_ner
 
 SENTENCES = [
@@ -236,3 +236,20 @@ def test_annotation_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "reports.csv").write_text("id,words\n1,No pleural effusion.\n")
     done = CliRunner().invoke(app, ["train", "ner", str(tmp_path / "reports.csv"), "--annotate", "-o", "x"])
     assert "a table of reports must have the column report, text, findings or reference" in str(done.exception)
+
+
+@pytest.mark.models
+@pytest.mark.filterwarnings("ignore:`torch.jit.script:DeprecationWarning")
+def test_a_tagger_that_exists_is_scored_from_the_command_line(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    words = ["no", "pleural", "effusion", "heart"]
+    tagger = parity_script("ratescore/checkpoints").build_ner(tmp_path / "tagger", words=words)
+    file = tmp_path / "test.json"
+    file.write_text(json.dumps([{"tokens": ["no", "effusion"], "ner_tags": [10, 2]}]), encoding="utf-8")
+    done = CliRunner().invoke(
+        app, ["train", "ner", "--evaluate", str(file), "--model", str(tagger), "--json"], catch_exceptions=False
+    )
+    assert done.exit_code == 0, done.output
+    [every] = [each for each in json.loads(done.stdout)["results"] if each["type"] == "all"]
+    expected = evaluate_tagger(str(tagger), read_ner(file))[0]
+    assert (every["f1"], every["accuracy"], every["entities"]) == (expected.f1, expected.accuracy, 1)

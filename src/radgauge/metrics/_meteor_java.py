@@ -131,13 +131,13 @@ def command() -> list[str]:
     return [java(), "-Xmx2G", "-jar", str(jar), "-", "-", "-stdio", "-l", "en", "-norm"]
 
 
-def java() -> str:
-    """The Java program: $JAVA_HOME/bin/java, or the first on the PATH."""
+def java(program: str = "METEOR 1.5") -> str:
+    """The Java runtime: $JAVA_HOME/bin/java, or the first on the PATH."""
     home = os.environ.get("JAVA_HOME")
     found = (shutil.which("java", path=str(Path(home) / "bin")) if home else None) or shutil.which("java")
     if found is None:
         raise ModelError(
-            "METEOR 1.5 is a Java program and there is no java on the PATH (nor under JAVA_HOME); "
+            f"{program} is a Java program and there is no java on the PATH (nor under JAVA_HOME); "
             "install a Java runtime, version 8 or later"
         )
     return found

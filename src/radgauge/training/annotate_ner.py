@@ -25,6 +25,7 @@ SIMILARITY = 0.83
 DENSITY = 0.7
 """The paper's thresholds."""
 
+TERMS_AT_ONCE = 1 << 15
 TYPES = ("ABNORMALITY", "DISEASE", "ANATOMY")
 _FUNCTION_WORDS = frozenset(shipped_toml(__file__, "function_words.toml")["function_words"])
 
@@ -162,8 +163,12 @@ def _close_names(
         return set()
     # Describing words in front do not make a term unknown: of "mild edema", "edema" is looked up too.
     tails = [(name, " ".join(name.split()[at:])) for name in names for at in range(len(name.split()))]
-    known, asked = encoder.encode(terms), encoder.encode([tail for _, tail in tails])
-    best = np.concatenate([(asked[at : at + 512] @ known.T).max(axis=1) for at in range(0, len(asked), 512)])
+    asked = encoder.encode([tail for _, tail in tails])
+    best = np.full(len(asked), -np.inf)
+    for begin in range(0, len(terms), TERMS_AT_ONCE):  # a vocabulary may hold a million terms
+        known = encoder.encode(terms[begin : begin + TERMS_AT_ONCE])
+        for at in range(0, len(asked), 512):
+            best[at : at + 512] = np.maximum(best[at : at + 512], (asked[at : at + 512] @ known.T).max(axis=1))
     return {name for (name, _), value in zip(tails, best, strict=True) if value >= similarity}
 
 

@@ -139,6 +139,11 @@ def predict_ner(
     return learner.predict(sentences)
 
 
+def evaluate_tagger(model: str, sentences: Sequence[NerSentence], *, device: str = "auto") -> list[TypeResult]:
+    """How well a checkpoint of either scheme, trained here or published, finds the entities of these sentences."""
+    return evaluate(predict_ner(model, [each.words for each in sentences], device=device), sentences)
+
+
 def evaluate(predicted: Sequence[Sequence[LabelledSpan]], truth: Sequence[NerSentence]) -> list[TypeResult]:
     """Precision, recall and F1 of exact spans with their types, and accuracy over words; all first, then by type.
 

@@ -58,27 +58,32 @@ def read_ner(path: Path | str) -> list[NerSentence]:
     counted through the document); a JSON list or JSON lines.
     """
     place = Path(path)
-    sentences: list[NerSentence] = []
-    for number, record in enumerate(_records(place), start=1):
-        where = f"{place.name}, record {number}"
-        if isinstance(record, dict) and "sentences" in record:
-            begin = 0
-            for words, spans in zip(record["sentences"], record.get("ner", []), strict=True):
-                moved = [[first - begin, last - begin, kind] for first, last, kind, *_ in spans]
-                sentences.append(_sentence(words, moved, where))
-                begin += len(words)
-            continue
-        words = _field(record, ("tokens", "words"), where)
-        if isinstance(record, dict) and "ner_tags" in record:
-            labels = [_label(tag, where) for tag in record["ner_tags"]]
-            if len(labels) != len(words):
-                raise InputError(f"{where}: {len(words)} tokens need as many ner_tags, got {len(labels)}")
-            sentences.append(NerSentence(tuple(map(str, words)), spans_of(labels)))
-        else:
-            sentences.append(_sentence(words, _field(record, ("spans", "entities", "ner"), where), where))
+    sentences = [
+        sentence
+        for number, record in enumerate(ner_records(place), start=1)
+        for sentence in sentences_of_record(record, f"{place.name}, record {number}")
+    ]
     if not sentences:
         raise InputError(f"{place} holds no sentence")
     return sentences
+
+
+def sentences_of_record(record: Any, where: str) -> list[NerSentence]:
+    """The sentences of one record: one, or those of a document of the PURE form."""
+    if isinstance(record, dict) and "sentences" in record:
+        found, begin = [], 0
+        for words, spans in zip(record["sentences"], record.get("ner", []), strict=True):
+            moved = [[first - begin, last - begin, kind] for first, last, kind, *_ in spans]
+            found.append(_sentence(words, moved, where))
+            begin += len(words)
+        return found
+    words = _field(record, ("tokens", "words"), where)
+    if isinstance(record, dict) and "ner_tags" in record:
+        labels = [_label(tag, where) for tag in record["ner_tags"]]
+        if len(labels) != len(words):
+            raise InputError(f"{where}: {len(words)} tokens need as many ner_tags, got {len(labels)}")
+        return [NerSentence(tuple(map(str, words)), spans_of(labels))]
+    return [_sentence(words, _field(record, ("spans", "entities", "ner"), where), where)]
 
 
 def write_ner(path: Path | str, sentences: Sequence[NerSentence], *, form: str = "iob") -> None:
@@ -93,7 +98,8 @@ def write_ner(path: Path | str, sentences: Sequence[NerSentence], *, form: str =
     write_file(path, json.dumps(records, ensure_ascii=False) + "\n")
 
 
-def _records(path: Path) -> list[Any]:
+def ner_records(path: Path) -> list[Any]:
+    """The records of a JSON list or of JSON lines, as they are."""
     text = path.read_text(encoding="utf-8")
     try:
         if text.lstrip().startswith("["):

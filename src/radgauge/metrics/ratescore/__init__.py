@@ -19,7 +19,7 @@ from radgauge.metric import Explanation, Metric, Note, Rows, Span, best_referenc
 from radgauge.metrics.ratescore.entities import EmbeddedEntities
 from radgauge.metrics.ratescore.pairing import EntityTable, TypeSums, closest, type_sums
 from radgauge.metrics.ratescore.weights import TYPE_INDEX, Affinity, affinity
-from radgauge.models.checkpoints.catalogue import checkpoint, find
+from radgauge.models.checkpoints.catalogue import located
 from radgauge.models.text.encoders import Encoder, encoder_named
 from radgauge.models.text.ratener import Entity, RateNer
 from radgauge.models.text.span_ner import SPAN_HEAD, SpanNer
@@ -49,7 +49,8 @@ class RateScore(Metric):
             names RaTE-NER-Deberta and BioLORD-2023-C.
         ner: Who finds the entities: "embedded" or a token-classification checkpoint (folder or id@revision);
             "" = as `models` says.
-        encoder: Who turns names into vectors: "embedded" or a transformer checkpoint; "" = as `models` says.
+        encoder: Who turns names into vectors: "embedded", a checkpoint of the catalogue (medcpt, sapbert) or any
+            transformer; "" = as `models` says.
         weights: "long" (reports), "short" (sentences), or a JSON file in the authors' form.
         preset: "2025": release 0.6.0; "2024": the numbers of before May 2025 (the paper, early leaderboards), when
             p was 0.3612 throughout; "" = "2025", but "2024" for "long" and "short" where a part is embedded: with
@@ -259,7 +260,7 @@ class RateScore(Metric):
         return published if self.models == "published" else str(Path(self.models) / published.partition("/")[2])
 
     def _entity_reader(self, reading: Readings) -> Reader[tuple[Entity, ...]]:
-        model = _located(self._part(self.ner, NER))
+        model = located(self._part(self.ner, NER))
         if model == "embedded":
             return EmbeddedEntities(reading)
         if (Path(model) / SPAN_HEAD).exists():
@@ -267,22 +268,12 @@ class RateScore(Metric):
         return RateNer(model, splitter=self.splitter)
 
     def _encoder(self) -> Encoder:
-        return encoder_named(_located(self._part(self.encoder, ENCODER)), pooling="cls")
+        return encoder_named(located(self._part(self.encoder, ENCODER)), pooling="cls")
 
 
 @lru_cache(maxsize=16)
 def _affinity(weights: str, preset: str, p: float | None, changed: int) -> Affinity:
     return affinity(weights, preset=preset, penalty=p)
-
-
-def _located(model: str) -> str:
-    """The authors' checkpoints at their pinned revision, or where `radgauge models fetch` has put them."""
-    name = {NER: "rate-ner", ENCODER: "biolord"}.get(model)
-    if name is None:
-        return model
-    wanted = checkpoint(name)
-    place = find(wanted)
-    return wanted.id if place is None else str(place)
 
 
 def _span(entity: Entity) -> tuple[Span, ...]:

@@ -87,6 +87,20 @@ def checkpoint(name: str) -> Checkpoint:
     raise UsageError(f"there is no checkpoint or metric {name!r} with weights; radgauge knows: {known}")
 
 
+def located(name: str) -> str:
+    """Where a checkpoint of the catalogue is, by its name or hub id, else its pinned id; other names as they are.
+
+    >>> located("my/encoder"), located("embedded")
+    ('my/encoder', 'embedded')
+    """
+    models = [each for each in CHECKPOINTS if "*.safetensors" in each.patterns]
+    wanted = next((each for each in models if name in (each.name, each.repo)), None)
+    if wanted is None:
+        return name
+    place = find(wanted)
+    return wanted.id if place is None else str(place)
+
+
 def checkpoints_for(name: str) -> tuple[Checkpoint, ...]:
     """What a person who asks for a checkpoint or a metric needs: the checkpoint with its companions, or all of the
     metric's.
