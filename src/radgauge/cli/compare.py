@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,11 +25,41 @@ if TYPE_CHECKING:
     from radgauge.studies.releases import Releases
 
 
+@dataclass(frozen=True, kw_only=True)
+class Retrieved:
+    """Systems that take their reports from a corpus: at random, or the best for a metric."""
+
+    random_baseline: Annotated[
+        bool,
+        typer.Option("--random-baseline", help="Compare with reports drawn at random, in percent and by rank."),
+    ] = False
+    oracle: Annotated[
+        bool, typer.Option("--oracle", help="Add the highest-scoring corpus reports of each metric, as a system.")
+    ] = False
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="Reports to draw and choose from; else the other studies.")
+    ] = None
+    corpus_split: Annotated[
+        str | None, typer.Option("--corpus-split", help="Only this split of it, or these: train,val.")
+    ] = None
+
+    def reports(self, form: o.CaseForm) -> tuple[Case, ...] | None:
+        """The corpus; None = the other studies of the input."""
+        from radgauge.io.case_files import read_references
+
+        if self.corpus is None:
+            return None
+        return read_references(
+            self.corpus, section=form.section, encoding=form.encoding, split=self.corpus_split
+        ).cases
+
+
 @o.command(o.app, "compare")
 def compare_cli(
     form: o.CaseForm,
     judged: o.Judged,
     constant: o.Baselines,
+    retrieved: Retrieved,
     others: o.Foreign,
     say: o.ReadingOutput,
     source: Annotated[
@@ -45,25 +76,12 @@ def compare_cli(
     percent: Annotated[
         bool, typer.Option("--percent", help="Also the improvement in percent of the baseline's value.")
     ] = False,
-    random_baseline: Annotated[
-        bool,
-        typer.Option("--random-baseline", help="Compare with reports drawn at random, in percent and by rank."),
-    ] = False,
-    oracle: Annotated[
-        bool, typer.Option("--oracle", help="Add the highest-scoring corpus reports of each metric, as a system.")
-    ] = False,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
             "--fail-if",
             help='Exit 1 if "errors_significant > +0.05" (a difference) or "errors_recall < 0.9" (a value) holds.',
         ),
-    ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="Reports to draw and choose from; else the other studies.")
-    ] = None,
-    corpus_split: Annotated[
-        str | None, typer.Option("--corpus-split", help="Only this split of it, or these: train,val.")
     ] = None,
     figure: Annotated[
         Path | None,
@@ -86,7 +104,6 @@ def compare_cli(
       radgauge compare new.jsonl --baseline old.jsonl --fail-if "errors_significant > +0.05"
     """
     from radgauge.errors import UsageError
-    from radgauge.io.case_files import read_references
     from radgauge.io.scores_file import is_scores_file, read_scores
     from radgauge.show.terminal import console
     from radgauge.studies.baselines import RANDOM, model_table
@@ -96,14 +113,14 @@ def compare_cli(
     from radgauge.studies.summary import summarise
 
     limits = [Limit.parse(text) for text in fail_if or []]
-    if random_baseline and (baseline is not None or all_pairs):
+    if retrieved.random_baseline and (baseline is not None or all_pairs):
         raise UsageError("--random-baseline is the baseline; leave --baseline and --all-pairs out")
     if figure is not None and all_pairs:
         raise UsageError("--figure shows systems against one baseline; leave --all-pairs out")
-    if oracle and corpus is None:
+    if retrieved.oracle and retrieved.corpus is None:
         raise UsageError("--oracle needs --corpus: reports to choose from")
     if source is not None and source.exists() and is_scores_file(source):
-        if random_baseline or oracle or constant.baselines:
+        if retrieved.random_baseline or retrieved.oracle or constant.baselines:
             raise UsageError(f"{source.name} holds scores; baselines and oracles need the reports themselves")
         results = read_scores(source)
         alike = []
@@ -111,21 +128,17 @@ def compare_cli(
         cases = list(form.read([source] if source is not None else None).cases)
         alike = collapse_notes(cases)
         cases = list(constant.added(cases))
-        drawn_from = None
-        if corpus is not None:
-            drawn_from = read_references(
-                corpus, section=form.section, encoding=form.encoding, split=corpus_split
-            ).cases
-        if random_baseline:
+        drawn_from = retrieved.reports(form)
+        if retrieved.random_baseline:
             cases += _random(cases, drawn_from, seed=sampling.seed)
             baseline = RANDOM
-        results = _score(cases, judged, say, drawn_from if oracle else None)
+        results = _score(cases, judged, say, drawn_from if retrieved.oracle else None)
     results = others.joined(results)
     how = sampling.record(method=sampling.interval)
     older: list[str] = []
     asked = [limit.column for limit in limits]
     if (before := older_scores(baseline)) is not None:
-        if all_pairs or random_baseline or systems is not None:
+        if all_pairs or retrieved.random_baseline or systems is not None:
             raise UsageError(
                 "--baseline is a scores file: each system is compared with itself in it, nothing else"
             )
@@ -152,7 +165,7 @@ def compare_cli(
             test=test,
             correction=correction,
             permutations=permutations,
-            percent=percent or random_baseline or figure is not None,
+            percent=percent or retrieved.random_baseline or figure is not None,
             resampling=how.at_least(1),
         )
     broken = broken_limits(lines, limits)
@@ -162,7 +175,7 @@ def compare_cli(
 
         write_file(figure, progress_figure(lines).file())
         say.tell(f"wrote {figure}")
-    if random_baseline:
+    if retrieved.random_baseline:
         models = model_table(summarise(results, resampling=how), lines)
         if say.as_json:
             told = {"models": models, "collapse": alike, "seed": sampling.seed, "correction": correction}
@@ -182,7 +195,7 @@ def compare_cli(
         f"{len(lines)} {tests}, p values corrected by {correction}; * marks p < 0.05 after correction; "
         + (
             "better by: in percent of the random baseline's value, negative = worse, whatever the direction"
-            if random_baseline
+            if retrieved.random_baseline
             else "d: Cohen's d of the paired differences, positive = better; better/equal/worse counts studies"
         )
     )
