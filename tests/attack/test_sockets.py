@@ -115,8 +115,9 @@ RUNS = {
     "cache clear": "",
     "demo": "",
 }
-LISTENING = {"serve"}
-"""Verbs that listen, on this machine alone unless told otherwise: tests/service/test_processes.py traces them."""
+LISTENING = {"serve", "study serve"}
+"""Verbs that listen, on this machine alone unless told otherwise: tests/service/test_processes.py and
+tests/study/web/test_serve.py trace them."""
 REFUSED = {"models fetch": 1}  # RADGAUGE_OFFLINE is set
 
 

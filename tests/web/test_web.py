@@ -235,3 +235,34 @@ def test_a_server_says_its_address_answers_and_logs_nothing_of_it() -> None:
         out, errors = process.communicate(timeout=30)
     assert out == b""
     assert b"secret-token" not in errors
+
+
+NODELAY = """
+import socket
+from radgauge.web.server import Place, serve
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        return
+    transport = send.__self__.transport
+    said = str(transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": said})
+
+serve(app, Place(), ready=lambda address: print(address, flush=True))
+"""
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    """Without TCP_NODELAY an answer in two parts waits 40 ms for the other side's acknowledgment."""
+    with subprocess.Popen([sys.executable, "-c", NODELAY], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().decode().strip()
+            with urllib.request.urlopen(address, timeout=30) as answer:
+                assert answer.read() != b"0"
+        finally:
+            process.terminate()

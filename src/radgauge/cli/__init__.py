@@ -19,6 +19,7 @@ from radgauge.cli.options import app
 
 VERBS = (
     *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "layman", "study"),
+    "study_serve",
     *("read", "models", "rewards", "serve", "ls", "cache", "demo"),
 )
 

@@ -164,6 +164,7 @@ class Store:
         try:
             self.about = schema.about(self._connection)
             self.design: Design = design_from_dict(self.about["design"])
+            self._version = self.design.version  # a hash of all of it: once, not for every event
         except (sqlite3.DatabaseError, KeyError, TypeError, ValueError):
             self._connection.close()
             raise InputError(f"{self.path.name} is damaged: it does not say what study it is") from None
@@ -363,7 +364,7 @@ class Store:
             ).fetchone()
             event = Event(
                 *(seq, time, person_id, action.case if sheet else "", action.kind, payload),
-                *(self.design.version, action.client_id, action.based_on),
+                *(self._version, action.client_id, action.based_on),
             )
             row = (seq, time, person_id, event.case, event.kind, plain_json(payload))
             connection.execute(

@@ -35,7 +35,7 @@ _LIST_CHANGES = {"submit", "reopen", "undo", "cannot_judge", "can_judge"}
 
 @dataclass(frozen=True)
 class Limits:
-    """Requests that one visitor may send: at once, and per second on average."""
+    """Requests that one visitor may send at once, and per second on average; `joins` with wrong tokens."""
 
     burst: int = 300
     per_second: float = 40.0
@@ -119,16 +119,14 @@ def _join_page(request: Request) -> Response:
 
 
 async def _join(request: Request) -> Response:
-    wait = request.app.state.joins.wait(client_address(request.scope))
-    if wait:
-        return too_many(wait)
     said = await _body(request)
     if said is None or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         return JSONResponse({"error": "this is not a request of our page"}, status_code=400)
     token = said.get("token")
     person = await run_in_threadpool(request.app.state.store.person_of_token, token) if token else None
-    if person is None:
-        return JSONResponse({"error": NO_LINK}, status_code=401)
+    if person is None:  # only wrong tokens are counted: a department comes from one address
+        wait = request.app.state.joins.wait(client_address(request.scope))
+        return too_many(wait) if wait else JSONResponse({"error": NO_LINK}, status_code=401)
     access: Access = request.app.state.access
     answer = JSONResponse({"to": "/organiser" if person.role == "organiser" else "/start"})
     access.sessions(person.role).start(answer, str(token))
