@@ -24,7 +24,7 @@ from radgauge.io.judgments.judgments import Count, error_scores, rating_scores
 DATA = Path(os.environ.get("RADGAUGE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SYSTEMS = "iu_xray_systems/mrg_rl_test382_systems.csv"
 SIGNIFICANT = frozenset({"urgent", "actionable"})
-_CATEGORY = {category.key: category.number for category in CATEGORIES} | {
+CATEGORY = {category.key: category.number for category in CATEGORIES} | {
     "comparison_added": 5,
     "comparison_omitted": 6,
     "uncertainty_added": 7,
@@ -53,12 +53,12 @@ def judged_sources(data: Path = DATA) -> dict[str, Judgments]:
         texts = system_texts(data)
         rows = [
             {**row, "reference": texts[row["id"]]["reference"], "candidate": texts[row["id"]][row["system"]]}
-            for row in _lines(folder / "iu_pairs.jsonl")
+            for row in json_lines(folder / "iu_pairs.jsonl")
         ]
         found["iu_pairs"] = _judgments("iu_pairs", rows)
     for name in ("written_chest", "written_regions"):
         if (folder / f"{name}.jsonl").exists():
-            found[name] = _judgments(name, _lines(folder / f"{name}.jsonl"))
+            found[name] = _judgments(name, json_lines(folder / f"{name}.jsonl"))
     return found
 
 
@@ -76,7 +76,7 @@ def rankings(data: Path = DATA) -> list[Ranking]:
     wrong = ("negated", "misplaced", "incomplete")
     return [
         Ranking(row["id"], row["reference"], row["reworded"], {kind: row[kind] for kind in wrong})
-        for row in _lines(path)
+        for row in json_lines(path)
     ]
 
 
@@ -96,7 +96,8 @@ def statements(data: Path = DATA) -> list[Statement]:
     if not path.exists():
         return []
     return [
-        Statement(row["context"], row["statement"], row["label"], row["tier"] == "normal") for row in _lines(path)
+        Statement(row["context"], row["statement"], row["label"], row["tier"] == "normal")
+        for row in json_lines(path)
     ]
 
 
@@ -123,7 +124,7 @@ def region_of(modality: str) -> str:
     return next((name for name, keys in groups.items() if any(key in words for key in keys)), "other")
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def json_lines(path: Path) -> list[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.strip()]
 
@@ -155,4 +156,4 @@ def _counts(rows: Sequence[Mapping[str, Any]]) -> Iterable[Count]:
     for row in rows:
         for error in row["errors"]:
             significant = error["significance"] in SIGNIFICANT
-            yield _case(row).key, str(row.get("judge", 1)), _CATEGORY[error["category"]], significant, 1.0
+            yield _case(row).key, str(row.get("judge", 1)), CATEGORY[error["category"]], significant, 1.0

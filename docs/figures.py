@@ -60,7 +60,25 @@ def _cell(interval: Interval) -> str:
     return f"{number(interval.value)} [{number(interval.low, 2)}, {number(interval.high, 2)}]"
 
 
-FIGURES: Mapping[str, Callable[[Path], str]] = {"align-radpref": align_radpref}
+def llm_cascade(data: Path) -> str:
+    """What a cascade of the embedded judge and a recorded one saves and loses."""
+    sys.path.insert(0, str(DOCS.parent / "benchmarks"))
+    try:
+        import llm_cascade as replayed
+    finally:
+        sys.path.pop(0)
+    pairs = [pair for source in replayed.judged_twice(data).values() for pair in source]
+    rows = [
+        "| variant | asked at most | asked | cost saved | tau-b | lost | random |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for variant in ("rating", "findings"):
+        for line in replayed.lines(pairs, 200, variant):
+            rows.append(f"| `{variant}` | {' | '.join(line)} |")
+    return "\n".join(rows) + "\n"
+
+
+FIGURES: Mapping[str, Callable[[Path], str]] = {"align-radpref": align_radpref, "llm-cascade": llm_cascade}
 
 
 def blocks(text: str) -> dict[str, str]:

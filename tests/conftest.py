@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from scripted_judge import judge
 from scripted_llm import ScriptedServer
 
 # A busy machine is not a failing test; CI judges a change, so it tries the same examples every time.
@@ -41,3 +42,13 @@ def llm_server() -> Iterator[ScriptedServer]:
     """An OpenAI-compatible server on this machine that a test can script."""
     with ScriptedServer().running() as server:
         yield server
+
+
+@pytest.fixture
+def judging(llm_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
+    """A server that judges reports, named in the environment."""
+    pytest.importorskip("openai", reason="the extra llm is not installed")
+    llm_server.behaviour = judge
+    for name, value in llm_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return llm_server

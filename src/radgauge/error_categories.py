@@ -34,7 +34,10 @@ CATEGORIES: tuple[ErrorCategory, ...] = (
     ErrorCategory(8, "omitted_uncertainty", "uncertainty left out"),
 )
 
-BESIDE_HEADLINE = ("errors_recall", "errors_false_alarms")
+JUDGES = ("", "_llm", "_cascade")
+"""Ends of the columns of an error profile: of the embedded judge, of a language model, of both in turn."""
+
+BESIDE_HEADLINE = tuple(f"{column}{end}" for end in JUDGES for column in ("errors_recall", "errors_false_alarms"))
 """Columns that systems are compared by beside a headline: few errors alone may mean that nothing is reported."""
 
 BY_NUMBER = {category.number: category for category in CATEGORIES}

@@ -214,6 +214,10 @@ class Metric(ABC):
         """Why `measure` returned NaN for this case, in a few words."""
         return "cannot be judged"
 
+    def account(self, *, reading: Readings) -> Mapping[str, Any]:
+        """What judging took, for metrics that ask somebody: questions, failures, tokens, cost; otherwise empty."""
+        return {}
+
     def signature(self) -> str:
         """Everything that changes the numbers, in one line.
 
@@ -294,6 +298,10 @@ class Alias(Metric):
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """The metric's reason."""
         return self.metric.why_not(case, reading=reading)
+
+    def account(self, *, reading: Readings) -> Mapping[str, Any]:
+        """The metric's."""
+        return self.metric.account(reading=reading)
 
     def signature(self) -> str:
         """The metric's own."""

@@ -22,6 +22,7 @@ _ALIAS = re.compile(r"(\S+) +as +(\S+)")
 
 METRICS: dict[str, str] = {
     "errors": "radgauge.metrics.errors:Errors",
+    "llm_errors": "radgauge.metrics.llm_errors:LlmErrors",
     "bleu": "radgauge.metrics.bleu:Bleu",
     "rouge": "radgauge.metrics.rouge:Rouge",
     "meteor": "radgauge.metrics.meteor:Meteor",

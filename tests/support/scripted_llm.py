@@ -27,6 +27,8 @@ class Reply:
         body: Sent in place of everything else.
         hang: Seconds to wait first, or until the server is closed.
         error: Fields of the error, if the status is one.
+        message: More fields of the message: a refusal, tool calls.
+        fingerprint: Of the model.
     """
 
     content: str = ""
@@ -37,6 +39,8 @@ class Reply:
     body: bytes | None = None
     hang: float = 0.0
     error: dict[str, Any] = field(default_factory=dict)
+    message: dict[str, Any] = field(default_factory=dict)
+    fingerprint: str = "fp_1"
 
 
 Behaviour = Callable[["Request"], Reply]
@@ -98,7 +102,7 @@ class ScriptedServer:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                text = body["messages"][-1]["content"]
+                text = body["messages"][1]["content"] if len(body["messages"]) > 1 else ""
                 start = re.search(r'\{\s*"', text)
                 items, _ = json.JSONDecoder().raw_decode(text, start.start()) if start else ({}, 0)
                 with outer._lock:
@@ -119,10 +123,10 @@ class ScriptedServer:
                 elif reply.status != 200:
                     content = json.dumps({"error": {"message": reply.content, **reply.error}}).encode()
                 else:
-                    message = {"role": "assistant", "content": reply.content}
+                    message = {"role": "assistant", "content": reply.content, **reply.message}
                     choice = {"index": 0, "message": message, "finish_reason": reply.finish}
                     answer: dict[str, Any] = {"id": "1", "object": "chat.completion", "created": 0, "model": "m"}
-                    answer["choices"] = [choice]
+                    answer |= {"choices": [choice], "system_fingerprint": reply.fingerprint}
                     if reply.usage is not None:
                         asked, said = reply.usage
                         answer["usage"] = {

@@ -45,7 +45,7 @@ class MetricPairs:
 @o.command(o.app, "align")
 def align_cli(
     people: o.JudgmentSource,
-    judged: o.Judged,
+    judged: o.Judging,
     others: o.Foreign,
     rivals: MetricPairs,
     sampling: o.Sampling,
@@ -118,7 +118,7 @@ def align_cli(
     if scores is not None and people.judgments is None and looks_like_study(scores):
         people, scores = replace(people, judgments=scores), None
     judgments = people.read()
-    results = read_scores(scores) if scores is not None else judged.score(judgments.cases, say.readings())
+    results = read_scores(scores) if scores is not None else judged.told(judgments.cases, say.readings(), say=say)
     results = others.joined(results)
     aligned = partial(
         align,
@@ -197,13 +197,14 @@ def write_figures(folder: Path, results: Results, judgments: Judgments, found: A
     return files
 
 
-def run_behaviour(judged: o.Judged, say: o.ReadingOutput) -> None:
+def run_behaviour(judged: o.Judging, say: o.ReadingOutput) -> None:
     """Pass rates by group, one column per metric; the questions that a metric got wrong with --json."""
     from radgauge.show.tables import Column, table
     from radgauge.show.terminal import console
     from radgauge.studies.behaviour import behaviour
 
-    found = behaviour(judged.metric or None, reading=say.readings(), models=judged.models)
+    with judged.session(say):
+        found = behaviour(judged.metric or None, reading=say.readings(), models=judged.models)
     if say.as_json:
         o.print_json({"behaviour": found})
         return
@@ -214,6 +215,8 @@ def run_behaviour(judged: o.Judged, say: o.ReadingOutput) -> None:
     every = len(found[0].verdicts)
     rows += [None, ("all", every, *(share(each.passed / every) for each in found))]
     console().show(table("group", "cases", *(Column(each.column, right=True) for each in found), rows=rows))
+    say.notes(*o.account_notes({each.judge: each.account for each in found if each.account}))
+    say.tell(*(f"warning: {each.warning}" for each in found if each.account and each.warning))
 
 
 def print_alignment(out: Terminal, found: Alignment, kind: str) -> None:

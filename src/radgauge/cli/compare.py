@@ -57,7 +57,7 @@ class Retrieved:
 @o.command(o.app, "compare")
 def compare_cli(
     form: o.CaseForm,
-    judged: o.Judged,
+    judged: o.Judging,
     constant: o.Baselines,
     retrieved: Retrieved,
     others: o.Foreign,
@@ -248,11 +248,14 @@ def _random(cases: Sequence[Case], corpus: Sequence[Case] | None, *, seed: int) 
 
 
 def _score(
-    cases: Sequence[Case], judged: o.Judged, say: o.ReadingOutput, corpus: Sequence[Case] | None
+    cases: Sequence[Case],
+    judged: o.Judging,
+    say: o.ReadingOutput,
+    corpus: Sequence[Case] | None,
 ) -> Results:
     """Scores of the systems, and of the oracle if there is a corpus for it."""
     if corpus is None:
-        return judged.score(cases, say.readings())
+        return judged.told(cases, say.readings(), say=say)
     from radgauge.studies.oracle.as_system import score_with_oracles
 
     return score_with_oracles(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -24,6 +25,7 @@ fit = o.subjects("fit", "Learn the weights of a metric from radiologists' judgme
 @o.command(fit, "errors")
 def fit_errors_cli(
     people: o.JudgmentSource,
+    server: o.JudgeServer,
     say: o.ReadingOutput,
     output: Annotated[Path, typer.Option("--output", "-o", help="JSON file for the weights.")] = Path(
         "errors_weights.json"
@@ -37,6 +39,9 @@ def fit_errors_cli(
     ] = 0.2,
     folds: o.Folds = None,
     lexicon: o.Lexicon = None,
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", help="Whose findings: errors, or llm_errors with settings.")
+    ] = "errors",
 ) -> None:
     """Learn how much findings and errors count, and say how well that holds on studies not seen.
 
@@ -46,21 +51,34 @@ def fit_errors_cli(
 
       radgauge score reports.csv -m errors:weights=mine.json
     """
+    from radgauge.errors import UsageError
     from radgauge.findings.weights import load_weights
     from radgauge.metrics.errors import Errors
+    from radgauge.metrics.llm_errors import LlmErrors
+    from radgauge.registry import load
     from radgauge.show.tables import table
     from radgauge.show.terminal import console
     from radgauge.training.fit_errors import fit_errors
 
-    found = fit_errors(
-        people.read(),
-        target=target,
-        start=load_weights(start),
-        strength=strength,
-        folds=folds,
-        metric=Errors(lexicon=str(lexicon) if lexicon is not None else ""),
-        reading=say.readings(),
-    )
+    judge = load(metric)
+    if not isinstance(judge, Errors | LlmErrors):
+        raise UsageError(f"--metric must be errors or llm_errors, with settings, got {metric!r}")
+    if lexicon is not None:
+        if not isinstance(judge, Errors):
+            raise UsageError("--lexicon is for errors; a language model has no lexicon")
+        judge = dataclasses.replace(judge, lexicon=str(lexicon))
+    reading = say.readings()
+    with server.session(say):
+        found = fit_errors(
+            people.read(),
+            target=target,
+            start=load_weights(start),
+            strength=strength,
+            folds=folds,
+            metric=judge,
+            reading=reading,
+        )
+        asked = judge.account(reading=reading)
     write_file(output, found.weights.as_json())
     if say.as_json:
         o.print_json(found)
@@ -72,13 +90,14 @@ def fit_errors_cli(
     ]
     console().show(table("agreement with the mean rater", f"tau-b, {found.target}", rows=rows))
     say.notes(f"{found.cases} reports of {found.studies} studies; weights written to {output}")
-    say.notes(f"use them with -m errors:weights={output}")
+    say.notes(f"use them with -m {metric}{',' if ':' in metric else ':'}weights={output}")
+    say.notes(*o.account_notes({judge.name: asked} if asked else {}))
 
 
 @o.command(fit, "radcliq")
 def fit_radcliq_cli(
     people: o.JudgmentSource,
-    judged: o.Judged,
+    judged: o.Judging,
     sampling: o.Sampling,
     say: o.ReadingOutput,
     scores: Annotated[
@@ -120,7 +139,7 @@ def fit_radcliq_cli(
         results = read_scores(scores)
     else:
         parts = judged.metric or ["radgraph", "bertscore", "chexbert_similarity", "bleu:variant=cxr"]
-        results = replace(judged, metric=parts).score(judgments.cases, say.readings())
+        results = replace(judged, metric=parts).told(judgments.cases, say.readings(), say=say)
     found = fit_radcliq(
         results,
         judgments,

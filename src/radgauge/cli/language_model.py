@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
@@ -14,7 +16,8 @@ from radgauge.cli.resume import keeps
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from radgauge.llm import Journal, LanguageModel, Limits, Usage
+    from radgauge.cli.options import JudgeServer, ReadingOutput
+    from radgauge.llm import Journal, LanguageModel, Limits, Session, Usage
 
 _LOG_EVERY = 60.0  # seconds
 
@@ -38,6 +41,55 @@ def open_model(journal_path: Path, limits: Limits) -> Iterator[tuple[LanguageMod
             yield model, journal
         finally:
             model.close()
+
+
+@contextmanager
+def judge_session(options: JudgeServer, say: ReadingOutput) -> Iterator[None]:
+    """A block in which metrics ask the server that the options or the environment name.
+
+    The key of the environment goes to the host that the environment names and, if it names none, to that of the
+    options: never to a host that it was not meant for.
+    """
+    from radgauge.llm import session
+    from radgauge.llm.server import KEY, MODEL, URL, Server, server_from_environment
+
+    def name_server() -> Server:
+        found = dict(os.environ)
+        if options.llm_url is not None:
+            meant = urlsplit(found.get(URL, "")).hostname
+            if meant is not None and meant != urlsplit(options.llm_url).hostname:
+                found.pop(KEY, None)
+            found[URL] = options.llm_url
+        if options.llm_model is not None:
+            found[MODEL] = options.llm_model
+        return server_from_environment(found)
+
+    lines: list[CostLine] = []
+
+    def show(model: LanguageModel, task: str, done: int, total: int) -> None:
+        if not lines:
+            lines.append(CostLine(model))
+        lines[0](task, done, total)
+
+    def announce(opened: Session) -> None:
+        echo(f"note: {opened.model.server.notice}", err=True)
+        if options.journal is not None or not say.no_cache:
+            keeps(lambda: len(opened.journal) > 0)
+
+    with session(
+        name_server,
+        limits=options.limits(),
+        journal=options.journal,
+        keep=not say.no_cache,
+        parallel=options.parallel,
+        progress=None if say.quiet else show,
+        announce=announce,
+    ):
+        try:
+            yield
+        finally:
+            for line in lines:
+                line.clear()
 
 
 class CostLine:

@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
@@ -463,14 +464,11 @@ _PANEL = "Language model"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Server:
-    """How a language-model server is asked, and what that may cost."""
+class ServerLimits:
+    """How fast a language-model server is asked, and what that may cost."""
 
-    batch: Annotated[
-        int, typer.Option("--batch", min=1, help="Sentences per request.", rich_help_panel=_PANEL)
-    ] = 20
     parallel: Annotated[
-        int, typer.Option("--parallel", min=1, max=64, help="Requests at the same time.", rich_help_panel=_PANEL)
+        int, typer.Option("--parallel", min=1, max=1000, help="Requests at the same time.", rich_help_panel=_PANEL)
     ] = 4
     requests_per_minute: Annotated[
         int, typer.Option("--requests-per-minute", min=0, help="0 = no limit.", rich_help_panel=_PANEL)
@@ -491,7 +489,7 @@ class Server:
         typer.Option(
             "--max-cost",
             min=0,
-            help="Stop before the folder's cost, earlier runs included, can exceed this.",
+            help="Ask nothing that could cost more than this in all; earlier runs on the same journal count.",
             rich_help_panel=_PANEL,
         ),
     ] = None
@@ -501,12 +499,6 @@ class Server:
             "--timeout", help="Seconds from a question to the end of its answer.", rich_help_panel=_PANEL
         ),
     ] = 120.0
-    retry_failed: Annotated[
-        bool,
-        typer.Option(
-            "--retry-failed", help="Ask again for sentences that an earlier run gave up.", rich_help_panel=_PANEL
-        ),
-    ] = False
 
     def limits(self) -> Limits:
         """What a run must stay within."""
@@ -520,6 +512,67 @@ class Server:
             max_cost=self.max_cost,
             timeout=self.timeout,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server(ServerLimits):
+    """How a language-model server is asked about sentences."""
+
+    batch: Annotated[
+        int, typer.Option("--batch", min=1, help="Sentences per request.", rich_help_panel=_PANEL)
+    ] = 20
+    retry_failed: Annotated[
+        bool,
+        typer.Option(
+            "--retry-failed", help="Ask again for sentences that an earlier run gave up.", rich_help_panel=_PANEL
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeServer(ServerLimits):
+    """Which language-model server judges, for the metric `llm_errors`."""
+
+    llm_url: Annotated[
+        str | None,
+        typer.Option(
+            "--llm-url",
+            help="Server that judges for llm_errors: http://127.0.0.1:8080/v1; else RADGAUGE_LLM_URL.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    llm_model: Annotated[
+        str | None,
+        typer.Option("--llm-model", help="Its model; else RADGAUGE_LLM_MODEL.", rich_help_panel=_PANEL),
+    ] = None
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            "--journal",
+            help="File of its answers, which are paid for once; else one in the cache folder.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+
+    def session(self, say: ReadingOutput) -> AbstractContextManager[None]:
+        """A block in which the server is asked; nothing happens unless a metric asks."""
+        from radgauge.cli.language_model import judge_session
+
+        return judge_session(self, say)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging(JudgeServer, Judged):
+    """What cases are judged with, a language-model server among it."""
+
+    def told(
+        self, cases: Sequence[Case], reading: Readings, *, say: ReadingOutput, longest: int | None = None
+    ) -> Results:
+        """Scores of the cases; what a language model took for them is said."""
+        with self.session(say):
+            results = self.score(cases, reading, longest=longest)
+        say.notes(*account_notes(results.header.get("accounts", {})))
+        return results
 
 
 def roles(columns: str | None) -> Mapping[str, Sequence[str]] | None:
@@ -633,6 +686,15 @@ def confidence_notes(results: Results) -> list[str]:
                     f"texts was not understood (errors:low_confidence=skip leaves them out)"
                 )
     return notes
+
+
+def account_notes(accounts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What a language model took, and how its judgments went, by judge."""
+    if not accounts:
+        return []
+    from radgauge.metrics.llm_errors.accounts import account_text
+
+    return [account_text(judge, account) for judge, account in accounts.items()]
 
 
 def typical_notes(results: Results) -> list[str]:

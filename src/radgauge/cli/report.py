@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -62,7 +64,7 @@ class PaperTable:
 def report_cli(
     people: o.JudgmentSource,
     form: o.CaseForm,
-    judged: o.Judged,
+    judged: o.Judging,
     constant: o.Baselines,
     others: o.Foreign,
     sampling: o.Sampling,
@@ -126,7 +128,8 @@ def report_cli(
     check_folder(output)
     reading = say.readings()
     judgments = people.read() if people.judgments is not None else None
-    results, cases, header = _scored(source, reports, judgments, form, judged, constant, reading)
+    score = partial(judged.told, say=say)
+    results, cases, header = _scored(source, reports, judgments, form, score, constant, reading)
     results = others.joined(results)
     before = older_scores(baseline)
     report = build_report(
@@ -173,7 +176,7 @@ def _scored(
     reports: list[Path] | None,
     judgments: Judgments | None,
     form: o.CaseForm,
-    judged: o.Judged,
+    score: Callable[[Sequence[Case], Readings], Results],
     constant: o.Baselines,
     reading: Readings,
 ) -> tuple[Results, tuple[Case, ...], dict[str, Any]]:
@@ -189,10 +192,10 @@ def _scored(
             return results, form.read(reports).cases, header
         return results, (), header
     if source is None and not reports and form.reference_file is None and judgments is not None:
-        return judged.score(judgments.cases, reading), judgments.cases, {}
+        return score(judgments.cases, reading), judgments.cases, {}
     file = form.read([*([source] if source is not None else []), *(reports or [])] or None)
     cases = tuple(constant.added(file.cases))
-    return judged.score(cases, reading), cases, {"input": file.provenance.as_dict()}
+    return score(cases, reading), cases, {"input": file.provenance.as_dict()}
 
 
 def _hashes(place: Path | None) -> list[dict[str, str]]:

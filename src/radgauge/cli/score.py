@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @o.command(o.app, "score")
 def score_cli(
     source: o.CaseSource,
-    judged: o.Judged,
+    judged: o.Judging,
     constant: o.Baselines,
     sampling: o.Intervals,
     say: o.ReadingOutput,
@@ -68,9 +68,11 @@ def score_cli(
     file = source.cases()
     reading = say.readings()
     cases = constant.added(file.cases)
-    results = judged.score(cases, reading, longest=longest)
+    results = judged.told(cases, reading, say=say, longest=longest)
     alike = collapse_notes(file.cases, reading=reading)
     about = {"seed": sampling.seed, "input": file.provenance.as_dict()}
+    if accounts := results.header.get("accounts"):
+        about["accounts"] = accounts
     if output is not None:
         write_scores(output, results, about=about)
     lines = summarise(results, resampling=sampling.record(method=sampling.interval))

@@ -18,7 +18,7 @@ REASONS_SHOWN = 4
 """Reasons that a note lists; file names make many of them."""
 SHOWN = 4
 """Outputs of one metric in a table, unless all are asked for."""
-SHOWN_OF = {"errors": 6}
+SHOWN_OF = {"errors": 6, "llm_errors": 6}
 """Quality, counts, and what keeps a normal template from looking best."""
 
 
@@ -29,7 +29,11 @@ def main_outputs(lines: Sequence[Summary]) -> list[Summary]:
         known = first.setdefault(line.judge, [])
         if line.column not in known:
             known.append(line.column)
-    return [line for line in lines if line.column in first[line.judge][: SHOWN_OF.get(line.judge, SHOWN)]]
+    return [
+        line
+        for line in lines
+        if line.column in first[line.judge][: SHOWN_OF.get(line.judge, SHOWN)] or "self_agreement" in line.column
+    ]
 
 
 def print_summary(out: Terminal, lines: Sequence[Summary]) -> None:

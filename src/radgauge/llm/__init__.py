@@ -9,6 +9,7 @@ from radgauge.llm.journal import Journal
 from radgauge.llm.limits import Limits, Usage
 from radgauge.llm.numbered import Outcome, ask_all
 from radgauge.llm.server import Server, server_from_environment
+from radgauge.llm.sessions import Session, session
 
 __all__ = [
     "BudgetReached",
@@ -18,7 +19,9 @@ __all__ = [
     "LlmError",
     "Outcome",
     "Server",
+    "Session",
     "Usage",
     "ask_all",
     "server_from_environment",
+    "session",
 ]

@@ -1,14 +1,15 @@
-"""Read answers that should be a JSON object keyed by number, and say exactly what is wrong where they are not."""
+"""Read answers that should be one JSON object, and say exactly what is wrong where they are not."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 _OBJECT = re.compile(r'\{\s*["}]')
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,6}")
 _DECODER = json.JSONDecoder()
+_THOUGHT = "</think>"
 _BROKEN, _CUT = "the JSON is broken", "the JSON breaks off"
 
 
@@ -56,6 +57,52 @@ def parse_numbered(answer: str, count: int) -> Parsed:
         else:
             values[number] = value
     return Parsed(values, fault, faults)
+
+
+def parse_object(answer: str) -> tuple[dict[str, Any] | None, str]:
+    """The one JSON object in an answer, or what is wrong with it; prose around the object does no harm.
+
+    Whatever stands before the end of a chain of thought is no answer.
+
+    >>> parse_object('Here it is:\\n```json\\n{"rating": 4}\\n```')
+    ({'rating': 4}, '')
+    >>> parse_object('{"rating": 4')[1], parse_object('{"a": 1, "a": 2}')[1], parse_object('{"a": NaN}')[1]
+    ('the JSON breaks off', 'a key occurs twice in one object', 'the JSON is broken')
+    """
+    text = answer.rpartition(_THOUGHT)[2]
+    begin = _OBJECT.search(text)
+    if begin is None:
+        return None, "there is no JSON object in it"
+    try:
+        found, end = _STRICT.raw_decode(text, begin.start())
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
+        return None, _CUT if cut else _BROKEN
+    except _Twice:
+        return None, "a key occurs twice in one object"
+    except (ValueError, RecursionError):
+        return None, _BROKEN
+    if _OBJECT.search(text, end):
+        return None, "there is more than one JSON object in it"
+    return found, ""
+
+
+class _Twice(ValueError):
+    pass
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Twice
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
 
 
 def _pairs(text: str, start: int) -> tuple[list[tuple[str, Any]], str, int]:

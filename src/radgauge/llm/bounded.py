@@ -6,12 +6,14 @@ small compressed answer may unpack to any size. Both are checked here while the 
 
 from __future__ import annotations
 
+import functools
 import importlib
+import queue
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from radgauge.errors import require
 from radgauge.llm.limits import Stopped
@@ -99,18 +101,21 @@ def unpacked(parts: Iterator[bytes], packing: str) -> Iterator[bytes]:
 class Errand:
     """Runs calls in threads of their own and waits for them, until a time has passed or `stop` is called.
 
-    A call that is given up goes on in its thread, which does not keep the process alive.
+    A call that is given up goes on in its thread, which does not keep the process alive. Each call has a queue of
+    its own, so that a thousand of them do not wake each other.
     """
 
     def __init__(self) -> None:
-        self._news = threading.Condition()
+        self._lock = threading.Lock()
+        self._waiting: set[queue.SimpleQueue[Callable[[], Any]]] = set()
         self._stopped = False
 
     def stop(self) -> None:
         """Give up every call, now and later."""
-        with self._news:
+        with self._lock:
             self._stopped = True
-            self._news.notify_all()
+            for each in self._waiting:
+                each.put(_stopped)
 
     def run(self, call: Callable[[], R], *, seconds: float) -> R:
         """The value of the call, or its exception.
@@ -119,24 +124,34 @@ class Errand:
             TimeoutError: The time has passed.
             Stopped: `stop` was called.
         """
-        values: list[R] = []
-        errors: list[BaseException] = []
+        news: queue.SimpleQueue[Callable[[], R]] = queue.SimpleQueue()
 
         def work() -> None:
             try:
-                values.append(call())
+                value = call()
             except BaseException as error:  # handed to whoever waits
-                errors.append(error)
-            with self._news:
-                self._news.notify_all()
+                news.put(functools.partial(_raised, error))
+            else:
+                news.put(lambda: value)
 
-        threading.Thread(target=work, daemon=True, name="llm-request").start()
-        with self._news:
-            self._news.wait_for(lambda: values or errors or self._stopped, timeout=seconds)
-        if values:
-            return values[0]
-        if errors:
-            raise errors[0]
-        if self._stopped:
-            raise Stopped("stopped")
-        raise TimeoutError
+        with self._lock:
+            if self._stopped:
+                _stopped()
+            self._waiting.add(news)
+        try:
+            threading.Thread(target=work, daemon=True, name="llm-request").start()
+            found = news.get(timeout=seconds)
+        except queue.Empty:
+            raise TimeoutError from None
+        finally:
+            with self._lock:
+                self._waiting.discard(news)
+        return found()
+
+
+def _raised(error: BaseException) -> NoReturn:
+    raise error
+
+
+def _stopped() -> NoReturn:
+    raise Stopped("stopped")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import email.utils
+import json
 import logging
 import random
+import re
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from radgauge.errors import RadgaugeError, require
@@ -26,10 +28,21 @@ _FIRST_PAUSE, _LONGEST_PAUSE = (
 )  # seconds between attempts: doubled each time, at random up to a half less
 _OVERHEAD = 64  # tokens that a server may add around two messages
 _SHOWN = 300  # characters of a server's message
+_LONGEST_NAME = 200
+_WHOLE = ("stop", "tool_calls", "function_call")  # how an answer ends that is whole
+_FORM_REFUSED = re.compile(r"response_format|json_schema|json_object|\bgrammar\b|\bschema\b", re.IGNORECASE)
 
 
 class LlmError(RadgaugeError):
     """The server refuses, is not there, or fails again and again; what was answered before is kept."""
+
+
+class NoAnswer(LlmError):
+    """The server is busy, silent or broken for one question, however often it is put."""
+
+    def __init__(self, message: str, *, why: str) -> None:
+        super().__init__(message)
+        self.why = why
 
 
 class TooLong(RadgaugeError):
@@ -40,14 +53,39 @@ class Answer(NamedTuple):
     """What the model said.
 
     Attributes:
-        text: The answer, as it came.
+        text: The answer, as it came; the arguments of a tool call if that is what came.
         cut: Why it ended early: "" if it did not.
         cost: For the journal, to be written together with what the answer is worth.
+        refusal: Whether the model says that it will not answer.
+        source: The model and its fingerprint, as the server names them.
+        form: How the server was held to the form of the answer: one of FORMS.
     """
 
     text: str
     cut: str
     cost: Record
+    refusal: bool = False
+    source: tuple[str, str] = ("", "")
+    form: str = "free"
+
+
+FORMS = ("json_schema", "json_object", "free")
+"""How a server is held to the form of an answer, the strictest first: by a grammar made of the schema, to any JSON
+object, by the question alone. What a server refuses is not asked of it again."""
+
+
+class Wish(NamedTuple):
+    """What a question asks for beside its words.
+
+    Attributes:
+        schema: JSON schema of the answer; None = any text.
+        temperature: Of the sampling.
+        seed: Of the sampling; None = the server's.
+    """
+
+    schema: Mapping[str, Any] | None = None
+    temperature: float = 0.0
+    seed: int | None = None
 
 
 class LanguageModel:
@@ -81,7 +119,8 @@ class LanguageModel:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._errand = Errand()
-        self._settings: dict[str, Any] = {"temperature": 0.0}
+        self._refuses: frozenset[str] = frozenset()  # settings that the server does without
+        self._form = 0  # position in FORMS
         self._length = "max_tokens"
         self._client_made: Any = None
 
@@ -90,13 +129,28 @@ class LanguageModel:
         """What was asked so far, earlier runs included."""
         return self._account.usage
 
-    def ask(self, system: str, user: str, *, max_tokens: int) -> Answer:
+    @property
+    def refuses(self) -> frozenset[str]:
+        """Settings that the server does not take: temperature, seed."""
+        return self._refuses
+
+    def ask(
+        self,
+        system: str,
+        user: str,
+        *,
+        max_tokens: int,
+        wish: Wish = Wish(),  # noqa: B008 (a tuple)
+        turns: Sequence[tuple[str, str]] = (),
+    ) -> Answer:
         """Put one question.
 
         Args:
             system: What the model is to do.
             user: With what.
             max_tokens: Longest answer.
+            wish: Form and sampling of the answer.
+            turns: What was said since, as (role, text).
 
         Raises:
             LlmError: The server refuses or keeps failing.
@@ -104,7 +158,8 @@ class LanguageModel:
             TooLong: The question does not fit the model.
             Stopped: `stop` was called.
         """
-        most_in = len(system.encode()) + len(user.encode()) + _OVERHEAD  # no token is shorter than a byte
+        messages = [("system", system), ("user", user), *turns]
+        most_in = _most_tokens(messages, wish)
         pause = 0.0
         why = ""
         for attempt in range(self.limits.attempts):
@@ -116,7 +171,7 @@ class LanguageModel:
                 raise Stopped("stopped")
             number = self._account.reserve(most_in, max_tokens)
             try:
-                found = self._send_in_time(system, user, max_tokens)
+                found, form = self._send_in_time(messages, wish, max_tokens)
             except _Failed as failed:
                 self._account.failed(number, may_be_charged=failed.may_be_charged)
                 why = failed.why
@@ -131,11 +186,18 @@ class LanguageModel:
             cost = self._account.answered(number, tokens)
             choice = found.choices[0]
             reason = str(getattr(choice, "finish_reason", "") or "")
-            text = getattr(choice.message, "content", None)
-            return Answer(text if isinstance(text, str) else "", "" if reason == "stop" else reason, cost)
-        raise LlmError(
+            return Answer(
+                _said(choice.message),
+                "" if reason in _WHOLE else reason,
+                cost,
+                bool(getattr(choice.message, "refusal", None)),
+                (_name(found, "model"), _name(found, "system_fingerprint")),
+                form,
+            )
+        raise NoAnswer(
             f"{self.server.host} did not answer after {self.limits.attempts} attempts ({why}); "
-            "what was answered before is kept, the same command goes on from there"
+            "what was answered before is kept, the same command goes on from there",
+            why=why,
         )
 
     def stop(self, *, at_once: bool = False) -> None:
@@ -189,22 +251,23 @@ class LanguageModel:
                     made._custom_headers = {}
             return self._client_made
 
-    def _send_in_time(self, system: str, user: str, max_tokens: int) -> Any:
+    def _send_in_time(self, messages: Sequence[tuple[str, str]], wish: Wish, max_tokens: int) -> tuple[Any, str]:
         limit = self.limits.timeout
         try:
-            return self._errand.run(lambda: self._send(system, user, max_tokens), seconds=limit)
+            return self._errand.run(lambda: self._send(messages, wish, max_tokens), seconds=limit)
         except TimeoutError:
             raise _Failed(f"no answer in {limit:g} s", may_be_charged=True) from None
 
-    def _send(self, system: str, user: str, max_tokens: int) -> Any:
+    def _send(self, messages: Sequence[tuple[str, str]], wish: Wish, max_tokens: int) -> tuple[Any, str]:
         openai = require("openai", extra="llm")
         client = self._client()
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        spoken = [{"role": role, "content": text} for role, text in messages]
         while True:
-            length, settings = self._length, dict(self._settings)
+            form = FORMS[self._form] if wish.schema is not None else "free"
+            length, settings = self._length, self._settings(wish, form)
             try:
                 found = client.chat.completions.create(
-                    model=self.server.model, messages=messages, **{length: max_tokens}, **settings
+                    model=self.server.model, messages=spoken, **{length: max_tokens}, **settings
                 )
             except openai.APITimeoutError:
                 raise _Failed(f"no answer in {self.limits.timeout:g} s", may_be_charged=True) from None
@@ -216,7 +279,7 @@ class LanguageModel:
                 cause = type(error.__cause__).__name__ if error.__cause__ else "no connection"
                 raise _Failed(f"connection failed: {cause}", may_be_charged=cause != "ConnectError") from None
             except openai.APIStatusError as error:
-                if self._adapts(error, length, settings):
+                if self._adapts(error, length, settings, form):
                     continue
                 self._refused(error)
             except (openai.OpenAIError, ValueError, RecursionError) as error:
@@ -224,18 +287,35 @@ class LanguageModel:
             choices = getattr(found, "choices", None)
             if not isinstance(choices, list) or not choices or getattr(choices[0], "message", None) is None:
                 raise _Failed("an answer without a message", may_be_charged=True)
-            return found
+            return found, form
 
-    def _adapts(self, error: Any, length: str, settings: dict[str, Any]) -> bool:
+    def _settings(self, wish: Wish, form: str) -> dict[str, Any]:
+        """What is sent beside the messages, as far as the server takes it."""
+        settings: dict[str, Any] = {"temperature": wish.temperature}
+        if wish.seed is not None:
+            settings["seed"] = wish.seed
+        settings = {name: value for name, value in settings.items() if name not in self._refuses}
+        if form == "json_schema":
+            made = {"name": "answer", "schema": wish.schema, "strict": True}
+            settings["response_format"] = {"type": form, "json_schema": made}
+        elif form == "json_object":
+            settings["response_format"] = {"type": form}
+        return settings
+
+    def _adapts(self, error: Any, length: str, settings: dict[str, Any], form: str) -> bool:
         """Whether the server only dislikes a setting that we can do without; newer models do."""
-        if error.status_code != 400:
+        if error.status_code not in (400, 422):
             return False
-        said = str(error)
+        said, param = str(error), str(getattr(error, "param", None) or "")
         if length == "max_tokens" and "max_completion_tokens" in said:
             self._length = "max_completion_tokens"
             return True
-        if "temperature" in settings and getattr(error, "param", None) == "temperature":
-            self._settings = {}
+        for name in ("temperature", "seed"):
+            if name in settings and (param == name or (not param and f"'{name}'" in said)):
+                self._refuses |= {name}
+                return True
+        if form != "free" and (param.startswith("response_format") or _FORM_REFUSED.search(said)):
+            self._form = max(self._form, FORMS.index(form) + 1)
             return True
         return False
 
@@ -262,6 +342,30 @@ class _Failed(Exception):
     def __init__(self, why: str, *, wait: float | None = None, may_be_charged: bool = False) -> None:
         super().__init__(why)
         self.why, self.wait, self.may_be_charged = why, wait, may_be_charged
+
+
+def _most_tokens(messages: Iterable[tuple[str, str]], wish: Wish) -> int:
+    """No token is shorter than a byte; a server may show the model the schema too."""
+    schema = len(json.dumps(wish.schema)) if wish.schema is not None else 0
+    return sum(len(text.encode("utf-8", "replace")) for _, text in messages) + schema + _OVERHEAD
+
+
+def _said(message: Any) -> str:
+    """The text of an answer; that of a tool call if the model took the form for a tool."""
+    text = getattr(message, "content", None)
+    if isinstance(text, str) and text.strip():
+        return text
+    calls = getattr(message, "tool_calls", None)
+    if isinstance(calls, list) and len(calls) == 1:
+        arguments = getattr(getattr(calls[0], "function", None), "arguments", None)
+        return arguments if isinstance(arguments, str) else ""
+    return ""
+
+
+def _name(found: Any, what: str) -> str:
+    """A short name that the server gives; nothing else that it may have put there."""
+    name = getattr(found, what, None)
+    return name if isinstance(name, str) and len(name) <= _LONGEST_NAME and name.isprintable() else ""
 
 
 def _tokens(found: Any) -> tuple[int, int] | None:

@@ -36,9 +36,13 @@ SYSTEM_COLUMNS = (
 )
 """What describes a system beside its counts: by stratum, and how much of the texts was understood."""
 
+COLUMNS = ("errors_quality", *count_columns()[:2], *SYSTEM_COLUMNS, *count_columns()[2:])
+"""What `row_of` gives, in order."""
+
 _HIGHER = frozenset(
     {"errors_quality", "errors_recall", "errors_coverage", "errors_quality_abnormal", "errors_quality_normal"}
 )
+DIRECTIONS = tuple(column in _HIGHER for column in COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -87,13 +91,12 @@ class Errors(Metric):
     @property
     def columns(self) -> tuple[str, ...]:
         """Quality first, then the counts, then what says more of a system than a mean of counts."""
-        total, significant, *categories = count_columns()
-        return ("errors_quality", total, significant, *SYSTEM_COLUMNS, *categories)
+        return COLUMNS
 
     @property
     def directions(self) -> tuple[bool, ...]:
         """More quality, recall and coverage, fewer errors."""
-        return tuple(column in _HIGHER for column in self.columns)
+        return DIRECTIONS
 
     def parts(self) -> Mapping[str, str]:
         """The reader, and the numbers behind the name of the weights."""
@@ -118,6 +121,11 @@ class Errors(Metric):
                 row = done[key] = [math.nan] * len(self.columns) if best is None else self._row(best)
             rows[index] = row
         return rows
+
+    def profiles(self, cases: Sequence[Case], *, reading: Readings) -> list[Profile | None]:
+        """The errors of each case against its best reference; None if it cannot be judged."""
+        found = [self.profile(case, reading=reading) for case in cases]
+        return [None if each is None else each[0] for each in found]
 
     def profile(self, case: Case, *, reading: Readings) -> tuple[Profile, int] | None:
         """The errors of a case and which reference they are counted against; None if it cannot be judged."""
@@ -191,21 +199,24 @@ class Errors(Metric):
         return judge
 
     def _row(self, judged: _Judged) -> list[float]:
-        profile, quality = judged.profile, judged.quality
-        low = profile.coverage < coverage_threshold()
-        if low and self.low_confidence == "skip":
+        if judged.profile.coverage < coverage_threshold() and self.low_confidence == "skip":
             return [math.nan] * len(self.columns)
-        total, significant, *categories = counts_of(profile)
-        abnormal = profile.asked > 0
-        system = (
-            profile.found / profile.asked if abnormal else math.nan,
-            math.nan if abnormal else float(profile.alarms),
-            profile.coverage,
-            float(low),
-            quality if abnormal else math.nan,
-            math.nan if abnormal else quality,
-        )
-        return [quality, total, significant, *system, *categories]
+        return row_of(judged.profile, judged.quality)
+
+
+def row_of(profile: Profile, quality: float) -> list[float]:
+    """The values of COLUMNS for the errors of a case."""
+    total, significant, *categories = counts_of(profile)
+    abnormal = profile.asked > 0
+    system = (
+        profile.found / profile.asked if abnormal else math.nan,
+        math.nan if abnormal else float(profile.alarms),
+        profile.coverage,
+        float(profile.coverage < coverage_threshold()),
+        quality if abnormal else math.nan,
+        math.nan if abnormal else quality,
+    )
+    return [quality, total, significant, *system, *categories]
 
 
 class _Judged(NamedTuple):

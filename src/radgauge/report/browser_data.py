@@ -31,7 +31,7 @@ from radgauge.show.wording import number
 ROOM = 2_300_000
 """Bytes for the cases: with styles and plots the page stays under 3 MB."""
 
-TELLING = ("errors", READER)
+TELLING = ("errors", "llm_errors", READER)
 """Explanations that stay when there is no room for all."""
 
 

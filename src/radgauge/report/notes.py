@@ -28,8 +28,8 @@ def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str
     A note is [kind, text, reference spans, candidate spans, reference number, kind of error, weight, finding,
     sides, whether it moved the score most].
 
-    Spans are flat lists of UTF-16 positions, the way JavaScript counts. If the metric `errors` is not among the
-    judges, the embedded reader marks the findings, under the name `findings`.
+    Spans are flat lists of UTF-16 positions, the way JavaScript counts. If neither `errors` nor
+    `llm_errors` explains the case, the embedded reader marks the findings, under the name `findings`.
     """
     found: dict[str, list[list[Any]]] = {}
     real = case.with_real_references()
@@ -43,7 +43,7 @@ def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str
         notes = _packed(explanation, real, reading)
         if notes:
             found[name] = notes
-    if able and ("errors" not in results or results["errors"].metric is None):
+    if able and not any(name in found for name in ("errors", "llm_errors")):
         found = {
             READER: _packed(Explanation(READER, {}, reader_notes(real, reading=reading)), real, reading),
             **found,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.cases import Key
-from radgauge.error_categories import CATEGORIES
+from radgauge.error_categories import CATEGORIES, JUDGES
 from radgauge.report.standing import Disagreement, headlines, metric_correlations
 from radgauge.scores import Results, Scores
 from radgauge.show.metric_names import metric_name
@@ -251,9 +251,10 @@ def correlation_section(results: Results) -> tuple[Table, Plot] | None:
 
 def error_section(counts: Scores, *, key: str, who: str) -> tuple[Table, Plot] | None:
     """Mean errors per report by category and system, if these scores hold error counts."""
-    asked = [c for c in CATEGORIES if f"errors_{c.key}" in counts.columns]
-    asked = [c for c in asked if not np.isnan(counts.column(f"errors_{c.key}")).all()]
-    some = [c for c in asked if np.nanmax(counts.column(f"errors_{c.key}")) > 0]
+    end = next((end for end in JUDGES if f"errors_{CATEGORIES[0].key}{end}" in counts.columns), "")
+    asked = [c for c in CATEGORIES if f"errors_{c.key}{end}" in counts.columns]
+    asked = [c for c in asked if not np.isnan(counts.column(f"errors_{c.key}{end}")).all()]
+    some = [c for c in asked if np.nanmax(counts.column(f"errors_{c.key}{end}")) > 0]
     none = len(asked) - len(some)
     asked = some
     if not asked:
@@ -261,10 +262,12 @@ def error_section(counts: Scores, *, key: str, who: str) -> tuple[Table, Plot] |
     means = {}
     for system in counts.systems:
         own = counts.of_system(system)
-        total = np.array([_mean(own.column(f"errors_{c.key}")) for c in asked])
+        total = np.array([_mean(own.column(f"errors_{c.key}{end}")) for c in asked])
         serious = np.array(
             [
-                _mean(own.column(name)) if (name := f"errors_{c.key}_significant") in own.columns else math.nan
+                _mean(own.column(name))
+                if (name := f"errors_{c.key}_significant{end}") in own.columns
+                else math.nan
                 for c in asked
             ]
         )

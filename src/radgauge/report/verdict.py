@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from radgauge.cases import Case, Key
 from radgauge.choices import Correction
-from radgauge.error_categories import CATEGORIES, ErrorCategory
+from radgauge.error_categories import CATEGORIES, JUDGES, ErrorCategory
 from radgauge.errors import InputError
 from radgauge.metric import Explanation
 from radgauge.reading import Readings
@@ -321,9 +321,16 @@ def _chance(line: SystemComparison) -> bool:
 
 
 def _error_judge(results: Results) -> Scores | None:
-    for scores in results.values():
-        if "errors_significant" in scores.columns:
-            return scores
+    """The first judge that counts errors, its columns under the names of the metric `errors`.
+
+    Coverage keeps its name: for a language model it counts sentences, not words.
+    """
+    for end in JUDGES:
+        for scores in results.values():
+            if f"errors_significant{end}" in scores.columns:
+                told = f"errors_coverage{end}", f"errors_low_confidence{end}"
+                plain = (name if name in told else name.removesuffix(end) for name in scores.columns)
+                return replace(scores, columns=tuple(plain))
     return None
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 
+from radgauge.cases import Case
 from radgauge.error_categories import CATEGORIES
 from radgauge.errors import InputError, UsageError
 from radgauge.findings.profile import OMITTED, Profile
@@ -32,6 +34,13 @@ SMALLEST = 1e-3  # weights are positive: logarithms
 LEARNED_TIERS = tuple(tier for tier in TIERS if tier != "actionable")  # "actionable" is the unit
 COSTS = frozenset({*(category.key for category in CATEGORIES), "reversed", "inexact", "silence", "unread"})
 NAMES = (*LEARNED_TIERS, *(category.key for category in CATEGORIES), *SCALARS)
+
+
+class Profiling(Protocol):
+    """A metric whose value is made of an error profile by weights."""
+
+    def profiles(self, cases: Sequence[Case], *, reading: Readings) -> list[Profile | None]:
+        """The errors of each case; None if it cannot be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ def fit_errors(
     start: Weights = PRIOR,
     strength: float = 0.2,
     folds: int | None = None,
-    metric: Errors | None = None,
+    metric: Profiling | None = None,
     reading: Readings | None = None,
 ) -> ErrorsFit:
     """Learn weights from judgments with report texts.
@@ -77,7 +86,7 @@ def fit_errors(
         start: Weights to begin with and to stay near.
         strength: Pull towards them, per squared logarithm; large = no learning.
         folds: Parts that the studies are split into for cross-validation; None = leave one study out.
-        metric: Lexicon and context settings; its weights do not matter.
+        metric: Who finds the errors: `errors`, or `llm_errors`, with settings; its weights do not matter.
         reading: Shared readings.
     """
     goal, name = _goal(judgments, target)
@@ -85,10 +94,9 @@ def fit_errors(
         raise UsageError(f"strength must be 0 or more, got {strength:g}")
     metric = Errors() if metric is None else metric
     shared = Readings() if reading is None else reading
-    profiles = [
-        None if not case.references or not case.candidate.strip() else metric.profile(case, reading=shared)
-        for case in judgments.cases
-    ]
+    able = [case for case in judgments.cases if case.references and case.candidate.strip()]
+    known = {case.key: found for case, found in zip(able, metric.profiles(able, reading=shared), strict=True)}
+    profiles = [known.get(case.key) for case in judgments.cases]
     usable = [i for i, found in enumerate(profiles) if found is not None and not np.isnan(goal[i])]
     studies = [judgments.cases[i].id for i in usable]
     distinct = list(dict.fromkeys(studies))
@@ -96,7 +104,7 @@ def fit_errors(
         raise InputError(
             f"{judgments.name}: fitting needs judged reports of 3 studies or more, {len(distinct)} can be used"
         )
-    table = _Table([profiles[i][0] for i in usable])  # type: ignore[index]
+    table = _Table([found for i in usable if (found := profiles[i]) is not None])
     wanted = goal[usable]
     origin = _logs(start)
     place = {study: number for number, study in enumerate(distinct)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ from radgauge.scores import Scores, score
 SHIPPED = Path(__file__).parent / "cases.toml"
 TOLERANCE = 0.01
 """Share of the headline's range within which two values are equal; better means better by any amount."""
+
+REWORDED = 0.8
+"""Share of the pairs that deserve the same below which a judge cannot tell a report from itself in other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +70,30 @@ class Behaviour:
         judge: Name of the metric.
         column: Its headline.
         verdicts: One for each case, in the order of the file.
+        account: What asking a language model took, if the metric does.
     """
 
     judge: str
     column: str
     verdicts: tuple[Verdict, ...]
+    account: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def passed(self) -> int:
         """How many cases passed."""
         return sum(verdict.passed for verdict in self.verdicts)
+
+    @property
+    def warning(self) -> str:
+        """That the metric does not take a report for the same in other words, if it does not; otherwise empty."""
+        same = [verdict for verdict in self.verdicts if verdict.case.equal]
+        right = sum(verdict.passed for verdict in same)
+        if not same or right >= REWORDED * len(same):
+            return ""
+        return (
+            f"{self.judge} cannot tell a report from itself in other words: it values the two differently in "
+            f"{len(same) - right} of {len(same)} cases, so small differences between systems mean little"
+        )
 
     def by_group(self) -> dict[str, tuple[int, int]]:
         """Group -> (passed, asked)."""
@@ -144,7 +161,8 @@ def behaviour(
         for system, text in (("first", case.first), ("second", case.second))
     ]
     results = score(judged, metrics, reading=reading, models=models)
-    return [_behaviour(scores, asked) for scores in results.values()]
+    accounts = results.header.get("accounts", {})
+    return [replace(_behaviour(scores, asked), account=accounts.get(name, {})) for name, scores in results.items()]
 
 
 def _behaviour(scores: Scores, asked: Sequence[BehaviourCase]) -> Behaviour:

@@ -1,0 +1,515 @@
+"""A language model as judge: it lists, matches and names, and code checks, computes and counts.
+
+Any OpenAI-compatible server that the user names (docs/llm.md). What an answer is worth is computed by the
+arithmetic of the metric `errors`. An answer that does not close is sent back once; what still does not close is
+NaN with the reason.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.errors import InputError, UsageError
+from radgauge.findings.profile import Arithmetic, Profile
+from radgauge.findings.rules import NO_CONTEXT, context_of
+from radgauge.findings.weights import load_weights
+from radgauge.llm.sessions import named_server, open_session
+from radgauge.llm.structured import NOT_ASKED, StructuredQuestion, Verdict, ask_structured, recall
+from radgauge.metric import Explanation, Metric, Note, Rows
+from radgauge.metrics.errors import COLUMNS, DIRECTIONS, Errors, row_of
+from radgauge.metrics.llm_errors.accounts import Ledger
+from radgauge.metrics.llm_errors.cascade import doubts, most_doubtful
+from radgauge.metrics.llm_errors.findings import (
+    SCHEMA,
+    Judgment,
+    descriptor_counts,
+    judged_profile,
+    judgment_faults,
+    judgment_notes,
+    read_judgment,
+)
+from radgauge.metrics.llm_errors.pairs import Pair, Text
+from radgauge.metrics.llm_errors.prompts import judge_prompt
+from radgauge.metrics.llm_errors.short_forms import (
+    ENTAILMENT,
+    PREFERENCE,
+    RATING,
+    entailment_faults,
+    entailment_notes,
+    entailment_row,
+    explained_faults,
+    self_agreement,
+)
+from radgauge.reading import Readings
+
+SUFFIX, MIXED = "_llm", "_cascade"
+LONGEST_REPEATS = 25
+
+_OUTPUTS: dict[str, tuple[tuple[str, ...], tuple[bool, ...], tuple[float, float]]] = {
+    "findings": (
+        (*COLUMNS, "errors_descriptor", "errors_descriptor_significant"),
+        (*DIRECTIONS, False, False),
+        (-1.0, 1.0),
+    ),
+    "rating": (("rating",), (True,), (1.0, 5.0)),
+    "preference": (("preference", "preference_by_position"), (True, False), (0.0, 1.0)),
+    "entailment": (
+        ("entailment_f1", "entailment_precision", "entailment_recall", "entailment_contradicted"),
+        (True, True, True, False),
+        (0.0, 1.0),
+    ),
+}
+"""Variant -> columns without their suffix, directions, range of the headline."""
+
+
+class _Item(NamedTuple):
+    """What one question is about: reference, candidate (for a preference both candidates, in the order shown)."""
+
+    reference: str
+    candidates: tuple[str, ...]
+    context: str
+    repeat: int
+
+
+@dataclass(frozen=True)
+class LlmErrors(Metric):
+    """Error counts, a rating, a preference or entailment by a language model that the user names.
+
+    The variant `findings` has the columns of `errors` with the suffix `_llm`, and descriptor errors: the model
+    lists the findings of both reports and what is wrong, and code computes the values. `errors_coverage_llm` is
+    the share of the sentences of both reports that the model accounted for. Of several references the one that
+    gives the best headline counts. With `repeats` above 1 values are means of repeated judgments, and
+    `..._self_agreement_llm` says how well these agree.
+
+    Attributes:
+        variant: "findings", "rating" (1 to 5, with anchors), "preference" (share of the other systems' reports
+        on the
+            study that this one is preferred to, each pair shown in both orders), or "entailment" (sentence by
+            sentence, precision and recall).
+        context: Whether the model is told age and indication in a case's meta.
+        repeats: Judgments of each case; each has a seed of its own.
+        temperature: Of the sampling.
+        seed: Of the sampling.
+        weights: As for `errors`: "default", "prior", or a JSON file of `radgauge fit errors --metric llm_errors`.
+        prompt: A file with a prompt of your own; "" = the one that ships.
+        ask: "every" case, or "cascade" (findings, rating): `errors` judges first, and the model is asked about
+            the cases in doubt.
+        share: Share of the cases that a cascade asks about at most.
+        max_tokens: Longest answer.
+    """
+
+    name: ClassVar[str] = "llm_errors"
+    higher_is_better: ClassVar[bool] = True
+    extra: ClassVar[str] = "llm"
+    summary: ClassVar[str] = (
+        "a language model's judgment, checked and computed: errors, rating, preference, entailment"
+    )
+
+    variant: Literal["findings", "rating", "preference", "entailment"] = "findings"
+    context: bool = True
+    repeats: int = 1
+    temperature: float = 0.0
+    seed: int = 0
+    weights: str = "default"
+    prompt: str = ""
+    ask: Literal["every", "cascade"] = "every"
+    share: float = 1.0
+    max_tokens: int = 4096
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.repeats <= LONGEST_REPEATS:
+            raise UsageError(f"llm_errors: repeats must be from 1 to {LONGEST_REPEATS}, got {self.repeats}")
+        if not 0 <= self.temperature <= 2:
+            raise UsageError(f"llm_errors: temperature must be from 0 to 2, got {self.temperature:g}")
+        if not 0 < self.share <= 1:
+            raise UsageError(f"llm_errors: share must be above 0 and at most 1, got {self.share:g}")
+        if self.max_tokens < 1:
+            raise UsageError(f"llm_errors: max_tokens must be at least 1, got {self.max_tokens}")
+        if self.ask == "cascade" and self.variant not in ("findings", "rating"):
+            raise UsageError(
+                "llm_errors: a cascade needs the variant findings or rating, which errors can stand in for"
+            )
+        load_weights(self.weights)
+        judge_prompt(self.variant, self.prompt)
+
+    @property
+    def range(self) -> tuple[float, float]:  # type: ignore[override]  # a fact about the variant
+        """Of the headline."""
+        return _OUTPUTS[self.variant][2]
+
+    @property
+    def independent(self) -> bool:  # type: ignore[override]
+        """Preferences and cascades look at the other systems' reports on a study."""
+        return self.variant != "preference" and self.ask == "every"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those of the variant, who judged for a cascade, and how well repeats agree."""
+        suffix = SUFFIX if self.ask == "every" else MIXED
+        names = list(_OUTPUTS[self.variant][0])
+        if self.ask == "cascade":
+            names.append(f"{names[0].split('_')[0]}_by_llm")
+        if self.repeats > 1:
+            names.append(f"{names[0].split('_')[0]}_self_agreement")
+        return tuple(f"{name}{suffix}" for name in names)
+
+    @property
+    def directions(self) -> tuple[bool, ...]:
+        """Those of the variant; agreement and a model's judgment are better than none."""
+        own = _OUTPUTS[self.variant][1]
+        return (*own, *[True] * (len(self.columns) - len(own)))
+
+    def parts(self) -> Mapping[str, str]:
+        """The model and its host, and the words that it is asked with."""
+        try:
+            model = named_server().signature
+        except UsageError:
+            model = "none"
+        found = {
+            "model": model.replace("|", "/"),
+            "prompt_version": judge_prompt(self.variant, self.prompt).version,
+        }
+        if self.variant == "findings":
+            found["weights_hash"] = Errors(weights=self.weights).parts()["weights_hash"]
+        if self.ask == "cascade":
+            found["reader"] = Errors(weights=self.weights).parts()["reader"]
+        return {**found, "references": "all" if self.variant == "preference" else "best"}
+
+    def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+        """Ask, check, compute."""
+        if self.variant == "preference":
+            return self._preferences(cases, reading)
+        if self.ask == "cascade":
+            return self._cascade(cases, reading)
+        return self._judged(cases, reading)
+
+    def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
+        """What the model saw, matched and found wrong; its own words follow each verdict of the code."""
+        if self.variant == "preference":
+            return None
+        ledger = self._ledger(reading)
+        asked = self._asked_references(case, ledger) or self._recalled(case, reading)
+        if not asked:
+            if self.ask == "every":
+                return None  # to explain is not to ask
+            found = Errors(weights=self.weights, context=self.context).explain(case, reading=reading)
+            if found is None:
+                return None
+            row = self._embedded(np.array([[found.values[name] for name in COLUMNS]]))[0]
+            return Explanation(self.name, dict(zip(self.columns, map(float, row), strict=True)), found.notes)
+        alone = dataclasses.replace(case, references=asked)
+        row = self._judged([alone], reading)[0]
+        values = dict(zip(self.columns, map(float, row), strict=True))
+        if math.isnan(row[0]):
+            return Explanation(self.name, values)
+        return Explanation(self.name, values, self._notes(case, alone, reading))
+
+    def why_not(self, case: Case, *, reading: Readings) -> str:
+        """The first reason that an answer could not be used."""
+        ledger = self._ledger(reading)
+        if self.variant == "preference":
+            return ledger.why.get(case.key, "no other system has a report on this study that could be compared")
+        reasons = [
+            verdict.why
+            for item in self._items(case)
+            if (verdict := ledger.verdicts.get(item)) is not None and verdict.value is None
+        ]
+        if not reasons:
+            return "no answer"
+        return next((why for why in reasons if why != NOT_ASKED), reasons[0])
+
+    def account(self, *, reading: Readings) -> Mapping[str, Any]:
+        """What the judgments took: counts, tokens, cost, model and fingerprint, sampling, self-agreement."""
+        ledger = self._ledger(reading)
+        repeated: dict[_Item, list[float]] = {}
+        for item, verdict in ledger.verdicts.items():
+            if self.repeats > 1:
+                repeated.setdefault(item._replace(repeat=0), []).append(self._headline(item, verdict))
+        settings = {"temperature": self.temperature, "seed": self.seed, "repeats": self.repeats}
+        return ledger.account(settings, list(repeated.values()), self.range[1] - self.range[0])
+
+    def profiles(self, cases: Sequence[Case], *, reading: Readings) -> list[Profile | None]:
+        """The errors of each case against its best reference, for `fit errors`; None if it cannot be judged."""
+        if self.variant != "findings" or self.ask != "every":
+            raise UsageError("llm_errors: weights are learned from the variant findings, asked about every case")
+        self._ask([item for case in cases for item in self._items(case)], reading)
+        found: list[Profile | None] = []
+        for case in cases:
+            best = self._best(case, reading)
+            judgments = [] if best is None else self._judgments(best[0])
+            found.append(judged_profile(judgments[0]) if judgments else None)
+        return found
+
+    def questions(self, case: Case) -> list[StructuredQuestion]:
+        """What the model is asked about a case, word for word: one question per reference and repeat."""
+        if self.variant == "preference":
+            raise UsageError("llm_errors: a preference is asked of two cases")
+        return [self._question(item) for item in self._items(case)]
+
+    # --- asking
+
+    def _ledger(self, reading: Readings) -> Ledger:
+        """What was asked in this run under these settings."""
+        ledger: Ledger = reading.once(("llm_errors", self.signature()), Ledger)
+        return ledger
+
+    def _items(self, case: Case) -> Iterator[_Item]:
+        for reference in case.references:
+            for repeat in range(self.repeats):
+                yield _Item(reference, (case.candidate,), self._context(case), repeat)
+
+    def _context(self, case: Case) -> str:
+        known = context_of(case.meta) if self.context and case.meta else NO_CONTEXT
+        parts = [f"age {known.age:g} years"] if known.age is not None else []
+        parts += [f"indication: {' '.join(known.indication.split())}"] if known.indication else []
+        return f"The patient: {'; '.join(parts)}\n\n" if parts else ""
+
+    def _ask(self, items: Sequence[_Item], reading: Readings) -> None:
+        """Answers to these questions in the ledger; those that are there already are not asked again."""
+        ledger = self._ledger(reading)
+        wanted = [item for item in dict.fromkeys(items) if item not in ledger.verdicts]
+        if not wanted:
+            return
+        with open_session() as session:
+            verdicts, tally = ask_structured(
+                [self._question(item) for item in wanted], session=session, task=self.name
+            )
+            server = session.model.server
+        who = {"host": server.host, "model": server.model}
+        ledger.add(dict(zip(wanted, verdicts, strict=True)), tally, who)
+
+    def _question(self, item: _Item) -> StructuredQuestion:
+        told = judge_prompt(self.variant, self.prompt)
+        reference, candidates = Text(item.reference), [Text(text) for text in item.candidates]
+        names = ("candidate",) if len(candidates) == 1 else ("first", "second")
+        shown = {name: text.numbered for name, text in zip(names, candidates, strict=True)}
+        pair = Pair(reference, candidates[0])
+        schema, check = {
+            "findings": (SCHEMA, partial(judgment_faults, pair=pair)),
+            "rating": (RATING, partial(explained_faults, schema=RATING)),
+            "preference": (PREFERENCE, partial(explained_faults, schema=PREFERENCE)),
+            "entailment": (ENTAILMENT, partial(entailment_faults, pair=pair)),
+        }[self.variant]
+        return StructuredQuestion(
+            task=self.variant,
+            system=told.system,
+            user=told.fill({"reference": reference.numbered, "context": item.context, **shown}),
+            schema=schema,
+            check=check,
+            texts="\n".join([item.reference, *item.candidates, item.context]),
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            seed=self.seed + item.repeat,
+        )
+
+    # --- values
+
+    def _judged(self, cases: Sequence[Case], reading: Readings) -> Rows:
+        self._ask([item for case in cases for item in self._items(case)], reading)
+        rows = np.full((len(cases), len(self.columns)), np.nan)
+        for at, case in enumerate(cases):
+            if (best := self._best(case, reading)) is not None:
+                rows[at] = best[1]
+        return rows
+
+    def _best(self, case: Case, reading: Readings) -> tuple[list[tuple[Pair, Verdict]], list[float]] | None:
+        """Judgments against the reference that gives the best headline, and the row made of them."""
+        ledger = self._ledger(reading)
+        best: tuple[list[tuple[Pair, Verdict]], list[float]] | None = None
+        for reference in case.references:
+            items = [item for item in self._items(case) if item.reference == reference]
+            pair = Pair(Text(reference), Text(case.candidate))
+            found = [(pair, verdict) for item in items if (verdict := ledger.verdicts.get(item)) is not None]
+            usable = [each for each in found if each[1].value is not None]
+            if not usable:
+                continue
+            row = self._row(usable)
+            if best is None or _rank(row) > _rank(best[1]):
+                best = (usable, row)
+        return best
+
+    def _row(self, usable: Sequence[tuple[Pair, Verdict]]) -> list[float]:
+        """Means over the repeats, and how well they agree."""
+        rows = np.array([self._values(pair, verdict) for pair, verdict in usable])
+        known = ~np.isnan(rows)
+        count = known.sum(axis=0)
+        total = np.where(known, rows, 0.0).sum(axis=0)
+        row = [float(t / n) if n else math.nan for t, n in zip(total, count, strict=True)]
+        if self.ask == "cascade":
+            row.append(1.0)
+        if self.repeats > 1:
+            row.append(self_agreement(rows[:, 0].tolist(), self.range[1] - self.range[0]))
+        return row
+
+    def _values(self, pair: Pair, verdict: Verdict) -> list[float]:
+        value: Mapping[str, Any] = verdict.value or {}
+        if self.variant == "rating":
+            return [float(value["rating"])]
+        if self.variant == "entailment":
+            return entailment_row(value)
+        judgment = read_judgment(value, pair)
+        profile = judged_profile(judgment)
+        return [*row_of(profile, self._arithmetic().quality(profile)), *descriptor_counts(judgment)]
+
+    def _headline(self, item: _Item, verdict: Verdict) -> float:
+        if verdict.value is None:
+            return math.nan
+        if self.variant == "preference":
+            return _first_wins(verdict) or 0.0
+        return self._values(Pair(Text(item.reference), Text(item.candidates[0])), verdict)[0]
+
+    def _arithmetic(self) -> Arithmetic:
+        return Arithmetic(load_weights(self.weights))
+
+    def _judgments(self, usable: Sequence[tuple[Pair, Verdict]]) -> list[Judgment]:
+        return [read_judgment(verdict.value or {}, pair) for pair, verdict in usable]
+
+    def _asked_references(self, case: Case, ledger: Ledger) -> tuple[str, ...]:
+        """The references of a case that the model was asked about in this run, if it was asked about any."""
+        asked = {item.reference for item in self._items(case) if item in ledger.verdicts}
+        return tuple(text for text in case.references if text in asked)
+
+    def _recalled(self, case: Case, reading: Readings) -> tuple[str, ...]:
+        """The references that the journal knows a judgment of, which is in the ledger then."""
+        ledger, items = self._ledger(reading), list(self._items(case))
+        try:
+            with open_session() as session:
+                known = recall([self._question(item) for item in items], session=session)
+        except (UsageError, InputError):  # no server is named, or another run has the journal
+            return ()
+        ledger.verdicts.update({item: each for item, each in zip(items, known, strict=True) if each is not None})
+        return self._asked_references(case, ledger)
+
+    def _notes(self, case: Case, alone: Case, reading: Readings) -> tuple[Note, ...]:
+        best = self._best(alone, reading)
+        if best is None:
+            return ()
+        pair, verdict = best[0][0]
+        which = case.references.index(pair.reference.text)
+        if self.variant == "entailment":
+            notes = entailment_notes(verdict.value or {}, pair, which=which)
+        elif self.variant == "rating":
+            notes = (Note("info", str((verdict.value or {})["explanation"]).strip(), data={"reference": which}),)
+        else:
+            notes = judgment_notes(read_judgment(verdict.value or {}, pair), self._arithmetic(), which=which)
+        if self.repeats > 1:
+            more = f"Values are means of {len(best[0])} judgments; the reasons are those of the first."
+            notes = (*notes, Note("info", more))
+        return notes
+
+    # --- several systems
+
+    def _cascade(self, cases: Sequence[Case], reading: Readings) -> Rows:
+        """The embedded judge's values, and the model's where it was asked and answered."""
+        first = Errors(weights=self.weights, context=self.context).measure(cases, reading=reading)
+        rows = self._embedded(first)
+        coverage = first[:, COLUMNS.index("errors_coverage")]
+        doubt = doubts(first[:, 0], coverage, [case.id for case in cases])
+        chosen = most_doubtful(doubt, self.share)
+        self._ask([item for at in chosen for item in self._items(cases[at])], reading)
+        asked = {item for at in chosen for item in self._items(cases[at])}
+        for at, case in enumerate(cases):  # equal reports get equal values, whichever was chosen
+            if asked.issuperset(self._items(case)) and (best := self._best(case, reading)) is not None:
+                rows[at] = best[1]
+        return rows
+
+    def _embedded(self, first: Rows) -> Rows:
+        """The embedded judge's rows as this metric's: a rating is its quality, stretched over the scale."""
+        rows: Rows = np.full((len(first), len(self.columns)), np.nan)
+        if self.variant == "rating":
+            low, high = self.range
+            rows[:, 0] = low + (first[:, 0] + 1.0) / 2.0 * (high - low)
+        else:
+            rows[:, : len(COLUMNS)] = first
+        by_llm = len(_OUTPUTS[self.variant][0])
+        rows[~np.isnan(first[:, 0]), by_llm] = 0.0
+        return rows
+
+    def _preferences(self, cases: Sequence[Case], reading: Readings) -> Rows:
+        """Share of comparisons won, ties half; and the share of those that went with the position."""
+        ledger = self._ledger(reading)
+        studies: dict[str, list[int]] = {}
+        for at, case in enumerate(cases):
+            studies.setdefault(case.id, []).append(at)
+        pairs = [pair for own in studies.values() for pair in combinations(own, 2)]
+        different = [(a, b) for a, b in pairs if cases[a].candidate != cases[b].candidate]
+        asked = {pair: self._both_orders(cases[pair[0]], cases[pair[1]]) for pair in different}
+        self._ask([item for both in asked.values() for order in both for item in order], reading)
+        points: list[list[float]] = [[] for _ in cases]
+        position: list[list[float]] = [[] for _ in cases]
+        for pair in pairs:
+            if pair not in asked:  # the same words: nobody is better
+                won, by_position = 0.5, math.nan
+            else:
+                found = [
+                    [_first_wins(ledger.verdicts[item]) for item in order] for order in asked[pair]
+                ]  # order -> repeats
+                known = [[each for each in order if each is not None] for order in found]
+                if not all(known):
+                    why = next(
+                        ledger.verdicts[i].why for order in asked[pair] for i in order if ledger.verdicts[i].why
+                    )
+                    for at in pair:
+                        ledger.why.setdefault(cases[at].key, why)
+                    continue
+                one, other = (float(np.mean(order)) for order in known)
+                won = (one + 1.0 - other) / 2
+                by_position = float(one == other and one != 0.5)
+                ledger.first_wins += [each for order in known for each in order]
+            for at, value in zip(pair, (won, 1.0 - won), strict=True):
+                points[at].append(value)
+                position[at].append(by_position)
+        rows = np.full((len(cases), len(self.columns)), np.nan)
+        for at, case in enumerate(cases):
+            if points[at]:
+                seen = [value for value in position[at] if not math.isnan(value)]
+                rows[at, :2] = (np.mean(points[at]), np.mean(seen) if seen else math.nan)
+                if self.repeats > 1:
+                    rows[at, 2] = self._preference_agreement(case, cases, asked, ledger)
+        return rows
+
+    def _both_orders(self, a: Case, b: Case) -> tuple[list[_Item], list[_Item]]:
+        told = "\n\nor, as another radiologist reported it:\n".join(sorted({*a.references, *b.references}))
+        context = self._context(a)
+        return tuple(  # type: ignore[return-value]  # two of them
+            [_Item(told, texts, context, repeat) for repeat in range(self.repeats)]
+            for texts in ((a.candidate, b.candidate), (b.candidate, a.candidate))
+        )
+
+    def _preference_agreement(
+        self,
+        case: Case,
+        cases: Sequence[Case],
+        asked: Mapping[tuple[int, int], tuple[list[_Item], list[_Item]]],
+        ledger: Ledger,
+    ) -> float:
+        found = []
+        for (a, b), both in asked.items():
+            if case in (cases[a], cases[b]):
+                for order in both:
+                    wins = [_first_wins(ledger.verdicts[item]) for item in order]
+                    found.append(self_agreement([each for each in wins if each is not None], 1.0))
+        known = [each for each in found if not math.isnan(each)]
+        return float(np.mean(known)) if known else math.nan
+
+
+def _first_wins(verdict: Verdict) -> float | None:
+    """1 if the first report was preferred, 0 if the second, half if neither; None without an answer."""
+    if verdict.value is None:
+        return None
+    return {"first": 1.0, "second": 0.0, "equal": 0.5}[verdict.value["better"]]
+
+
+def _rank(row: Sequence[float]) -> tuple[float, ...]:
+    """Best headline first; the other values settle ties, so that the order of references does not matter."""
+    return (row[0], *(-value if not math.isnan(value) else 0.0 for value in row[1:]))

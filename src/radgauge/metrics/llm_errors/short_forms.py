@@ -1,0 +1,106 @@
+"""The shorter judgments: a rating with anchors, a preference of two candidates, entailment by sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from radgauge.llm.schema import INTEGER, TEXT, faults_of, listed, one_of, record
+from radgauge.metric import Note
+from radgauge.metrics.llm_errors.pairs import Pair, Text
+
+RATINGS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5)
+RATING = record(explanation=TEXT, rating=one_of(RATINGS))
+PREFERENCE = record(explanation=TEXT, better=one_of(["first", "second", "equal"]))
+VERDICTS = ("entailed", "contradicted", "not_stated")
+SIDES = ("candidate", "reference")
+MOST = 240
+_SENTENCE = record(
+    sentence=INTEGER, explanation=TEXT, evidence=listed(INTEGER, most=MOST), verdict=one_of(VERDICTS)
+)
+ENTAILMENT = record(candidate=listed(_SENTENCE, most=MOST), reference=listed(_SENTENCE, most=MOST))
+
+
+def explained_faults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a rating or a preference: its form, or that it does not say why."""
+    faults = faults_of(value, schema)
+    return faults or ([] if value["explanation"].strip() else ["explanation must not be empty"])
+
+
+def entailment_faults(value: Mapping[str, Any], pair: Pair) -> list[str]:
+    """What is wrong with an entailment answer: every sentence is judged once, and by sentences that exist."""
+    if faults := faults_of(value, ENTAILMENT):
+        return faults
+    faults = []
+    for side, own, other in (
+        ("candidate", pair.candidate, pair.reference),
+        ("reference", pair.reference, pair.candidate),
+    ):
+        faults += _side_faults(value[side], side, own, other)
+    return faults
+
+
+def _side_faults(entries: Sequence[Mapping[str, Any]], side: str, own: Text, other: Text) -> list[str]:
+    faults = []
+    counts = dict.fromkeys(range(1, len(own.sentences) + 1), 0)
+    last = len(other.sentences)
+    for number, each in enumerate(entries, start=1):
+        if each["sentence"] not in counts:
+            faults.append(f"{side} {number}: sentence must be from 1 to {len(counts)}")
+            continue
+        counts[each["sentence"]] += 1
+        where = f"{side} sentence {each['sentence']}"
+        if any(not 1 <= evidence <= last for evidence in each["evidence"]):
+            faults.append(f"{where}: evidence must be numbers from 1 to {last}")
+        if (each["verdict"] == "not_stated") is bool(each["evidence"]):
+            wanted = "no evidence" if each["verdict"] == "not_stated" else "evidence"
+            faults.append(f"{where}: {each['verdict']} needs {wanted}")
+    for sentence, count in counts.items():
+        if count != 1:
+            faults.append(f"{side} sentence {sentence} must be judged once, it is judged {count} times")
+    return faults
+
+
+def entailment_row(value: Mapping[str, Any]) -> list[float]:
+    """F1, precision, recall, and the share of the candidate's sentences that the reference contradicts."""
+    share = {side: sum(each["verdict"] == "entailed" for each in value[side]) / len(value[side]) for side in SIDES}
+    precision, recall = share["candidate"], share["reference"]
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    contradicted = sum(each["verdict"] == "contradicted" for each in value["candidate"]) / len(value["candidate"])
+    return [f1, precision, recall, contradicted]
+
+
+def entailment_notes(value: Mapping[str, Any], pair: Pair, *, which: int) -> tuple[Note, ...]:
+    """One sentence for each sentence of both reports that the other does not bear out, then for those it does."""
+    texts = {"candidate": pair.candidate, "reference": pair.reference}
+    names = {
+        ("candidate", "contradicted"): "contradicted",
+        ("reference", "contradicted"): "contradicted",
+        ("candidate", "not_stated"): "added",
+        ("reference", "not_stated"): "missing",
+    }
+    notes = []
+    for side, other in (("candidate", "reference"), ("reference", "candidate")):
+        for each in value[side]:
+            spans = {
+                side: (texts[side].sentences[each["sentence"] - 1],),
+                other: tuple(texts[other].sentences[number - 1] for number in each["evidence"]),
+            }
+            kind = names.get((side, each["verdict"]), "matched")
+            verdict = {"entailed": "bears out", "contradicted": "contradicts", "not_stated": "does not state"}
+            text = f"The {other} {verdict[each['verdict']]} sentence {each['sentence']} of the {side}."
+            why = f" {each['explanation'].strip()}" if each["explanation"].strip() else ""
+            notes.append(Note(kind, text + why, spans["reference"], spans["candidate"], {"reference": which}))
+    return tuple(sorted(notes, key=lambda note: note.kind == "matched"))
+
+
+def self_agreement(values: Sequence[float], width: float) -> float:
+    """How well repeated judgments of one case agree: 1 minus the mean difference of two of them over the range.
+
+    >>> self_agreement([4.0, 4.0, 3.0], 4.0)
+    0.8333333333333334
+    """
+    known = [value for value in values if not math.isnan(value)]
+    pairs = [abs(a - b) for at, a in enumerate(known) for b in known[at + 1 :]]
+    return 1.0 - sum(pairs) / len(pairs) / width if pairs else math.nan
