@@ -71,9 +71,11 @@ def fetch_cli(
     ],
     quiet: o.Quiet = False,
 ) -> None:
-    """Download checkpoints with what belongs to them. Goes on where an earlier download stopped.
+    """Download checkpoints with what belongs to them; what an earlier run fetched is not fetched again.
 
-    RADGAUGE_OFFLINE=1 forbids it.
+    Uses huggingface_hub where it is installed (HF_ENDPOINT, HF_TOKEN and its cache as usual, no telemetry), plain
+    HTTPS otherwise. Files whose hash is not the pinned one are refused. RADGAUGE_OFFLINE=1 or HF_HUB_OFFLINE=1
+    forbids it.
 
     Example: radgauge models fetch radcliq
     """

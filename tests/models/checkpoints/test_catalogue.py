@@ -27,6 +27,7 @@ from radgauge.models.checkpoints.catalogue import (
 )
 from radgauge.models.checkpoints.fetch import fetch
 from radgauge.models.checkpoints.hub import locate_file, locate_tokenizer
+from radgauge.models.checkpoints.transfer import HubTransfer, PlainTransfer, transfer_for
 from radgauge.registry import metric_class, metric_names
 
 
@@ -137,13 +138,19 @@ class Hub(BaseHTTPRequestHandler):
 
     stated = hashlib.sha256(CONTENT).hexdigest()
     cut = 0
-    listed = '{"siblings": [{"rfilename": "config.json"}, {"rfilename": "x.bin"}]}'
+    listed = '{"id": "a/b", "siblings": [{"rfilename": "config.json"}, {"rfilename": "x.bin"}]}'
     asked: list[str | None] = []  # noqa: RUF012 (reset by the fixture)
 
+    agents: list[str] = []  # noqa: RUF012 (reset by the fixture)
+
     def do_HEAD(self) -> None:
+        type(self).agents.append(self.headers.get("User-Agent", ""))
         self.send_response(302)
+        self.send_header("X-Repo-Commit", "a" * 40)
         self.send_header("X-Linked-ETag", f'"{self.stated}"')
-        self.send_header("Location", "/storage")
+        self.send_header("X-Linked-Size", str(len(CONTENT)))
+        self.send_header("Location", f"http://localhost:{self.server.server_port}/storage")
+        self.send_header("Content-Length", "0")
         self.end_headers()
 
     def do_GET(self) -> None:
@@ -152,6 +159,7 @@ class Hub(BaseHTTPRequestHandler):
         elif self.path != "/storage":
             self.send_response(302)
             self.send_header("Location", "/storage")
+            self.send_header("Content-Length", "0")
             self.end_headers()
         else:
             wanted = self.headers.get("Range")
@@ -178,22 +186,32 @@ class Hub(BaseHTTPRequestHandler):
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Hub]]:
     """A hub of our own on this machine."""
-    handler = type("OwnHub", (Hub,), {"asked": []})
+    handler = type("OwnHub", (Hub,), {"asked": [], "agents": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setenv("RADGAUGE_OFFLINE", "0")
+    monkeypatch.setattr("radgauge.models.checkpoints.fetch.transfer_for", PlainTransfer)
     yield handler
     server.shutdown()
     server.server_close()
     thread.join()
 
 
+@pytest.fixture(params=["plain", "huggingface_hub"])
+def either(request: pytest.FixtureRequest, hub: type[Hub], monkeypatch: pytest.MonkeyPatch) -> type[Hub]:
+    """The same hub, asked by each of the two ways."""
+    if request.param == "huggingface_hub":
+        pytest.importorskip("huggingface_hub")
+        monkeypatch.setattr("radgauge.models.checkpoints.fetch.transfer_for", HubTransfer)
+    return hub
+
+
 ANY = dataclasses.replace(checkpoint("chexbert"), hashes={})
 
 
-def test_fetch_a_file(hub: type[Hub]) -> None:
+def test_fetch_a_file(either: type[Hub]) -> None:
     seen = []
     path = fetch(ANY, progress=lambda name, done, total: seen.append((name, done, total)))
     assert path == models_dir() / "chexbert.pth"
@@ -215,23 +233,25 @@ def test_a_stopped_download_goes_on(hub: type[Hub]) -> None:
 
 
 def test_a_complete_part_is_only_checked(hub: type[Hub]) -> None:
-    models_dir().mkdir(parents=True)
-    (models_dir() / "chexbert.pth.part").write_bytes(CONTENT)
+    part = models_dir() / "chexbert.pth.fetching" / "chexbert.pth.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(CONTENT)
     assert fetch(ANY).read_bytes() == CONTENT
     assert hub.asked == [f"bytes={len(CONTENT)}-"]
 
 
 def test_the_part_of_a_longer_file_is_not_used(hub: type[Hub]) -> None:
-    models_dir().mkdir(parents=True)
-    (models_dir() / "chexbert.pth.part").write_bytes(CONTENT + b"more")
+    part = models_dir() / "chexbert.pth.fetching" / "chexbert.pth.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(CONTENT + b"more")
     assert fetch(ANY).read_bytes() == CONTENT
 
 
-def test_a_damaged_file_is_refused(hub: type[Hub]) -> None:
-    hub.stated = "0" * 64
+def test_a_damaged_file_is_refused(either: type[Hub]) -> None:
+    either.stated = "0" * 64
     with pytest.raises(ModelError, match=r"arrived damaged .* and was removed; fetch it again"):
         fetch(ANY)
-    assert not list(models_dir().iterdir())
+    assert not list(models_dir().rglob("chexbert.pth"))
 
 
 def test_what_is_known_here_counts_where_the_hub_states_nothing(
@@ -245,10 +265,10 @@ def test_what_is_known_here_counts_where_the_hub_states_nothing(
     assert "neither the hub nor radgauge knows its hash, so it was not checked" in caplog.text
 
 
-def test_another_file_than_the_pinned_one_is_refused_and_leaves_nothing(hub: type[Hub]) -> None:
+def test_another_file_than_the_pinned_one_is_refused_and_leaves_nothing(either: type[Hub]) -> None:
     pinned = checkpoint("chexbert").hashes["chexbert.pth"]
     found = hashlib.sha256(CONTENT).hexdigest()
-    assert found == hub.stated  # the hub itself vouches for it
+    assert found == either.stated  # the hub itself vouches for it
     with pytest.raises(ModelError, match=f"its hash is {found}, it must be {pinned}; nothing was kept"):
         fetch(checkpoint("chexbert"))
     assert not list(models_dir().rglob("*"))
@@ -283,7 +303,7 @@ def test_a_full_disk_is_noticed_before_and_while_writing(hub: type[Hub], monkeyp
     assert fetch(ANY).read_bytes() == CONTENT
 
 
-def test_fetch_a_folder_takes_only_what_is_needed(hub: type[Hub]) -> None:
+def test_fetch_a_folder_takes_only_what_is_needed(either: type[Hub]) -> None:
     folder = fetch(checkpoint("modernbert"))
     assert [path.name for path in folder.iterdir()] == ["config.json"]
     assert [path.name for path in models_dir().iterdir()] == ["ModernBERT-base"]
@@ -321,8 +341,39 @@ def test_published_fetches_when_allowed(hub: type[Hub]) -> None:
     assert locate_file("radgraph", models="published").read_bytes() == CONTENT
 
 
-def test_no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", [PlainTransfer, HubTransfer])
+def test_no_hub(way: type[PlainTransfer | HubTransfer], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr("radgauge.models.checkpoints.fetch.transfer_for", way)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("RADGAUGE_OFFLINE", "0")
+    with pytest.raises(ModelError, match=r"ModernBERT-base@.* cannot be fetched"):
+        fetch(checkpoint("modernbert"))
     with pytest.raises(ModelError, match="cannot be fetched"):
         fetch(checkpoint("chexbert"))
+
+
+def test_huggingface_hub_is_used_where_it_is_installed(hub: type[Hub]) -> None:
+    pytest.importorskip("huggingface_hub")
+    assert isinstance(transfer_for("owner/name", "main"), HubTransfer)
+
+
+def test_huggingface_hub_takes_up_a_broken_connection_and_tells_nobody_what_is_installed(
+    hub: type[Hub], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", False)
+    monkeypatch.setattr("radgauge.models.checkpoints.fetch.transfer_for", HubTransfer)
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+    hub.cut = 3000
+    assert fetch(ANY).read_bytes() == CONTENT
+    assert hub.asked == [None, "bytes=3000-"]
+    assert all("torch" not in agent and "radgauge/" in agent for agent in hub.agents)
+    assert constants.HF_HUB_DISABLE_TELEMETRY is False
+
+
+def test_the_offline_mode_of_huggingface_hub_is_heeded(either: type[Hub], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ModelError, match="HF_HUB_OFFLINE forbids fetching it; unset it and run"):
+        fetch(ANY)
+    assert not either.asked

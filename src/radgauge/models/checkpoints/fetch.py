@@ -1,34 +1,27 @@
 """Fetch a checkpoint from the hub: only on request, resumable, and checked against our hashes and the hub's own.
 
-Plain HTTPS from the standard library, so that fetching needs no extra; an interrupted download goes on where
-it stopped. Files land in radgauge's models folder under their published names.
+Files land in radgauge's models folder under their published names, whichever of the two ways of `transfer` brings
+them; a checkpoint is found there only when all of its files are whole and checked.
 """
 
 from __future__ import annotations
 
 import errno
 import fnmatch
-import http.client
-import json
 import logging
 import os
 import re
 import shutil
-import urllib.error
-import urllib.parse
-import urllib.request
-from http.client import HTTPMessage
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
 
 from radgauge.errors import MissingModel, ModelError
 from radgauge.models.checkpoints.catalogue import Checkpoint, content_hash, models_dir, offline
+from radgauge.models.checkpoints.transfer import Transfer, transfer_for
 from radgauge.reading import Progress
 
 log = logging.getLogger(__name__)
 
-_CHUNK = 1 << 20
-_SECONDS = 60
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -43,40 +36,37 @@ def fetch(wanted: Checkpoint, *, progress: Progress | None = None) -> Path:
         ModelError: Downloads are forbidden, the hub does not answer, the disk is full, a file arrived damaged,
             or it is not the one whose hash is pinned in the catalogue.
     """
-    if offline():
+    if variable := _forbidden():
         raise MissingModel(
-            f"{wanted.name} ({wanted.id}) is not on this machine and RADGAUGE_OFFLINE forbids fetching it; "
+            f"{wanted.name} ({wanted.id}) is not on this machine and {variable} forbids fetching it; "
             f"unset it and run: radgauge models fetch {wanted.name}"
         )
     log.warning("fetching %s (%s)", wanted.id, f"{wanted.megabytes} MB" if wanted.megabytes else "size unknown")
-    if wanted.file:
-        return _download(wanted, wanted.file, models_dir() / wanted.file, progress)
-    # A folder gets its name when it is whole: one that lacks its vocabulary must not be found.
-    folder = models_dir() / wanted.repo.rpartition("/")[2]
-    unfinished = folder.with_name(f"{folder.name}.part")
-    names = _listing(wanted)
+    leaf = wanted.file or wanted.repo.rpartition("/")[2]
+    final, unfinished = models_dir() / leaf, models_dir() / f"{leaf}.fetching"
+    way = transfer_for(wanted.repo, wanted.revision)
     try:
-        for name in names:
-            if not (unfinished / name).is_file():
-                _download(wanted, name, unfinished / name, progress)
-    except _OtherFile:
-        shutil.rmtree(unfinished)
-        raise
+        names = [wanted.file] if wanted.file else _needed(wanted, way.names())
+    except OSError as error:
+        raise ModelError(f"{wanted.id} cannot be fetched: {error}") from error
     for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (unfinished / name).replace(folder / name)
+        _fetch_file(wanted, name, unfinished, way, progress)
+    for name in names:
+        target = final if wanted.file else final / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (unfinished / name).replace(target)
     shutil.rmtree(unfinished)
-    return folder
+    return final
 
 
-def _listing(wanted: Checkpoint) -> list[str]:
-    """Names of the files that are needed."""
-    url = f"{_endpoint()}/api/models/{wanted.repo}/revision/{urllib.parse.quote(wanted.revision, safe='')}"
-    with _open(urllib.request.Request(url), wanted) as answer:
-        try:
-            found = [str(each["rfilename"]) for each in json.load(answer)["siblings"]]
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            raise ModelError(f"the hub's list of files of {wanted.id} cannot be read: {error}") from error
+def _forbidden() -> str:
+    """The variable of the environment that forbids downloads; "" if none does."""
+    if offline():
+        return "RADGAUGE_OFFLINE"
+    return "HF_HUB_OFFLINE" if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE") else ""
+
+
+def _needed(wanted: Checkpoint, found: list[str]) -> list[str]:
     names = [name for name in found if any(fnmatch.fnmatch(name, pattern) for pattern in wanted.patterns)]
     for name in names:
         if name.startswith("/") or ".." in Path(name).parts:
@@ -86,56 +76,26 @@ def _listing(wanted: Checkpoint) -> list[str]:
     return names
 
 
-def _download(wanted: Checkpoint, name: str, target: Path, progress: Progress | None) -> Path:
-    part = target.with_name(target.name + ".part")
-    url = f"{_endpoint()}/{wanted.repo}/resolve/{wanted.revision}/{urllib.parse.quote(name)}"
+def _fetch_file(wanted: Checkpoint, name: str, folder: Path, way: Transfer, progress: Progress | None) -> None:
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _receive(wanted, name, url, part, progress)
-        _check_hash(part, wanted, name, url)
-        part.replace(target)
-    except (OSError, http.client.HTTPException) as error:
-        kept = f"; {part.stat().st_size} bytes are kept, run it again to go on" if part.exists() else ""
-        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
-        why = f"the disk of {target.parent} is full" if full else str(error) or type(error).__name__
-        raise ModelError(f"{name} of {wanted.id} cannot be fetched: {why}{kept}") from error
-    return target
+        folder.mkdir(parents=True, exist_ok=True)
+        path, stated = way.fetch(name, folder, progress)
+        _check_hash(path, wanted, name, stated)
+    except _OtherFile:
+        shutil.rmtree(folder)
+        raise
+    except OSError as error:
+        kept = sum(path.stat().st_size for path in folder.rglob("*") if path.suffix in (".part", ".incomplete"))
+        goes_on = f"; {kept} bytes are kept, run it again to go on" if kept else ""
+        full = error.errno == errno.ENOSPC
+        why = f"the disk of {folder.parent} is full" if full else str(error) or type(error).__name__
+        raise ModelError(f"{name} of {wanted.id} cannot be fetched: {why}{goes_on}") from error
 
 
-def _receive(wanted: Checkpoint, name: str, url: str, part: Path, progress: Progress | None) -> None:
-    """Write what is still missing behind the part that is there."""
-    done = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"} if done else {})
-    try:
-        answer = _open(request, wanted)
-    except _BeyondTheEnd as found:
-        if found.size in (None, done):  # every byte is there
-            return
-        part.unlink()  # the part of another file
-        return _receive(wanted, name, url, part, progress)
-    with answer:
-        done = done if answer.status == 206 else 0
-        left = int(answer.headers.get("Content-Length") or 0)
-        if left > shutil.disk_usage(part.parent).free:
-            raise OSError(errno.ENOSPC, "no space")
-        total = done + left if left else 0
-        with part.open("ab" if done else "wb") as file:
-            while chunk := answer.read(_CHUNK):
-                file.write(chunk)
-                done += len(chunk)
-                if progress is not None:
-                    progress(name, done, total)
-    if done < total:
-        raise OSError(f"the connection ended at {done} of {total} bytes")
-
-
-def _check_hash(part: Path, wanted: Checkpoint, name: str, url: str) -> None:
-    """Compare with the hash that the hub states, and with the one that is known here."""
-    with _open(urllib.request.Request(url, method="HEAD"), wanted, redirect=False) as answer:
-        stated = (answer.headers.get("X-Linked-ETag") or answer.headers.get("ETag") or "").strip('W/"')
+def _check_hash(path: Path, wanted: Checkpoint, name: str, stated: str) -> None:
+    """Compare with the hash that is pinned here, and with the one that the hub states."""
     known = wanted.hashes.get(name, "")
-    if known and (found := content_hash(part, like=known)) != known:
-        part.unlink()
+    if known and (found := content_hash(path, like=known)) != known:
         raise _OtherFile(
             f"{name} of {wanted.id} is not the file that radgauge knows: its hash is {found}, it must be {known}; "
             "nothing was kept"
@@ -146,10 +106,10 @@ def _check_hash(part: Path, wanted: Checkpoint, name: str, url: str) -> None:
         log.warning(
             "%s of %s: neither the hub nor radgauge knows its hash, so it was not checked", name, wanted.id
         )
-        return
-    found = content_hash(part, like=stated)
-    if found != stated:
-        part.unlink()
+    elif (found := content_hash(path, like=stated)) != stated:
+        path.unlink()
+        with suppress(OSError):  # other files may be there already
+            path.parent.rmdir()
         raise ModelError(
             f"{name} of {wanted.id} arrived damaged (hash {found[:12]}, it must be {stated[:12]}) "
             "and was removed; fetch it again"
@@ -158,40 +118,3 @@ def _check_hash(part: Path, wanted: Checkpoint, name: str, url: str) -> None:
 
 class _OtherFile(ModelError):
     """The hub gives another file than the one that is pinned here."""
-
-
-class _BeyondTheEnd(Exception):
-    """The hub has no byte behind the part on disk."""
-
-    def __init__(self, size: int | None) -> None:
-        super().__init__(size)
-        self.size = size  # of the whole file, if the hub says so
-
-
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Keeps the hub's own answer, whose headers carry the hash, instead of following it to the storage."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> None:
-        """Do not follow."""
-        return None
-
-
-def _open(request: urllib.request.Request, wanted: Checkpoint, *, redirect: bool = True) -> Any:
-    handlers = [] if redirect else [_Stay()]
-    try:
-        return urllib.request.build_opener(*handlers).open(request, timeout=_SECONDS)
-    except urllib.error.HTTPError as error:
-        if error.code in (301, 302, 303, 307, 308):
-            return error  # an answer like any other; the caller reads its headers
-        if error.code == 416:
-            size = (error.headers.get("Content-Range") or "").rpartition("/")[2]
-            raise _BeyondTheEnd(int(size) if size.isdigit() else None) from None
-        raise ModelError(f"{wanted.id} cannot be fetched: the hub answers {error.code} {error.reason}") from error
-    except (urllib.error.URLError, TimeoutError, OSError) as error:
-        raise ModelError(f"{wanted.id} cannot be fetched: {getattr(error, 'reason', error)}") from error
-
-
-def _endpoint() -> str:
-    return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from radgauge.errors import MissingModel, ModelError, UsageError, require
 from radgauge.files import sha256_of
@@ -21,6 +22,7 @@ from radgauge.models.checkpoints.catalogue import (
     offline,
 )
 from radgauge.models.checkpoints.fetch import fetch
+from radgauge.models.checkpoints.transfer import endpoint, without_telemetry
 
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _ONLY_WITHOUT_SAFETENSORS = ("*.bin",)
@@ -57,19 +59,19 @@ def checkpoint_folder(model: str) -> Path:
         raise ModelError(f"model must be a folder or a hub id such as owner/name@revision, got {model!r}")
     if revision is None and (listed := _in_catalogue(name)) is not None:
         return listed
-    hub = require("huggingface_hub", extra="models")
+    hub, errors = (require(name, extra="models") for name in ("huggingface_hub", "huggingface_hub.errors"))
     try:
         # The snapshot's folder is named by its commit, so even a moving revision has a fixed signature.
-        return Path(_fetch(hub, name, revision, local_only=True))
-    except hub.errors.LocalEntryNotFoundError:
+        return _fetch(hub, name, revision, local_only=True)
+    except errors.LocalEntryNotFoundError:
         if offline():
             raise MissingModel(
                 f"model {model!r} is not on this machine and RADGAUGE_OFFLINE forbids fetching it; "
                 "unset it, or give a local folder"
             ) from None
     try:
-        return Path(_fetch(hub, name, revision, local_only=False))
-    except (hub.errors.HfHubHTTPError, hub.errors.LocalEntryNotFoundError, OSError) as error:
+        return _fetch(hub, name, revision, local_only=False)
+    except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError, OSError) as error:
         raise ModelError(f"model {model!r} cannot be fetched from the hub: {error}") from error
 
 
@@ -81,13 +83,13 @@ def _in_catalogue(name: str) -> Path | None:
     return None
 
 
-def _fetch(hub: object, name: str, revision: str | None, *, local_only: bool) -> str:
-    download = hub.snapshot_download  # type: ignore[attr-defined]
-    found = Path(download(name, revision=revision, local_files_only=local_only, allow_patterns=list(_WANTED)))
-    if not any(found.glob("**/*.safetensors")):
-        patterns = [*_WANTED, *_ONLY_WITHOUT_SAFETENSORS]
-        found = Path(download(name, revision=revision, local_files_only=local_only, allow_patterns=patterns))
-    return str(found)
+def _fetch(hub: Any, name: str, revision: str | None, *, local_only: bool) -> Path:
+    settings = {"revision": revision, "local_files_only": local_only, "endpoint": endpoint()}
+    with without_telemetry():
+        found = Path(hub.snapshot_download(name, allow_patterns=list(_WANTED), **settings))
+        if any(found.glob("**/*.safetensors")):
+            return found
+        return Path(hub.snapshot_download(name, allow_patterns=[*_WANTED, *_ONLY_WITHOUT_SAFETENSORS], **settings))
 
 
 def locate_file(name: str, *, models: str) -> Path:
