@@ -1,8 +1,8 @@
 """Two ways to get files of a hub repository: huggingface_hub where it is installed, and plain HTTPS.
 
 Both heed HF_ENDPOINT and take up a broken connection. The first also knows tokens, Xet storage and what its own
-cache holds, as its users expect; its telemetry stays off. A run that is stopped begins its file anew with the first,
-which gives every part a name of its own, and goes on with the second, which needs no package.
+cache holds, as its users expect; its telemetry stays off. If a run is stopped, the first begins its file anew, the
+second goes on. The second needs no package.
 """
 
 from __future__ import annotations
