@@ -139,16 +139,14 @@ def signature_names_every_setting(bench: Bench) -> None:
     bench.demand(words[-1] == f"v:{__version__}", f"the signature must end with the version, got {signature!r}")
     bench.demand("\n" not in signature, "the signature must be one line")
     named = {word.partition(":")[0] for word in words}
-    for field in dataclasses.fields(metric):  # type: ignore[arg-type]
-        if not field.init:
-            continue
-        bench.demand(field.name in named, f"setting {field.name!r} is not in the signature {signature!r}")
-        if (other := _other(getattr(metric, field.name))) is not None:
+    for name, value in metric.settings().items():
+        bench.demand(name in named, f"setting {name!r} is not in the signature {signature!r}")
+        if (other := _other(value)) is not None:
             try:
-                changed = dataclasses.replace(metric, **{field.name: other})  # type: ignore[type-var]
+                changed = type(metric)(**{**metric.settings(), name: other})
             except UsageError:  # not a value this setting can have
                 continue
-            bench.demand(changed.signature() != signature, f"changing {field.name!r} must change the signature")
+            bench.demand(changed.signature() != signature, f"changing {name!r} must change the signature")
 
 
 def _other(value: object) -> object:

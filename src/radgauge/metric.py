@@ -142,8 +142,7 @@ class Metric(ABC):
             cls.__repr__ = Metric.__repr__  # type: ignore[method-assign]  # before dataclass writes its own
 
     def __repr__(self) -> str:
-        chosen = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}  # type: ignore[arg-type]
-        said = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
+        said = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
         columns = self.columns
         more = f" and {len(columns) - VALUES_SHOWN} more" if len(columns) > VALUES_SHOWN else ""
         direction = "higher" if self.higher_is_better else "lower"
@@ -224,14 +223,14 @@ class Metric(ABC):
         Settings are the dataclass fields, in order; a subclass adds what it rests on with `parts`; a hash covers
         the code and data files behind the number.
         """
-        settings = {
-            f.name: getattr(self, f.name)
-            for f in dataclasses.fields(self)  # type: ignore[arg-type]
-            if f.init
-        }
         words = [self.name]
-        words += [f"{key}:{_plain(value)}" for key, value in {**settings, **self.parts()}.items()]
+        words += [f"{key}:{_plain(value)}" for key, value in {**self.settings(), **self.parts()}.items()]
         return "|".join([*words, f"code:{code_hash(type(self).__module__)}", f"v:{__version__}"])
+
+    def settings(self) -> dict[str, Any]:
+        """Name -> value of every setting, in order."""
+        mine: Any = self  # a dataclass, which the type of the base class does not say
+        return {each.name: getattr(self, each.name) for each in dataclasses.fields(mine) if each.init}
 
     def parts(self) -> Mapping[str, str]:
         """Readers, models and libraries behind the number, for the signature."""

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from radgauge.findings.aligned import Aligned
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import Findings, knowledge_for
-from radgauge.findings.match import Aligned, align_findings
+from radgauge.findings.match import align_findings
 from radgauge.findings.numbers import DATA
 from radgauge.findings.places import BOTH, LEFT, RIGHT
 from radgauge.findings.profile import profile_of

@@ -14,7 +14,8 @@ import radgauge as rg
 from radgauge.cases import Case
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, UsageError
-from radgauge.findings.match import Aligned, align_findings
+from radgauge.findings.aligned import Aligned
+from radgauge.findings.match import align_findings
 from radgauge.findings.weights import PRIOR
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings

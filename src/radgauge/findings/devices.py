@@ -128,12 +128,13 @@ def devices_for(lexicon: Lexicon) -> Devices:
     general = table["any"]
     named: dict[str, DeviceRule] = {}
     for entry in table["device"]:
+        nearest, farthest = map(float, entry.get("good_mm", (0, 0)))
         rule = DeviceRule(
             entry["tier"],
             _any([*entry["good"], *general["good"]]),
             _any([*entry["bad"], *general["bad"]]),
             re.compile(entry["above"]) if "above" in entry else None,
-            tuple(map(float, entry.get("good_mm", (0, 0)))),  # type: ignore[arg-type]
+            (nearest, farthest),
         )
         named |= dict.fromkeys(entry["concepts"], rule)
     rules = {}

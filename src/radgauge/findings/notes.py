@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from radgauge.error_categories import CATEGORIES
+from radgauge.findings.aligned import Aligned
 from radgauge.findings.findings import NOT_NORMAL, Finding, Findings, Knowledge
-from radgauge.findings.match import Aligned
 from radgauge.findings.numbers import coverage_threshold
 from radgauge.findings.open_claims import OPEN
 from radgauge.findings.places import place_names, severity_name, side_name

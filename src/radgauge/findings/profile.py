@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from radgauge.error_categories import CATEGORIES
+from radgauge.findings.aligned import Aligned, Contradiction, Difference, Match
+from radgauge.findings.closeness import one_place
 from radgauge.findings.devices import BAD
 from radgauge.findings.findings import SAME, Denial, Finding, Findings, Knowledge
-from radgauge.findings.match import Aligned, Contradiction, Difference, Match, one_place
 from radgauge.findings.numbers import numbers
 from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
 from radgauge.findings.support import supports

@@ -9,7 +9,6 @@ holds the same columns, with the header under the schema's metadata key "radgaug
 from __future__ import annotations
 
 import csv
-import dataclasses
 import json
 import logging
 import math
@@ -226,8 +225,7 @@ def _row_columns(judge: str, width: int) -> tuple[str, ...]:
 
 
 def _settings(metric: Metric) -> dict[str, Any]:
-    chosen = {f.name: getattr(metric, f.name) for f in dataclasses.fields(metric) if f.init}  # type: ignore[arg-type]
-    return {name: str(value) if isinstance(value, Path) else value for name, value in chosen.items()}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in metric.settings().items()}
 
 
 def _restore(about: Mapping[str, Any]) -> Metric | None:

@@ -18,9 +18,10 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.error_categories import count_columns
 from radgauge.errors import UsageError
+from radgauge.findings.aligned import Aligned
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import Findings, Knowledge, knowledge_for
-from radgauge.findings.match import Aligned, align_findings
+from radgauge.findings.match import align_findings
 from radgauge.findings.notes import confidence_notes, notes_of
 from radgauge.findings.numbers import coverage_threshold
 from radgauge.findings.profile import Arithmetic, Profile, counts_of, profile_of

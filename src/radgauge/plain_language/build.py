@@ -16,7 +16,7 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -197,10 +197,10 @@ def _reuse(
     return more
 
 
-def _reasons(entries: object) -> dict[str, int]:
+def _reasons(entries: Iterable[Entry]) -> dict[str, int]:
     """Why kept sentences were not accepted, without the particulars."""
     found: Counter[str] = Counter()
-    for entry in entries:  # type: ignore[attr-defined]
+    for entry in entries:
         if entry.in_set and not entry.accepted:
             found[entry.why.partition(" (")[0]] += 1
     return dict(found.most_common())

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from radgauge.findings.findings import Denial, Finding
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.dedupe import normal_sentence
 from radgauge.plain_language.fidelity import compare_lay, lay_findings
@@ -59,10 +60,10 @@ def told_differently(sentence: str, text: str) -> str:
     return "; ".join(faults)
 
 
-def _names(findings: Sequence[object], denials: Sequence[object]) -> str:
-    said = [str(each.concept).replace("_", " ") for each in findings]  # type: ignore[attr-defined]
+def _names(findings: Sequence[Finding], denials: Sequence[Denial]) -> str:
+    said = [each.concept.replace("_", " ") for each in findings]
     said += [
-        "a denial" if not (concepts := each.concepts) else f"no {min(concepts).replace('_', ' ')}"  # type: ignore[attr-defined]
+        "a denial" if not (concepts := each.concepts) else f"no {min(concepts).replace('_', ' ')}"
         for each in denials
     ]
     return ", ".join(dict.fromkeys(said))

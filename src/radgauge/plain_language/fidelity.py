@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from radgauge.findings.aligned import Difference
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import Denial, Finding, Findings, Knowledge, Span, knowledge_for
-from radgauge.findings.match import Difference, align_findings
+from radgauge.findings.match import align_findings
 from radgauge.plain_language.lay_reader import lay_class, lay_lexicon
 from radgauge.plain_language.rules import lay_rules
 from radgauge.report_reader import ReportReading

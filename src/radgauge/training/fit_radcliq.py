@@ -6,7 +6,6 @@ worth is measured on studies it has not seen, and coefficients have intervals th
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -305,11 +304,9 @@ def _part(scores: Scores) -> str:
         raise InputError(f"the metric behind {scores.judge!r} is not installed, so a composite cannot name it")
     metric = unaliased(metric)
     settings = [
-        f"{field.name}={_setting(value)}"
-        for field in dataclasses.fields(metric)  # type: ignore[arg-type]
-        if field.init
-        and field.name != "models"
-        and (value := getattr(metric, field.name)) != getattr(_default(metric), field.name)
+        f"{name}={_setting(value)}"
+        for name, value in metric.settings().items()
+        if name != "models" and value != getattr(_default(metric), name)
     ]
     return metric.name + (":" + ",".join(settings) if settings else "")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from radgauge.errors import InputError, UsageError
 from radgauge.files import sha256_of
@@ -118,7 +118,7 @@ def _bytes(path: Path) -> Iterator[IO[bytes]]:
         try:
             if zipped:
                 with gzip.GzipFile(fileobj=raw) as unzipped:
-                    yield unzipped  # type: ignore[misc]
+                    yield cast(IO[bytes], unzipped)
             else:
                 yield raw
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:

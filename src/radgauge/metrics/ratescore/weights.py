@@ -137,7 +137,6 @@ def read_affinity(path: Path) -> Affinity:
 
 def _number(table: dict[str, object], key: str, path: Path) -> float:
     value = {str(name).lower(): item for name, item in table.items()}.get(key)
-    valid = isinstance(value, int | float) and not isinstance(value, bool)
-    if not valid or not math.isfinite(value) or value < 0:  # type: ignore[arg-type,operator]
-        raise InputError(f"{path}: {key!r} must be a number of 0 or more, got {value!r}")
-    return float(value)  # type: ignore[arg-type]
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
+        return float(value)
+    raise InputError(f"{path}: {key!r} must be a number of 0 or more, got {value!r}")

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from radgauge.findings.match import Aligned, align_findings
+from radgauge.findings.aligned import Aligned
+from radgauge.findings.match import align_findings
 from radgauge.io.judgments.rate_eval import Triple
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal
