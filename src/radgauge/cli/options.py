@@ -1,28 +1,42 @@
-"""Options in groups: each group is defined once here and attached to the verbs that have it.
+"""Options in groups: each group is defined once and attached to the verbs that have it (see `commands`).
 
-A group is a frozen dataclass whose fields are options. A verb takes it as one parameter; `command` spells it out
-for typer as single options and puts it together again before the verb runs. An instance as the default of the
-parameter gives the verb defaults of its own.
+Here are the groups of what is judged, with what, how intervals are drawn and what is said; verbs reach everything
+that a command line needs from here.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from radgauge.choices import CorrelationMethod, Missing, Section, ValueMethod
+from radgauge.choices import CorrelationMethod, ValueMethod
+from radgauge.cli.case_options import CandidateColumns as CandidateColumns
+from radgauge.cli.case_options import CaseForm as CaseForm
+from radgauge.cli.case_options import CaseSource as CaseSource
+from radgauge.cli.case_options import Columns as Columns
+from radgauge.cli.case_options import Encoding as Encoding
+from radgauge.cli.case_options import ImageFolder as ImageFolder
+from radgauge.cli.case_options import ReportForm as ReportForm
+from radgauge.cli.case_options import Split as Split
+from radgauge.cli.case_options import names as names
+from radgauge.cli.case_options import roles as roles
+from radgauge.cli.commands import app as app
+from radgauge.cli.commands import command as command
+from radgauge.cli.commands import subjects as subjects
+from radgauge.cli.json_output import print_json as print_json
+from radgauge.cli.json_output import to_json as to_json
+from radgauge.cli.result_notes import confidence_notes as confidence_notes
+from radgauge.cli.result_notes import few_cases_note as few_cases_note
+from radgauge.cli.result_notes import profile_note as profile_note
+from radgauge.cli.result_notes import typical_notes as typical_notes
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
-    from radgauge.io.case_files import CaseFile
     from radgauge.io.judgments import Judgments
     from radgauge.llm import Limits
     from radgauge.metric import Metric
@@ -31,75 +45,6 @@ if TYPE_CHECKING:
     from radgauge.stats.resampling import Resampling
 
 M = TypeVar("M", bound="Metric")
-Verb = TypeVar("Verb", bound=Callable[..., None])
-HELP_NAMES = {"help_option_names": ["-h", "--help"]}
-
-app = typer.Typer(
-    name="radgauge",
-    help="Measure machine-written radiology reports, offline by default.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings=HELP_NAMES,
-)
-
-
-def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
-    """Add a function to an app as a command; parameters that are groups become their options."""
-
-    def add(function: Verb) -> Verb:
-        hints = get_type_hints(function, include_extras=True)
-        flat: list[inspect.Parameter] = []
-        groups: dict[str, type[Any]] = {}
-        for parameter in inspect.signature(function).parameters.values():
-            kind = hints[parameter.name]
-            if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-                groups[parameter.name] = kind
-                flat += _options(kind, None if parameter.default is parameter.empty else parameter.default)
-            else:
-                flat.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=kind))
-
-        @functools.wraps(function)
-        def run(**values: Any) -> None:
-            from radgauge.show.progress import silence
-
-            made = {
-                group: kind(**{field.name: values.pop(field.name) for field in dataclasses.fields(kind)})
-                for group, kind in groups.items()
-            }
-            with silence(any(getattr(group, "quiet", False) for group in made.values())):
-                function(**values, **made)
-
-        del run.__wrapped__  # or inspect would look through to the groups
-        run.__dict__["__signature__"] = inspect.Signature(flat)
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-        place.command(name)(run)
-        return function
-
-    return add
-
-
-def _options(group: Any, given: object | None) -> Iterator[inspect.Parameter]:
-    hints = _hints(group)
-    for field in dataclasses.fields(group):
-        default = field.default if given is None else getattr(given, field.name)
-        yield inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if default is dataclasses.MISSING else default,
-            annotation=hints[field.name],
-        )
-
-
-@functools.cache
-def _hints(group: Any) -> Mapping[str, Any]:
-    return get_type_hints(group, include_extras=True)
-
-
-def subjects(name: str, about: str) -> typer.Typer:
-    """A verb that has subjects: `radgauge fit radcliq`."""
-    verb = typer.Typer(help=about, no_args_is_help=True, context_settings=HELP_NAMES)
-    app.add_typer(verb, name=name)
-    return verb
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable result on stdout.")]
@@ -127,171 +72,6 @@ OneReport = Annotated[
 ]
 Permutations = Annotated[int, typer.Option("--permutations", min=1, help="Behind each p value.")]
 ReportTable = Annotated[Path, typer.Argument(help="Reports with id and reference (or report), as for `score`.")]
-CandidateColumns = Annotated[
-    str | None,
-    typer.Option(
-        "--candidate-columns", help="Wide files: the columns that hold one system each, comma-separated."
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option("--columns", help="Name columns yourself: id=uid,reference=gt_report,candidate=output."),
-]
-Encoding = Annotated[
-    str | None, typer.Option("--encoding", help="Encoding of the files, if not UTF-8 (for instance latin-1).")
-]
-Split = Annotated[
-    str | None, typer.Option("--split", help="Only these splits of the references: train, val or test; train,val.")
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ImageFolder:
-    """Where the images of the reports are."""
-
-    images: Annotated[
-        Path | None, typer.Option("--images", help="Folder that the image paths of the input are relative to.")
-    ] = None
-    images_outside: Annotated[
-        bool,
-        typer.Option(
-            "--images-outside", help="Let the input name images outside that folder (absolute paths, or ..)."
-        ),
-    ] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportForm:
-    """How a table of reports is read."""
-
-    columns: Columns = None
-    section: Annotated[Section | None, typer.Option("--section", help="Judge one part of the reports.")] = None
-    encoding: Encoding = None
-
-    @property
-    def roles(self) -> Mapping[str, Sequence[str]] | None:
-        """Role -> column."""
-        return roles(self.columns)
-
-    def references(self, path: Path, *, split: str | None = None, pictures: ImageFolder | None = None) -> CaseFile:
-        """The references of a file."""
-        from radgauge.io.case_files import read_references
-
-        return read_references(
-            path,
-            section=self.section,
-            columns=self.roles,
-            encoding=self.encoding,
-            split=split,
-            images=pictures.images if pictures else None,
-            images_outside=pictures is not None and pictures.images_outside,
-        )
-
-    def originals(
-        self, path: Path, *, split: str | None = None, pictures: ImageFolder | None = None
-    ) -> dict[str, Case]:
-        """One case per study: files with several systems repeat their references."""
-        from radgauge.errors import InputError
-
-        found: dict[str, Case] = {}
-        for case in self.references(path, split=split, pictures=pictures).cases:
-            if not case.references or not case.references[0].strip():
-                continue
-            known = found.setdefault(case.id, case)
-            if known.references[0] != case.references[0]:
-                raise InputError(
-                    f"{path.name}: a study must have one reference, but those of id {case.id!r} differ"
-                )
-        if not found:
-            raise InputError(f"{path.name}: no report with text")
-        return found
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaseForm(ImageFolder, ReportForm):
-    """Where cases come from, but for the first file."""
-
-    reference_file: Annotated[
-        Path | None, typer.Option("--references", "-r", help="References in a file of their own, joined on id.")
-    ] = None
-    candidates: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--candidates", "-c", help="A file of candidates, named after its system; or SYSTEM=FILE. Repeatable."
-        ),
-    ] = None
-    candidate_columns: CandidateColumns = None
-    missing: Annotated[
-        Missing,
-        typer.Option(
-            "--missing",
-            help="Studies without a candidate: 'error'; 'nan' keeps them unjudged; "
-            "'subset' leaves out those that no system has reported.",
-        ),
-    ] = "error"
-    split: Split = None
-    one_view: Annotated[
-        bool,
-        typer.Option(
-            "--one-view",
-            help="Several reports or images of a study: take that of the AP or PA view, at random if there are "
-            "several (column ViewPosition, or MIMIC's metadata table beside the file).",
-        ),
-    ] = False
-    view_seed: Annotated[int, typer.Option("--view-seed", help="Decides among several views.")] = 0
-
-    def read(self, reports: Sequence[Path] | None) -> CaseFile:
-        """The cases that the options describe."""
-        from radgauge.cli.stdin import standing_in
-        from radgauge.errors import UsageError
-        from radgauge.io.case_files import read_cases
-
-        candidates = self.candidates
-        if self.reference_file is not None:  # then files without an option are candidates too
-            candidates, reports = [*(candidates or []), *(reports or [])], None
-        if len(reports or []) > 1:
-            raise UsageError(
-                "one file of reports at a time; for one file per system use --references R --candidates A ..."
-            )
-        if not reports and self.reference_file is None:
-            raise UsageError(
-                "no reports given: name a file, or use --references R --candidates A [--candidates B]"
-            )
-        if self.reference_file is not None and not candidates:
-            raise UsageError("--references needs at least one --candidates file")
-        with standing_in(reports[0] if reports else None) as file, standing_in(self.reference_file) as references:
-            return read_cases(
-                file,
-                references=references,
-                candidates=_systems(candidates),
-                candidate_columns=names(self.candidate_columns),
-                columns=self.roles,
-                section=self.section,
-                encoding=self.encoding,
-                missing=self.missing,
-                split=self.split,
-                images=self.images,
-                images_outside=self.images_outside,
-                one_view=self.one_view,
-                view_seed=self.view_seed,
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaseSource(CaseForm):
-    """Where cases come from."""
-
-    reports: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Reports with id, reference and candidate (CSV, TSV, JSON, Parquet, Excel, .gz; - = stdin); "
-            "with --references, files of candidates."
-        ),
-    ] = None
-
-    def cases(self) -> CaseFile:
-        """The cases."""
-        return self.read(self.reports)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -575,28 +355,6 @@ class Judging(JudgeServer, Judged):
         return results
 
 
-def roles(columns: str | None) -> Mapping[str, Sequence[str]] | None:
-    """Role -> column, as `--columns` spells it."""
-    from radgauge.io.tables.columns import parse_columns
-
-    return parse_columns(columns) if columns else None
-
-
-def names(text: str | None) -> list[str] | None:
-    """Names separated by commas."""
-    return [part.strip() for part in text.split(",") if part.strip()] if text else None
-
-
-def _systems(files: Sequence[Path] | None) -> dict[str, Path] | None:
-    """System -> file, from FILE and SYSTEM=FILE."""
-    from radgauge.io.case_files import system_files
-
-    if files is None:
-        return None
-    named = [str(file).partition("=") if not file.exists() else ("", "", str(file)) for file in files]
-    return system_files([(name, Path(file)) if sign else Path(name or file) for name, sign, file in named])
-
-
 def chosen_metric(spec: str, kind: type[M], *, models: str) -> M:
     """The metric that `--metric` describes, which must be of one kind."""
     from radgauge.errors import UsageError
@@ -633,61 +391,6 @@ def report_text(path: Path | None, text: str | None = None) -> str:
         ) from None
 
 
-def print_json(value: object) -> None:
-    """JSON for machines on stdout."""
-    typer.echo(to_json(value))
-
-
-def to_json(value: object) -> str:
-    """JSON for machines: dataclasses as objects, NaN as null; escapes where stdout takes no Unicode."""
-    import json
-    import sys
-
-    escaped = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    return json.dumps(_jsonable(value), ensure_ascii=escaped, indent=1, allow_nan=False)
-
-
-def _jsonable(value: object) -> object:
-    import math
-
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, dict):
-        return {str(key): _jsonable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(item) for item in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int | bool):
-        return value
-    return str(value)
-
-
-def few_cases_note(number: int, unit: str = "cases") -> list[str]:
-    """A warning if the intervals rest on so few units that none of the methods is sure to hold."""
-    from radgauge.stats.resample import FEW, LEAST
-
-    if number >= FEW or not number:
-        return []
-    if number < LEAST:
-        return [f"{number} {unit}: an interval needs at least {LEAST} (docs/intervals.md)"]
-    return [f"{number} {unit}: with fewer than {FEW}, intervals can cover less than they say (docs/intervals.md)"]
-
-
-def confidence_notes(results: Results) -> list[str]:
-    """How many cases the embedded judge hardly understood."""
-    notes = []
-    for scores in results.values():
-        if "errors_low_confidence" in scores.columns:
-            low = scores.column("errors_low_confidence")
-            if count := int((low == 1).sum()):
-                notes.append(
-                    f"{scores.judge}: {count} of {len(low)} cases are judged with low confidence, much of their "
-                    f"texts was not understood (errors:low_confidence=skip leaves them out)"
-                )
-    return notes
-
-
 def account_notes(accounts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What a language model took, and how its judgments went, by judge."""
     if not accounts:
@@ -695,25 +398,3 @@ def account_notes(accounts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     from radgauge.metrics.llm_errors.accounts import account_text
 
     return [account_text(judge, account) for judge, account in accounts.items()]
-
-
-def typical_notes(results: Results) -> list[str]:
-    """Where the scores of metrics without bounds usually lie, if their signatures say so."""
-    notes = []
-    for scores in results.values():
-        parts = dict(part.partition(":")[::2] for part in scores.signature.split("|"))
-        low, sign, high = parts.get("typical", "").partition("..")
-        if sign:
-            notes.append(f"{scores.columns[0]} predicts {parts['predicts']}; usually it lies in {low} to {high}")
-    return notes
-
-
-def profile_note(results: Results) -> list[str]:
-    """Said once per run: embedded parts give numbers of their own."""
-    embedded = [column for scores in results.values() for column in scores.columns if column.endswith("_embedded")]
-    if not embedded:
-        return []
-    return [
-        "columns that end in _embedded run on radgauge's own offline reader and are not comparable with "
-        "published numbers (--models published uses the authors' checkpoints)"
-    ]

@@ -1,100 +1,69 @@
-"""Pictures of a clustering as SVG: the three curves behind K, and the reports on two principal components.
+"""Pictures of a clustering: the three curves behind K, and the reports on two principal components.
 
-Figures 4 and 5 of Calamida et al. (2023). SVG is written directly: two plots do not justify a plotting library.
+Figures 4 and 5 of Calamida et al. (2023).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from dataclasses import replace
 
 import numpy as np
 
+from radgauge.show.curves import share_curves
+from radgauge.show.plots import scatter
+from radgauge.show.svg import SERIES, label, shape
 from radgauge.training.clusters import Clusters, Floats
 
-WIDTH, HEIGHT, MARGIN = 640, 400, 56
-LINE = 16  # of the legend, which stands above the plot
-COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#999933", "#882255", "#555555")
-CURVES = (("silhouette", "#c0392b"), ("inertia", "#2e6da4"), ("calinski_harabasz", "#2e8b57"))
-MOST_POINTS = 4000
+CURVES = ("silhouette", "inertia", "calinski_harabasz")
+LINE = 16.0  # of the legend, which stands below the plot
 
 
 def curves_svg(clusters: Clusters) -> str:
-    """Silhouette (red), inertia (blue) and Calinski-Harabasz (green) by K, each scaled to its own range."""
-    ks = [trial.k for trial in clusters.trials]
-    x = _scaled(np.array(ks, dtype=np.float64), MARGIN, WIDTH - MARGIN)
-    parts = [_text(WIDTH / 2, HEIGHT - 12, "number of clusters K"), _frame()]
-    for k, place in zip(ks, x, strict=True):
-        parts.append(_text(place, HEIGHT - MARGIN + 18, str(k), bold=k == clusters.k))
-    for row, (name, colour) in enumerate(CURVES):
+    """Silhouette, inertia and Calinski-Harabasz by K, each scaled to its own range, which its name gives."""
+    series, undefined = [], []
+    for name in CURVES:
+        shown = name.replace("_", "-")
         values = np.array([getattr(trial, name) for trial in clusters.trials])
-        known = np.isfinite(values)  # one cluster has no silhouette
-        places = list(zip(x[known], _scaled(values[known], HEIGHT - MARGIN - 8, MARGIN + 8), strict=True))
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>' for a, b in places]
-        span = f"{name.replace('_', '-')}: " + (
-            f"{values[known].min():.4g} to {values[known].max():.4g}" if places else "not defined"
-        )
-        parts.append(_text(MARGIN + 4, 16 + 14 * row, span, anchor="start", fill=colour))
-    chosen = x[ks.index(clusters.k)]
-    parts.append(
-        f'<line x1="{chosen:.1f}" y1="{MARGIN}" x2="{chosen:.1f}" y2="{HEIGHT - MARGIN}" '
-        'stroke="#888" stroke-dasharray="4 3"/>'
-    )
-    return _svg("Choice of the number of clusters", parts)
+        known = values[np.isfinite(values)]  # one cluster has no silhouette
+        if len(known):
+            series.append((f"{shown}: {known.min():.4g} to {known.max():.4g}", _scaled(values).tolist()))
+        else:
+            undefined.append(f"{shown}: not defined")
+    return share_curves(
+        [trial.k for trial in clusters.trials],
+        series,
+        key="k_curves",
+        title="; ".join([f"Choice of the number of clusters: K = {clusters.k}", *undefined]),
+        x_label="number of clusters K",
+        y_label="place in its range",
+    ).file()
 
 
 def plane_svg(clusters: Clusters) -> str:
     """Reports on the first two principal components of their terms, coloured by cluster."""
-    legend = LINE * clusters.k
-    x = _scaled(clusters.plane[:, 0], MARGIN, WIDTH - MARGIN)
-    y = _scaled(clusters.plane[:, 1], HEIGHT - MARGIN, MARGIN) + legend
-    step = max(1, -(-len(x) // MOST_POINTS))
-    parts = [_frame(legend)]
-    for a, b, label in zip(x[::step], y[::step], clusters.labels[::step], strict=True):
-        parts.append(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5" fill="{_colour(label)}" fill-opacity="0.5"/>')
-    for label, prominent in enumerate(clusters.prominent):
+    points = [
+        (float(x), float(y), int(group), -1) for (x, y), group in zip(clusters.plane, clusters.labels, strict=True)
+    ]
+    first, second = (f"({100 * share:.1f} % of the variance)" for share in clusters.explained)
+    plot = scatter(
+        points,
+        key="clusters",
+        title="Clusters of reports",
+        note=f"{len(points)} reports, {clusters.k} clusters",
+        x_label=f"principal component 1 {first}",
+        y_label=f"principal component 2 {second}",
+    )
+    legend = []
+    for group, prominent in enumerate(clusters.prominent):
         name = prominent[0][0] if prominent else ""
-        name = name if len(name) <= 70 else name[:67] + "..."
-        height = 30 + LINE * label
-        parts.append(f'<rect x="{MARGIN}" y="{height - 9}" width="10" height="10" fill="{_colour(label)}"/>')
-        parts.append(
-            _text(MARGIN + 18, height, f"{label}: {name} ({clusters.sizes[label]} reports)", anchor="start")
-        )
-    first, second = (f"{100 * share:.1f} %" for share in clusters.explained)
-    words = f"principal components 1 ({first} of the variance) and 2 ({second})"
-    parts.append(_text(WIDTH / 2, HEIGHT + legend - 24, words))
-    return _svg("Clusters of reports", parts, height=HEIGHT + legend)
+        name = name if len(name) <= 40 else name[:37] + "..."
+        y = plot.height + LINE * (group + 1)
+        legend.append(shape(group, 8, y - 4, f"c{group % SERIES}"))
+        legend.append(label(18, y, f"{group}: {name} ({clusters.sizes[group]} reports)"))
+    height = plot.height + LINE * (clusters.k + 1)
+    return replace(plot, height=height, body=plot.body + "".join(legend)).file()
 
 
-def _colour(label: int) -> str:
-    return COLOURS[int(label) % len(COLOURS)]
-
-
-def _scaled(values: Floats, low: float, high: float) -> Floats:
-    span = float(np.ptp(values)) if len(values) else 0.0
-    share = (values - values.min()) / span if span else np.full(len(values), 0.5)
-    return low + share * (high - low)
-
-
-def _frame(below: float = 0) -> str:
-    return (
-        f'<rect x="{MARGIN}" y="{MARGIN + below}" width="{WIDTH - 2 * MARGIN}" height="{HEIGHT - 2 * MARGIN}" '
-        'fill="none" stroke="#ccc"/>'
-    )
-
-
-def _text(
-    x: float, y: float, words: str, *, anchor: str = "middle", fill: str = "#333", bold: bool = False
-) -> str:
-    weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{fill}"{weight}>{escape(words)}</text>'
-
-
-def _svg(title: str, parts: Sequence[str], *, height: int = HEIGHT) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'font-family="sans-serif" font-size="12"><title>{escape(title)}</title>'
-        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>' + "".join(parts) + "</svg>\n"
-    )
+def _scaled(values: Floats) -> Floats:
+    low, high = np.nanmin(values), np.nanmax(values)
+    return (values - low) / (high - low) if high > low else np.where(np.isfinite(values), 0.5, np.nan)
