@@ -18,9 +18,8 @@ import typer
 from radgauge.cli.options import app
 
 VERBS = (
-    *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "layman", "study"),
-    "study_serve",
-    *("read", "models", "rewards", "serve", "ls", "cache", "demo"),
+    *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "layman"),
+    *("study", "study_plan", "study_serve", "read", "models", "rewards", "serve", "ls", "cache", "demo"),
 )
 
 INTERRUPTED = 130

@@ -277,3 +277,53 @@ def backup_cli(
     if found.problems:
         raise InputError(f"{target} was written and does not prove itself: {found.problems[0]}")
     echo(f"wrote {target}: {found.events} events, checked")
+
+
+@o.command(study, "sheet")
+def sheet_cli(
+    file: StudyFile,
+    folder: Annotated[Path, typer.Option("--output", "-o", help="Folder of the sheets.")] = Path("sheets"),
+    kind: Annotated[
+        Literal["html", "xlsx"],
+        typer.Option("--kind", "-k", help="A form for any browser, offline; or an Excel workbook (extra excel)."),
+    ] = "html",
+    rater: Annotated[
+        list[str] | None, typer.Option("--rater", help="Only for this rater, by name or id. Repeatable.")
+    ] = None,
+) -> None:
+    """Write a sheet for each rater, to be filled without a server.
+
+    Examples:
+
+      radgauge study sheet study.sqlite -o sheets
+
+      radgauge study collect study.sqlite answers-rater-1.json answers-rater-2.json
+    """
+    from radgauge.cli.lines import echo
+    from radgauge.study.sheet import write_sheets
+
+    for written in write_sheets(file, folder, kind=kind, people=rater):
+        echo(f"wrote {written}")
+
+
+@o.command(study, "collect")
+def collect_cli(
+    file: StudyFile,
+    sheets: Annotated[list[Path], typer.Argument(help="Filled workbooks, or files that forms have saved.")],
+    as_json: o.AsJson = False,
+) -> None:
+    """Take filled sheets into the study, with the checks of the page; twice is as good as once."""
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
+    from radgauge.study.sheet import collect
+
+    found = collect(file, sheets)
+    if as_json:
+        o.print_json(found)
+    else:
+        numbers = [Column(name, right=True) for name in ("changed", "submitted", "open")]
+        rows = [(each.file, each.person, each.changed, each.submitted, each.open) for each in found]
+        console().show(table("sheet", "rater", *numbers, rows=rows))
+        console(stderr=True).say(*(f"{each.file}: {problem}" for each in found for problem in each.problems))
+    if any(each.problems for each in found):
+        raise typer.Exit(1)

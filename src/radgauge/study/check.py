@@ -38,7 +38,7 @@ def check_study(path: Path | str) -> StudyCheck:
         problems += [f"the file is damaged: {each}" for each in broken[:5]]
         if broken:
             return StudyCheck(0, 0, "", tuple(problems))
-        previous, expected = "", 0
+        previous, expected, version = "", 0, store.design.version
         grouped: dict[tuple[str, str], list[Event]] = {}
         for row in connection.execute(f"SELECT {EVENT_COLUMNS} FROM events ORDER BY seq"):
             expected += 1
@@ -57,7 +57,7 @@ def check_study(path: Path | str) -> StudyCheck:
                 problems.append(f"event {event.seq}: there is no action {event.kind!r}")
             elif event.case:
                 grouped.setdefault((event.person, event.case), []).append(event)
-            if event.design != store.design.version:
+            if event.design != version:
                 problems.append(f"event {event.seq} was made under another version of the design ({event.design})")
         kept = {
             (person, case): (version, state)
@@ -69,7 +69,7 @@ def check_study(path: Path | str) -> StudyCheck:
             problems += _replayed(store, place, events, kept.pop(place, None))
         problems += [f"{person}, case {case}: a state without events" for person, case in kept]
         (design,) = connection.execute("SELECT value FROM about WHERE key = 'design_version'").fetchone()
-        if json.loads(design) != store.design.version:
+        if json.loads(design) != version:
             problems.append("the design was changed after the study was made")
         problems += _assigned(connection)
     return StudyCheck(expected, len(grouped), previous, tuple(problems))

@@ -251,7 +251,7 @@ def _write_case(
 ) -> None:
     lowered = {name.lower(): value for name, value in study.meta.items()}
     context = {name: lowered[name.lower()] for name in plan.context if lowered.get(name.lower(), "").strip()}
-    row = (key, study.id, study.reference, _spans(study.reference), plain_json(context))
+    row = (key, study.id, study.reference, _spans(study.reference), json.dumps(context, ensure_ascii=False))
     images = json.dumps([str(image.absolute()) for image in study.images])
     meta = plain_json({**study.meta, "stratum": stratum})
     connection.execute("INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", (*row, images, meta))

@@ -1,0 +1,246 @@
+"""Filled sheets back into the study: the same checks as on the page, written as the same events.
+
+A sheet is compared with the study case by case and only differences are written, so collecting a sheet twice
+changes nothing. A case that was changed in the study after the sheet was made is left as it is, and named.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from radgauge.errors import InputError
+from radgauge.parsing import parse_json
+from radgauge.study.design import Field
+from radgauge.study.sheet.content import person_of_sheet
+from radgauge.study.sheet.excel import read_workbook
+from radgauge.study.state import CaseState, Event, Refused, last_step, replay
+from radgauge.study.store import Action, Store
+
+LARGEST = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What became of a sheet.
+
+    Attributes:
+        file: Its name.
+        person: Whose it is.
+        changed: Cases with new answers.
+        submitted: Cases that are submitted now.
+        open: Cases that are not.
+        problems: What was not taken, and why; what keeps a case from being submitted.
+    """
+
+    file: str
+    person: str
+    changed: int
+    submitted: int
+    open: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A case as a sheet has it; `version` is what the study had when the sheet was made."""
+
+    version: int
+    answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cannot_judge: Mapping[str, str] = field(default_factory=dict)
+    submitted: bool = False
+    seconds: float = 0.0
+
+
+Step = tuple[str, dict[str, Any]]
+
+
+def collect(path: Path | str, files: Sequence[Path | str]) -> list[Collected]:
+    """Take the answers of filled sheets into the study.
+
+    Args:
+        path: The file of the study.
+        files: Workbooks (.xlsx), or files that HTML forms have saved (.json).
+    """
+    found = []
+    with Store(path) as store:
+        for each in files:
+            file = Path(each)
+            head, cases, problems = _read(store, file)
+            person = person_of_sheet(store, head, name=file.name)
+            found.append(_taken(store, file.name, person.id, cases, problems))
+    return found
+
+
+def _read(store: Store, file: Path) -> tuple[Mapping[str, Any], dict[str, Wanted], list[str]]:
+    if not file.is_file():
+        raise InputError(f"no such file: {file}")
+    if file.stat().st_size > LARGEST:
+        raise InputError(f"{file.name} is larger than a filled sheet can be")
+    head: Mapping[str, Any]
+    said: Mapping[str, Any]
+    if file.suffix == ".xlsx":
+        head, said, problems = read_workbook(store, file)
+    else:
+        try:
+            content = parse_json(file.read_bytes())
+        except ValueError:
+            raise InputError(
+                f"{file.name} is no JSON file; it must be .xlsx, or what the form has saved"
+            ) from None
+        if not isinstance(content, Mapping) or not isinstance(content.get("cases"), Mapping):
+            raise InputError(f"{file.name} is no filled sheet of `radgauge study sheet`")
+        head, said, problems = content, content["cases"], []
+    cases = {}
+    for key, case in said.items():
+        try:
+            cases[str(key)] = _wanted(case)
+        except (TypeError, ValueError, AttributeError, KeyError):
+            problems.append(f"case {str(key)[:20]}: its answers have another form than the sheet writes")
+    return head, cases, problems
+
+
+def _wanted(case: Any) -> Wanted:
+    seconds = case.get("seconds", 0.0)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < 1e7:
+        raise ValueError
+    version = case["version"]
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise ValueError
+    answers = {str(label): dict(fields) for label, fields in case.get("answers", {}).items()}
+    cannot = {str(label): str(reason) for label, reason in case.get("cannot_judge", {}).items()}
+    return Wanted(version, answers, cannot, case.get("submitted") is True, float(seconds))
+
+
+def _taken(store: Store, name: str, person_id: str, cases: Mapping[str, Wanted], problems: list[str]) -> Collected:
+    changed = 0
+    mine = {place.key for place in store.places(person_id) if not place.training}
+    for key, wanted in cases.items():
+        if key not in mine:
+            problems.append(f"case {key[:20]}: not a case of {person_id}")
+            continue
+        try:
+            changed += _apply(store, person_id, key, wanted, problems)
+        except Refused as refused:
+            problems.append(f"case {key}: {refused}")
+    done = sum(store.state(person_id, key).submitted for key in mine)
+    return Collected(name, person_id, changed, done, len(mine) - done, tuple(problems))
+
+
+def _apply(store: Store, person_id: str, key: str, wanted: Wanted, problems: list[str]) -> bool:
+    """Write what a sheet changes on one case; all of it or nothing, but for an early submission."""
+    now = store.state(person_id, key)
+    steps = list(_steps(store, now, wanted))
+    if not steps:
+        return False
+    if now.version != wanted.version:
+        if any(kind != "time" for kind, _ in steps):
+            problems.append(f"case {key}: it was changed in the study after the sheet was made; it stays as it is")
+        return False
+    _rehearse(store, person_id, key, [step for step in steps if step[0] != "submit"])
+    for kind, payload in steps:
+        version = store.state(person_id, key).version
+        action = Action(key, kind, payload, version, secrets.token_hex(16))
+        try:
+            store.record(person_id, action, offline=True)
+        except Refused as refused:
+            if kind != "submit":
+                raise
+            problems.append(f"case {key}: not submitted: {refused}")
+    return True
+
+
+def _rehearse(store: Store, person_id: str, key: str, steps: Sequence[Step]) -> None:
+    """Refused if any step would be: before the first one is written."""
+    check = store.action_check(person_id, key)
+    events = list(store.events(person_id=person_id, case=key))
+    seq = events[-1].seq if events else 0
+    for kind, payload in steps:
+        state = replay(events)
+        stored = check.payload(kind, payload, state=state)
+        if kind == "undo" and (step := last_step(events)) is not None:
+            stored = {"undoes": step.seq}
+        seq += 1
+        time = datetime.now(UTC).isoformat()
+        events.append(Event(seq, time, person_id, key, kind, stored, "", "", state.version))
+
+
+def _steps(store: Store, now: CaseState, wanted: Wanted) -> Iterator[Step]:
+    """The actions that lead from the present state to that of the sheet."""
+    changes = list(_changes(store, now, wanted))
+    if wanted.seconds > now.seconds + 0.5:
+        left = wanted.seconds - now.seconds
+        while left > 0:
+            yield "time", {"seconds": min(left, 86_400)}
+            left -= 86_400
+    if changes and now.submitted:
+        yield "reopen", {}
+    yield from changes
+    if wanted.submitted and (changes or not now.submitted):
+        yield "submit", {}
+    if now.submitted and not wanted.submitted and not changes:
+        yield "reopen", {}
+
+
+def _changes(store: Store, now: CaseState, wanted: Wanted) -> Iterator[Step]:
+    for label, reason in wanted.cannot_judge.items():
+        if now.cannot_judge.get(label) != reason:
+            yield "cannot_judge", {"candidate": label, "reason": reason}
+    for label in now.cannot_judge:
+        if label not in wanted.cannot_judge:
+            yield "can_judge", {"candidate": label}
+    for label in dict.fromkeys([*now.answers, *wanted.answers]):
+        before, after = now.answers.get(label, {}), wanted.answers.get(label, {})
+        for key in dict.fromkeys([*before, *after]):
+            if key not in store.design.keys:
+                raise Refused(f"there is no field {key[:40]!r}")
+            asked = store.design.field(key)
+            place = {"candidate": label, "field": key}
+            if asked.kind in ("marks", "missing"):
+                yield from _lists(place, before.get(key, []), after.get(key, []))
+            elif asked.per == "sentence":
+                old, new = before.get(key, {}), after.get(key, {})
+                for unit in dict.fromkeys([*old, *new]):
+                    if not str(unit).isdecimal():
+                        raise Refused(f"{asked.title}: sentences are numbered")
+                    spot = {**place, "unit": int(unit)}
+                    yield from _values(asked, spot, old.get(unit), new.get(unit))
+            else:
+                yield from _values(asked, place, before.get(key), after.get(key))
+
+
+def _values(asked: Field, place: Mapping[str, Any], old: Any, new: Any) -> Iterator[Step]:
+    if asked.kind != "counts":
+        if old != new:
+            yield "set", {**place, "value": new}
+        return
+    if not isinstance(new, Mapping | None):
+        raise Refused(f"{asked.title}: must be an object of counts")
+    for part in dict.fromkeys([*(old or {}), *(new or {})]):
+        before, after = (old or {}).get(part), (new or {}).get(part)
+        if before != after:
+            yield "set", {**place, "part": part, "value": after}
+
+
+def _lists(place: Mapping[str, Any], old: Sequence[Any], new: Any) -> Iterator[Step]:
+    """Entries are the same if they say the same; their ids are the study's own."""
+    if not isinstance(new, list) or not all(isinstance(each, Mapping) for each in new):
+        raise Refused("marks and missing findings must be lists of objects")
+    left = [_plain(entry) for entry in new]
+    for entry in old:
+        if _plain(entry) in left:
+            left.remove(_plain(entry))
+        else:
+            yield "remove", {**place, "id": entry["id"]}
+    for text in left:
+        yield "add", {**place, "entry": json.loads(text)}
+
+
+def _plain(entry: Mapping[str, Any]) -> str:
+    said = {key: value for key, value in entry.items() if key != "id" and value not in (None, "")}
+    return json.dumps(said, sort_keys=True)

@@ -1,0 +1,92 @@
+"""Sampling: shares, strata, disagreement, who sees what."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from study_support import two_systems
+
+from radgauge.cases import Case
+from radgauge.errors import InputError, UsageError
+from radgauge.results import Results
+from radgauge.scores import Scores
+from radgauge.study.create import _who_sees
+from radgauge.study.sampling import disagreement, sample_studies, shares
+
+
+def _cases() -> list[Case]:
+    kinds = ["CR"] * 60 + ["CT"] * 30 + ["MR"] * 10
+    return [Case(f"s{n:03d}", "text", ("text",), "m", meta={"kind": kind}) for n, kind in enumerate(kinds)]
+
+
+def _rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def test_strata_get_their_share() -> None:
+    drawn = sample_studies(_cases(), rng=_rng(), number=20, by="kind")
+    assert Counter(drawn.stratum.values()) == {"CR": 12, "CT": 6, "MR": 2}
+    assert len(set(drawn.studies)) == 20
+    even = sample_studies(_cases(), rng=_rng(), number=30, by="kind", equal=True)
+    assert Counter(even.stratum.values()) == {"CR": 10, "CT": 10, "MR": 10}
+    assert "not in proportion" in even.notes[-1]
+
+
+@pytest.mark.parametrize(("sizes", "number"), [([5, 1, 1], 7), ([100, 1], 50), ([3, 3, 3], 4), ([1], 1)])
+def test_shares_sum_up_and_never_exceed_what_is_there(sizes: list[int], number: int) -> None:
+    for equal in (False, True):
+        found = shares(sizes, number, equal=equal)
+        assert sum(found) == number
+        assert all(taken <= size for taken, size in zip(found, sizes, strict=True))
+
+
+def test_disagreement_is_that_of_ranks() -> None:
+    keys = tuple((f"s{n}", "m") for n in range(4))
+    first = np.array([[1.0], [2.0], [3.0], [4.0]])
+    second = np.array([[10.0], [20.0], [40.0], [30.0]])  # the last two change places
+    third = -first  # lower is better: the same order as the first
+    results = Results(
+        {
+            "a": Scores("a", "a", keys, first, first, ("a",), True),
+            "b": Scores("b", "b", keys, second, second, ("b",), True),
+            "c": Scores("c", "c", keys, third, third, ("c",), False),
+        }
+    )
+    found = disagreement(results)
+    assert found["s0"] == found["s1"] == 0
+    assert found["s2"] == pytest.approx(np.std([0.625, 0.875, 0.625]))
+    cases = [Case(study, "t", ("t",), "m") for study, _ in keys]
+    drawn = sample_studies(cases, rng=_rng(), number=2, scores=results, enrich=1.0)
+    assert set(drawn.studies) == {"s2", "s3"}
+    assert set(drawn.stratum.values()) == {"disagreement"}
+    half = sample_studies(cases, rng=_rng(), number=2, scores=results, enrich=0.5)
+    assert sorted(half.stratum.values()) == ["disagreement", "random"]
+    with pytest.raises(InputError, match="at least two metrics"):
+        disagreement(Results({"a": results["a"]}))
+
+
+def test_what_cannot_be_drawn_is_said() -> None:
+    with pytest.raises(UsageError, match="1 to 100 studies, got 101"):
+        sample_studies(_cases(), rng=_rng(), number=101)
+    with pytest.raises(UsageError, match="no report has a column 'colour'; there are kind"):
+        sample_studies(_cases(), rng=_rng(), number=5, by="colour")
+    twice = [Case("s", "t", ("t",), "a", meta={"kind": "x"}), Case("s", "t", ("t",), "b", meta={"kind": "y"})]
+    with pytest.raises(InputError, match="two values in the column 'kind'"):
+        sample_studies(twice, rng=_rng(), by="kind")
+
+
+def test_the_shared_part_is_everyones_and_the_rest_is_divided() -> None:
+    seen = _who_sees(50, 10, 4, 2, _rng())
+    assert all(each == {0, 1, 2, 3} for each in seen[:10])
+    assert all(len(each) == 2 for each in seen[10:])
+    loads = Counter(rater for each in seen for rater in each)
+    assert max(loads.values()) - min(loads.values()) <= 1
+
+
+def test_a_sample_is_random_and_repeatable() -> None:
+    cases = two_systems()
+    first = sample_studies(cases, rng=np.random.default_rng(1), number=2).studies
+    assert first == sample_studies(cases, rng=np.random.default_rng(1), number=2).studies
+    assert len({sample_studies(cases, rng=np.random.default_rng(n), number=2).studies for n in range(20)}) > 3
