@@ -47,7 +47,10 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     for index, mention in enumerate(mentions):
         if mention.form == "implied" or not _is_current(mention, limits[mention.sentence], knowledge.rules):
             continue
-        if mention.kind in FINDINGS:
+        if mention.kind == "anatomy":
+            if mention.attributes.sizes_mm and mention.concept in knowledge.rules.measures:
+                _measured(index, mention, claims, denied, knowledge)
+        elif mention.kind in FINDINGS:
             if (
                 mention.assertion == "absent"
                 or mention.attributes.change == "resolved"
@@ -98,6 +101,22 @@ def _stands_alone(index: int, mentions: Sequence[Mention]) -> bool:
     """Whether a mention is the only one of its sentence; mentions are in the order of the text."""
     around = (*mentions[max(index - 1, 0) : index], *mentions[index + 1 : index + 2])
     return all(each.sentence != mentions[index].sentence for each in around)
+
+
+def _measured(
+    index: int, mention: Mention, claims: dict[int, Finding], denied: list[Denial], knowledge: Knowledge
+) -> None:
+    """A structure with a size has or has not the finding that its size means: "spleen 15 cm"."""
+    rule = knowledge.rules.measures[mention.concept]
+    largest = max(mention.attributes.sizes_mm)
+    if largest > rule.up_to_mm:
+        return
+    attributes = mention.attributes._replace(locations=(mention.concept,))
+    meant = mention._replace(concept=rule.concept, kind="abnormality", assertion="present", attributes=attributes)
+    if largest >= rule.from_mm:
+        claims[index] = _finding(meant, (), knowledge)
+    else:
+        denied.append(_denial(meant))
 
 
 _ASIDE = frozenset({"history", "technique", "recommendation"})

@@ -11,7 +11,7 @@ and the scale of the weights is such that a normal template, which omits every f
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from radgauge.error_categories import CATEGORIES
@@ -33,6 +33,7 @@ WORSE = frozenset({"new", "increased"})
 
 ACTIONABLE = TIERS.index("actionable")
 LIKELY = numbers()["support"]["likely"]  # support from which an unmatched finding is no significant error
+PICTURED = numbers()["support"]["pictured"]  # support of a word for how a matched finding looks
 BIG_STEP = numbers()["severity"]["big_step"]  # trace to moderate matters, mild to moderate does not
 
 
@@ -123,13 +124,19 @@ def profile_of(
             inexact.append((tier, match.reference.uncertain, 1.0 - match.similarity))
         if match.differences:
             errors += _attribute_errors(match, tier, knowledge)
+    pictured = _pictured([match.reference for match in aligned.matched], knowledge)
     for finding, denial, support in _alone(aligned.missing, aligned.denied, reference, candidate):
+        if denial is None and pictured(finding):
+            support = max(support, PICTURED)
         tier = _whole_tier(finding, knowledge, context)
         tiers.append((tier, finding.uncertain))
         if tier in SIGNIFICANT:
             asked, found = asked + 1, found + (support >= LIKELY)
         errors.append(_whole(OMITTED, tier, finding, denial, support))
+    pictured = _pictured([match.candidate for match in aligned.matched], knowledge)
     for finding, denial, support in _alone(aligned.added, aligned.invented, candidate, reference):
+        if denial is None and pictured(finding):
+            support = max(support, PICTURED)
         errors.append(_whole(FALSE, _whole_tier(finding, knowledge, context), finding, denial, support))
     if aligned.missing and aligned.added:
         _rivals(errors, knowledge)
@@ -144,6 +151,20 @@ def profile_of(
         found=found,
         coverage=coverage(reference, candidate),
     )
+
+
+def _pictured(matched: Sequence[Finding], knowledge: Knowledge) -> Callable[[Finding], bool]:
+    """Whether a finding says only how one looks that both reports have: named in the same sentence and structure."""
+    is_sketch = knowledge.similarity.is_sketch
+
+    def says_how_it_looks(finding: Finding) -> bool:
+        return is_sketch(finding.concept) and any(
+            not finding.sentences.isdisjoint(known.sentences)
+            and (not finding.locations or not known.locations or one_place(finding, known, knowledge))
+            for known in matched
+        )
+
+    return says_how_it_looks
 
 
 def coverage(reference: Findings, candidate: Findings) -> float:

@@ -51,6 +51,15 @@ class SizeRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """From a size on a structure has a finding; what is larger than `up_to_mm` is another measure."""
+
+    concept: str
+    from_mm: float
+    up_to_mm: float
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What is known of the patient beside the report: age in years (None = unknown) and the indication."""
 
@@ -81,6 +90,7 @@ class Rules:
     old: frozenset[str]
     slight: frozenset[str]
     sizes: tuple[SizeRule, ...]
+    measures: Mapping[str, Measure]
     unknown: int
     open: int
     open_acted_on: int
@@ -186,6 +196,11 @@ def rules_for(lexicon: Lexicon) -> Rules:
             SizeRule(_closed(rule["concepts"], lexicon), float(rule["below_mm"]), TIERS.index(rule["tier"]))
             for rule in table["size"]
         ),
+        measures={
+            place: Measure(rule["concept"], float(rule["from_mm"]), float(rule["up_to_mm"]))
+            for rule in table["measure"]
+            for place in rule["places"]
+        },
         unknown=TIERS.index(table["unknown"]["tier"]),
         open=TIERS.index(table["open"]["tier"]),
         open_acted_on=TIERS.index(table["open"]["acted_on"]),
