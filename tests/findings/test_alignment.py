@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from radgauge.cases import Case
 from radgauge.findings.aligned import Aligned
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import Findings, knowledge_for
@@ -16,6 +17,8 @@ from radgauge.findings.numbers import DATA
 from radgauge.findings.places import BOTH, LEFT, RIGHT
 from radgauge.findings.profile import profile_of
 from radgauge.findings.rules import TIERS, Context, context_of, years
+from radgauge.metrics.errors import Errors
+from radgauge.reading import Readings
 from radgauge.report_reader import load_lexicon, read_report
 
 KNOWN = knowledge_for(load_lexicon())
@@ -246,3 +249,22 @@ def test_a_quadrant_is_in_its_half_of_the_abdomen() -> None:
     reference = "Dilated small bowel with a transition point in the right lower quadrant."
     found = aligned(reference, "Dilated small bowel with a transition point in the right lower abdomen.")
     assert not [each for match in found.matched for each in match.differences if each.attribute == "location"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "categories"),
+    [
+        ("The spleen measures 16 cm.", "Splenomegaly.", []),
+        ("The spleen measures 11 cm.", "Splenomegaly.", [0]),
+        ("Common bile duct 14 mm.", "Dilated common bile duct.", []),
+        ("The heart is at the upper limit of normal.", "Mild cardiomegaly.", [0]),
+        ("Collapse of the lower lobe.", "The right lung is clear.", [1]),
+    ],
+)
+def test_sizes_of_structures_and_denials_that_leave_room(
+    reference: str, candidate: str, categories: list[int]
+) -> None:
+    found = Errors().profile(Case("1", candidate, (reference,)), reading=Readings())
+    assert found is not None
+    assert [error.category for error in found[0].errors] == categories
+    assert not any(error.spans for error in found[0].errors if "spleen" not in reference)

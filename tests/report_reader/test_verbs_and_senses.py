@@ -109,3 +109,17 @@ def test_a_heading_inside_a_line_does_not_cover_what_follows_it() -> None:
     assert [m.attributes.context for m in found.mentions if m.kind == "abnormality"] == ["current"]
     whole = read_report("FINDINGS: Effusion.\nHISTORY: Fall. Fracture in 2019.\n")
     assert next(m.attributes.context for m in whole.mentions if m.kind == "abnormality") == "current"
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "assertion"),
+    [
+        ("Loss of the right heart border and consolidation.", "consolidation", "present"),
+        ("Metastasis less likely, sarcoidosis.", "sarcoidosis", "present"),
+        ("Bulky right hilum - tuberculosis cannot be excluded.", "hilar_enlargement", "present"),
+        ("Opacity in both lungs, worse at the bases.", "lung_opacity", "present"),
+    ],
+)
+def test_what_ends_the_reach_of_a_cue(text: str, concept: str, assertion: str) -> None:
+    mention = _found(text, concept)
+    assert (mention.assertion, mention.attributes.change) == (assertion, "")

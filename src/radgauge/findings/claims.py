@@ -306,6 +306,9 @@ def _denial(mention: Mention) -> Denial:
 _NEARBY = 80  # characters around a denial that may limit it
 _KIND = 30  # characters in front of a denial that say what kind is denied
 _NEW = re.compile(r"\b(?:new|interval)\W+(?:[\w-]+\W+){0,3}$", re.IGNORECASE)
+_BORDERLINE = re.compile(
+    r"\b(?:borderline|upper (?:limits? of )?normal|upper limits?|high[- ]normal|top[- ]normal)\b", re.IGNORECASE
+)
 _SERIOUS = re.compile(r"\b(?:suspicious|concerning|worrisome)\W+(?:[\w-]+\W+){0,2}$", re.IGNORECASE)
 _REST = re.compile(
     r"\b(?:otherwise|elsewhere|remain(?:der|ing)|the rest|rest of|apart from|aside from|except|other than|else)\b",
@@ -320,6 +323,8 @@ def _limited(denial: Denial, reading: ReportReading, sentence: int) -> Denial:
     before = reading.text[start : denial.span[0]]
     if labels := labels_in(reading.text[max(start, denial.span[0] - _KIND) : denial.span[1]]):
         denial = denial._replace(labels=frozenset((name, value) for name, value, _ in labels))
+    if denial.normal and _BORDERLINE.search(reading.text[start:end]):
+        return denial._replace(severity=SEVERITIES["moderate"])
     if denial.normal:
         return denial._replace(only="rest") if _REST.search(reading.text[start:end]) else denial
     if _NEW.search(before):

@@ -7,6 +7,7 @@ from radgauge.findings.differences import other_kind
 from radgauge.findings.findings import NOT_NORMAL, SAME, Denial, Finding, Findings, Knowledge
 from radgauge.findings.numbers import numbers
 from radgauge.findings.open_claims import OPEN, likeness
+from radgauge.findings.places import LEFT, RIGHT
 
 _NUMBERS = numbers()["match"]
 OTHER_SIDE, ONE_OF_BOTH = _NUMBERS["other_side"], _NUMBERS["one_of_both"]
@@ -150,6 +151,8 @@ def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
     """Whether a denial speaks of this finding."""
     if denial.sides and finding.sides and not denial.sides & finding.sides:
         return False
+    if denial.normal and denial.sides in (LEFT, RIGHT) and not finding.sides and not finding.uncertain:
+        return False  # the other side may have it
     if denial.severity and 0 < finding.severity < denial.severity:
         return False
     if denial.labels and finding.labels and other_kind(denial.labels, finding.labels):

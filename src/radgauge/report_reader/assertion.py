@@ -86,13 +86,18 @@ def _apply(
     for cue in items[index].cues:
         if cue.asserts not in ("absent", "uncertain"):
             continue
-        if cue.direction in ("before", "both"):
+        if cue.direction in ("before", "both") and not (len(items[index].cues) > 1 and _ends(items, index)):
             for target in _reach_forward(items, words, starts, index, cue):
                 reached |= _mark(status, decided, target, cue.asserts, index)
         if cue.direction == "both" or (cue.direction == "after" and not reached):
             before = _reach_back(items, words, starts, index)
             for target in before[:1] if cue.direction == "both" else before:  # "density, atelectasis versus edema"
                 _mark(status, decided, target, cue.asserts, index, back=True)
+
+
+def _ends(items: Sequence[Item], index: int) -> bool:
+    """Whether nothing follows in the phrase of the item at `index`: "lymphoma less likely, sarcoidosis"."""
+    return index + 1 >= len(items) or items[index + 1].role in ("comma", "semicolon")
 
 
 def _mark(
@@ -116,6 +121,7 @@ def _reach_forward(
     phrase = cue.scope == "phrase"
     targets: list[int] = []
     after_verb = False
+    passed = False  # a structure that a phrase is about: "loss of the heart border and effusion"
     for position in range(index + 1, len(items)):
         item = items[position]
         role = item.role
@@ -137,7 +143,11 @@ def _reach_forward(
                 break
         elif role == "verb":  # "no consolidation, features of edema or effusion": a noun
             after_verb = bool(targets) and words[position + 1 : position + 2] != ["of"]
+        elif role == "anatomy":
+            passed = True
         elif role in JOINS:
+            if phrase and passed and not targets and cue.asserts == "absent":
+                break
             following = items[position + 1] if position + 1 < len(items) else None
             if words[position] in ("or", "nor", "and / or", "/"):
                 continue

@@ -161,7 +161,14 @@ def compare_places(items: list[Item], words: Sequence[str]) -> None:
         if position - index < 2 or position == len(items):
             continue
         role = items[position].role
-        if role == "side" or (role in ("anatomy", "position") and words[index].startswith(("more ", "less "))):
+        there = words[index].startswith(("more ", "less ")) or words[index + 1] in (
+            "at",
+            "in",
+            "within",
+            "over",
+            "on",
+        )
+        if role == "side" or (role in ("anatomy", "position") and there):
             items[index] = item._replace(role="quantity")
 
 

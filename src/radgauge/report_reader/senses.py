@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.report_reader.vocabulary import FINDINGS, Item, Vocabulary
+from radgauge.report_reader.vocabulary import FINDINGS, JOINS, Item, Vocabulary
 from radgauge.text.tokens import Tokens
 
 _NO_REGION = frozenset({"any", "general"})
-_JOINS = frozenset({"conjunction", "comma", "slash"})
+
 SHARED = "shared"
 """Form of anatomy whose noun stands with another structure: "mid" in "mid and lower lungs"."""
 _PART = "part"  # instead of a structure: the word names no structure of its own there
@@ -61,10 +61,10 @@ def _regions(concept: str, vocabulary: Vocabulary) -> tuple[str, ...]:
 def share_heads(items: list[Item], tokens: Tokens, vocabulary: Vocabulary) -> None:
     """The last word of joined structures belongs to all of them: "popliteal and posterior tibial veins"."""
     for index in range(len(items) - 2, 0, -1):
-        if items[index].role not in _JOINS:
+        if items[index].role not in JOINS:
             continue
         behind = index + 1
-        while behind < len(items) - 1 and (items[behind].role in _JOINS or items[behind].role in _FRONT):
+        while behind < len(items) - 1 and (items[behind].role in JOINS or items[behind].role in _FRONT):
             behind += 1
         named, front = items[behind], items[index - 1]
         if named.role != "anatomy" or named.last - named.first < 2 or not _is_bare(front):

@@ -176,7 +176,10 @@ class Vocabulary:
                 items.append(new(Item, (position, best, *entry)))
                 position = best
             else:
-                items.append(new(Item, (position, position + 1, _role_of_token(norm), norm, "noun", ())))
+                role = _role_of_token(norm)
+                if norm in _DASHES and 0 < position < count - 1 and _stands_apart(tokens, position):
+                    role = "colon" if all(item.role in _TOPIC for item in items) else "semicolon"
+                items.append(new(Item, (position, position + 1, role, norm, "noun", ())))
                 position += 1
         return items
 
@@ -211,6 +214,17 @@ def _without_finding(
 
 def _rule_for(place: str, rules: list[tuple[frozenset[str], str]]) -> str:
     return next((concept for anatomy, concept in rules if place in anatomy), "")
+
+
+_DASHES = frozenset({"-", "\u2013", "\u2014"})
+_TOPIC = frozenset({"anatomy", "side", "position", "determiner", "part"})
+
+
+def _stands_apart(tokens: Tokens, position: int) -> bool:
+    """Whether blanks surround a dash, so that it parts clauses: "bulky hilum - lesion cannot be excluded"."""
+    return (
+        tokens.ends[position - 1] < tokens.starts[position] and tokens.ends[position] < tokens.starts[position + 1]
+    )
 
 
 def _role_of_token(norm: str) -> str:

@@ -31,7 +31,7 @@ def coordinated_before(
             break
         while index > 0 and items[index].role in JOINS:  # "T5, T7, and T12"
             index -= 1
-        if items[index].role != "anatomy" or items[index].form != "noun":
+        if items[index].role != "anatomy" or items[index].form == "adjective":
             break
         if not _of_one_whole(items[index].value, items[place].value, vocabulary.lexicon):
             break
