@@ -154,7 +154,7 @@ def profile_of(
 
 
 def _pictured(matched: Sequence[Finding], knowledge: Knowledge) -> Callable[[Finding], bool]:
-    """Whether a finding says only how one looks that both reports have: named in the same sentence and structure."""
+    """Whether a finding says only how one looks that both reports have, in its sentence and structure."""
     is_sketch = knowledge.similarity.is_sketch
 
     def says_how_it_looks(finding: Finding) -> bool:
