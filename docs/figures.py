@@ -7,16 +7,34 @@ repository; `pytest -m slow tests/test_figures.py` tells whether the pages still
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import sys
+import tempfile
+import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 import radgauge as rg
-from radgauge.show.wording import number, share
+from radgauge.io.case_files import read_references
+from radgauge.io.judgments.rate_eval import triple_accuracy
+from radgauge.models.text.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes
+from radgauge.plain_language.build import build_sets
+from radgauge.plain_language.encoder import FindingEncoder
+from radgauge.plain_language.refine import Refinement
+from radgauge.plain_language.studies import training_runs
+from radgauge.plain_language.translators import EmbeddedTranslator
+from radgauge.samples import sample_reports_path
+from radgauge.show.wording import number, p_value, share
 from radgauge.stats import Interval
+from radgauge.stats.resampling import Resampling
+from radgauge.studies.perturb import SensitivityStudy, evaluate, make_triples, perturb_reports
+from radgauge.studies.perturb.study import Delta
+from radgauge.training.clusters import cluster_terms
+from radgauge.training.pairs import build_pairs
+from radgauge.training.term_reports import read_term_reports
 
 DOCS = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- figures:([\w-]+) -->\n)(.*?)(<!-- /figures -->)", re.DOTALL)
@@ -56,6 +74,201 @@ def align_radpref(data: Path, *, resamples: int = RESAMPLES) -> str:
     return "\n".join([*rows, "", said]) + "\n"
 
 
+NAMES = {
+    "errors": "errors",
+    "radcliq": "RadCliQ-v1 ↓",
+    "radgraph": "RadGraph F1",
+    "chexbert": "CheXbert F1",
+    "ratescore": "RaTEScore",
+    "bertscore": "BERTScore",
+    "bleu": "BLEU-4",
+    "rouge": "ROUGE-L",
+}
+LINES = {
+    "pathology removal": "pathology removal",
+    "pathology removal, against normal sentences": "pathology removal, against normal sentences",
+    "location": "location",
+    "severity": "severity",
+    "opposite, against rewrite": "opposite",
+}
+
+
+def perturb_samples(_: Path, *, permutations: int = 5000, resamples: int = 1000) -> str:
+    """The perturbation study of the sample reports: what was possible, means, differences, triples."""
+    texts = _reports(sample_reports_path())
+    study = _study(texts, permutations, resamples)
+    few = {kind: count for kind, count in study.none_possible.items() if count > 3}
+    listed = ", ".join(f"`{kind}` {few[kind]}" for kind in sorted(few, key=lambda kind: -few[kind]))
+    heads = [NAMES[metric.judge] for metric in study.metrics]
+    means = [f"| kind | n | {' | '.join(heads)} |", f"|---|---|{'---|' * len(heads)}"]
+    for kind, count in study.possible.items():
+        if count:
+            cells = (number(metric.means[kind].value, 2) for metric in study.metrics)
+            means.append(f"| `{kind}` | {count} | {' | '.join(cells)} |")
+    triples = make_triples(texts).triples
+    right = triple_accuracy(triples, list(NAMES))
+    told = sorted(zip(NAMES.values(), right, strict=True), key=lambda each: -each[1].accuracy)
+    said = ", ".join(f"{number(each.accuracy)} for {name.removesuffix(' ↓')}" for name, each in told)
+    return "\n".join(
+        [
+            _wrapped(
+                f"{len(texts)} invented reports, seed 0. *None possible* (reports): {listed}; others 3 or fewer."
+            ),
+            "",
+            "Mean scores (embedded models where a metric has any; RadCliQ: lower is better):",
+            "",
+            *means,
+            "",
+            *_differences(study),
+            "",
+            _wrapped(
+                f"Triples ({len(triples)} of {len(texts)}): the rewrite scores above the opposite in {said}."
+            ),
+            "",
+        ]
+    )
+
+
+def perturb_indiana(data: Path, *, reports: int = 1000, permutations: int = 5000, resamples: int = 1000) -> str:
+    """The same differences on findings of Indiana University."""
+    every = _reports(data / "iu_xray" / "indiana_reports.csv", section="findings")
+    texts = dict(list(every.items())[:reports])
+    study = _study(texts, permutations, resamples)
+    pairs = ", ".join(f"{NAMES[each.judge].removesuffix(' ↓')} {each.pairs:,}" for each in study.metrics)
+    held = study.possible["remove_insignificant"]
+    head = (
+        f"The first {len(texts):,} studies with findings, seed 0; {held} of them hold an insignificant sentence."
+    )
+    return "\n".join([head, "", *_differences(study), "", _wrapped(f"Pairs ranked: {pairs}."), ""])
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
+def _reports(path: Path, section: str | None = None) -> dict[str, str]:
+    found = read_references(path, section=section).cases
+    return {case.id: case.references[0] for case in found if case.references and case.references[0].strip()}
+
+
+def _study(texts: Mapping[str, str], permutations: int, resamples: int) -> SensitivityStudy:
+    laboratory = perturb_reports(texts, seed=0)
+    how = Resampling(resamples=resamples)
+    return evaluate(laboratory, list(NAMES), permutations=permutations, resampling=how)
+
+
+def _differences(study: SensitivityStudy) -> list[str]:
+    heads = [NAMES[metric.judge].removesuffix(" ↓") for metric in study.metrics]
+    rows = [f"| | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
+    for key, name in LINES.items():
+        found = [metric.deltas[key] for metric in study.metrics]
+        if all(np.isnan(each.value) for each in found):
+            continue
+        rows.append(f"| {name} | {' | '.join(map(_difference, found))} |")
+    right = (f"{number(m.ranked_right.value, 2)} {_bounds(m.ranked_right)}" for m in study.metrics)
+    rows.append(f"| ranked right | {' | '.join(right)} |")
+    rows.append(f"| ties | {' | '.join(number(metric.ties, 2) for metric in study.metrics)} |")
+    return rows
+
+
+def _difference(found: Delta) -> str:
+    if np.isnan(found.value):
+        return "–"
+    chance = "" if found.p_holm < 0.01 else f" (p {p_value(found.p_holm)})"
+    return f"{number(found.value, 2)} {_bounds(found)}{chance}"
+
+
+def _bounds(found: object) -> str:
+    low, high = getattr(found, "low"), getattr(found, "high")  # noqa: B009
+    return f"[{number(low, 2)}, {number(high, 2)}]"
+
+
+def layman_collapse(data: Path) -> str:
+    """How alike the reports of four public generators are."""
+    names = {"cvt2distilgpt2": "CvT2DistilGPT2", "moerad": "MoERad", "hi_ia": "HI-IA", "aamn": "AAMN"}
+    table = data / "iu_xray_systems" / "test590_systems.csv"
+    cases = rg.read_cases(table, candidate_columns=_systems(table)).cases
+    runs = training_runs(cases, resampling=Resampling(resamples=200))
+    rows = [
+        "| system | pairwise similarity | of the references | distinct reports | of the references | collapsed |"
+    ]
+    rows.append("|---|---:|---:|---:|---:|---|")
+    for run in runs:
+        cells = (
+            names.get(run.system, run.system),
+            *(number(value, 2) for value in (run.pairwise.value, run.pairwise_references)),
+            *(share(run.distinct), share(run.distinct_references, 0), "yes" if run.collapsed else "no"),
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _systems(table: Path) -> list[str]:
+    with table.open(encoding="utf-8") as file:
+        header = next(file).strip().split(",")
+    return [name for name in header if name not in ("id", "uid") and not name.startswith("reference")]
+
+
+def layman_sets(data: Path) -> str:
+    """What the embedded writer makes of the Indiana findings."""
+    texts = _reports(data / "iu_xray" / "indiana_reports.csv", section="findings")
+    encoder = FindingEncoder()
+    how = Refinement(EmbeddedTranslator(), ("similarity", "reader"), encoder)
+    with tempfile.TemporaryDirectory() as name:
+        built = build_sets(texts, Path(name), how=how, encoder=encoder)
+    reasons = ", ".join(
+        f"{count} {why}" for why, count in sorted(built.reasons.items(), key=lambda each: -each[1])
+    )
+    said = (
+        f"Findings of {built.reports:,} Indiana reports, `--checks similarity,reader`, embedded writer: "
+        f"{built.sentences:,} sentences, {built.distinct:,} distinct, {built.kept:,} kept, {built.pairs:,} "
+        f"accepted ({share(built.pairs / built.kept)}; not accepted: {reasons}); {built.reused:,} near-copies "
+        f"took a kept sentence's text and {built.translated_too:,} were translated too; {built.lay_reports:,} "
+        "reports have a whole lay version."
+    )
+    return _wrapped(said) + "\n"
+
+
+def comet_pairs(data: Path) -> str:
+    """Pairs of reports that share a cluster of terms, counted as the paper counts them (table 6, section 4)."""
+    chosen = read_term_reports(data / "iu_xray" / "indiana_reports.csv", section="findings")
+    clusters = cluster_terms([report.terms for report in chosen.reports], k=6, seed=0)
+    found = build_pairs(chosen.reports, clusters, split="pairs", unordered=True)
+    top, every = (
+        ", ".join(
+            share(part) for part in (found.overlap[name].none, found.overlap[name].one, found.overlap[name].more)
+        )
+        for name in ("kept", "all")
+    )
+    sizes = ", ".join(f"{len(found.splits[name].reference):,} {name}" for name in ("train", "val", "test"))
+    said = (
+        "IU X-ray, K = 6, TF-IDF of the terms' words, one report per distinct text, `--unordered --split pairs`: "
+        f"{len(chosen.reports):,} reports, {found.scored:,} pairs share a cluster (paper: 737,014); the Top 10 % "
+        f"are {found.kept:,} ({sizes}; paper: 73,691, of which 47,162, 11,791 and 14,738). Of the Top 10 % share "
+        f"no word of their terms, one, more: {top} (paper: 19.8, 46.9, 33.3 %); of all pairs {every} (paper: 34.2, "
+        "31.7, 34.1 %)."
+    )
+    return _wrapped(said) + "\n"
+
+
+def oracle_blanks(data: Path) -> str:
+    """How many queries of the benchmark CheXbert labels have nothing to say about."""
+    place = DOCS.parent / "benchmarks" / "oracle.py"
+    spec = importlib.util.spec_from_file_location("oracle_benchmark", place)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(place)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    _, asked = benchmark.build(1, 2192, data)
+    texts = list(dict.fromkeys(text for _, text in asked))
+    codes = np.asarray(condition_codes(texts, reading=rg.Readings(), models="embedded"))
+    blank = int((~np.isin(codes, (POSITIVE, UNCERTAIN))).all(axis=1).sum())
+    said = (
+        f"CheXbert labels have nothing to say about many reports: {blank} of the {len(texts):,} distinct queries"
+    )
+    return _wrapped(f"{said} of the benchmark have no positive condition.") + "\n"
+
+
 def _cell(interval: Interval) -> str:
     return f"{number(interval.value)} [{number(interval.low, 2)}, {number(interval.high, 2)}]"
 
@@ -78,7 +291,16 @@ def llm_cascade(data: Path) -> str:
     return "\n".join(rows) + "\n"
 
 
-FIGURES: Mapping[str, Callable[[Path], str]] = {"align-radpref": align_radpref, "llm-cascade": llm_cascade}
+FIGURES: Mapping[str, Callable[[Path], str]] = {
+    "align-radpref": align_radpref,
+    "perturb-samples": perturb_samples,
+    "perturb-indiana": perturb_indiana,
+    "layman-collapse": layman_collapse,
+    "layman-sets": layman_sets,
+    "oracle-blanks": oracle_blanks,
+    "comet-pairs": comet_pairs,
+    "llm-cascade": llm_cascade,
+}
 
 
 def blocks(text: str) -> dict[str, str]:

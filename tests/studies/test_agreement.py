@@ -151,3 +151,23 @@ def test_too_few_resamples_for_a_ranking_are_named(judgments: Judgments) -> None
     found = align(results, judgments, resamples=50)
     assert any("50 resamples are too few to tell 4 judges apart" in note for note in found.notes)
     assert not any("too few" in note for note in align(results, judgments, resamples=300).notes)
+
+
+def test_a_frame_of_an_alignment_has_p_and_n() -> None:
+    from scipy.stats import kendalltau
+
+    import radgauge as rg
+    from radgauge.cases import Case
+    from radgauge.io.judgments.judgments import Judgments, rating_scores
+
+    texts = ["No effusion.", "Small effusion.", "Edema.", "No edema seen.", "Clear lungs.", "Effusion and edema."]
+    cases = tuple(Case(str(n), text, ("No effusion.",)) for n, text in enumerate(texts))
+    ratings = {"a": {case.key: float(6 - n) for n, case in enumerate(cases)}}
+    keys = tuple(case.key for case in cases)
+    judgments = Judgments("six", cases, ratings=rating_scores(ratings, keys=keys, signature="six"))
+    results = rg.score(cases, ["bleu:variant=cxr"])
+    found = rg.align(results, judgments, resamples=10).to_dict()
+    (scores,) = results.values()
+    expected = kendalltau(scores.headline, [6 - n for n in range(6)], method="asymptotic").pvalue
+    assert found["p"] == [pytest.approx(expected)]
+    assert found["n"] == [6]

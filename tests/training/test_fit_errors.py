@@ -109,3 +109,17 @@ def test_sources_are_left_out_in_turn() -> None:
 def test_leaving_a_source_out_needs_another() -> None:
     with pytest.raises(InputError, match="needs two sources or more, got 1"):
         fit_sources({"one": judged(3)})
+
+
+def test_p_values_are_scipys() -> None:
+    from scipy.stats import kendalltau
+
+    people = judged()
+    found = fit_errors(people, start=PRIOR, strength=1e6)
+    wanted = people.mean_ratings().headline
+    values = [Errors(weights="prior").measure([case], reading=Readings()) for case in people.cases]
+    quality = [Errors(weights="prior").case_scores(rows)[0, 0] for rows in values]
+    expected = kendalltau(quality, wanted, method="asymptotic")
+    assert found.start == pytest.approx(expected.statistic, abs=1e-9)
+    assert found.start_p == pytest.approx(expected.pvalue, rel=1e-6)
+    assert 0 < found.cross_validated_p < 1

@@ -56,6 +56,20 @@ def test_it_learns_and_compares_on_studies_not_seen() -> None:
     assert long.gain_low <= long.gain_high
 
 
+def test_p_is_scipys_on_the_studies_kept_apart() -> None:
+    from scipy.stats import kendalltau
+
+    from radgauge.scores import score
+    from radgauge.training.fit_ratescore import _held_out
+
+    people = judged()
+    long = fit(trials=3).lines[0]
+    apart = _held_out([case.id for case in people.cases], 0.25, 0, "made up")
+    values = score(people.cases, RateScore(weights="long"))["ratescore"].headline[apart]
+    expected = kendalltau(values, people.mean_ratings().headline[apart], method="asymptotic")
+    assert (long.test, long.p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+
+
 def test_the_seed_decides() -> None:
     one, same, other = fit(), fit(), fit(resampling=Resampling(resamples=50, seed=1))
     assert np.array_equal(one.affinity.weights, same.affinity.weights)

@@ -56,7 +56,7 @@ def fit_errors_cli(
     from radgauge.metrics.errors import Errors
     from radgauge.metrics.llm_errors import LlmErrors
     from radgauge.registry import load
-    from radgauge.show.tables import table
+    from radgauge.show.tables import Column, table
     from radgauge.show.terminal import console
     from radgauge.training.fit_errors import fit_errors
 
@@ -84,11 +84,12 @@ def fit_errors_cli(
         o.print_json(found)
         return
     rows = [
-        ("starting weights", found.start),
-        ("learned, studies not seen", found.cross_validated),
-        ("learned, same reports (flattering)", found.fitted),
+        ("starting weights", found.start, found.start_p),
+        ("learned, studies not seen", found.cross_validated, found.cross_validated_p),
+        ("learned, same reports (flattering)", found.fitted, found.fitted_p),
     ]
-    console().show(table("agreement with the mean rater", f"tau-b, {found.target}", rows=rows))
+    heads = ("agreement with the mean rater", f"tau-b, {found.target}", Column("p", format=p_value))
+    console().show(table(*heads, rows=rows))
     say.notes(f"{found.cases} reports of {found.studies} studies; weights written to {output}")
     say.notes(f"use them with -m {metric}{',' if ':' in metric else ':'}weights={output}")
     say.notes(*o.account_notes({judge.name: asked} if asked else {}))
@@ -219,7 +220,7 @@ def fit_ratescore_cli(
       radgauge score reports.csv -m ratescore:weights=mine.json
     """
     from radgauge.metrics.ratescore import RateScore
-    from radgauge.show.tables import table
+    from radgauge.show.tables import Column, table
     from radgauge.show.terminal import console
     from radgauge.training.fit_ratescore import fit_ratescore
     from radgauge.training.fit_ratescore_page import fit_page
@@ -249,12 +250,13 @@ def fit_ratescore_cli(
         return
     rows = [
         (
-            *(line.name, line.train, line.test, interval(line.low, line.high)),
+            *(line.name, line.train, line.test, interval(line.low, line.high), line.p),
             *((None, "") if line.name == "learned" else (line.gain, interval(line.gain_low, line.gain_high))),
         )
         for line in found.lines
     ]
-    console().show(table("weights", "searched on", "kept apart", "interval", "gain", "interval", rows=rows))
+    heads = ("weights", "searched on", "kept apart", "interval", Column("p", format=p_value), "gain", "interval")
+    console().show(table(*heads, rows=rows))
     counts = f"{found.train_cases} reports searched on, {found.test_cases} kept apart, {found.trials} trials"
     say.notes(f"{found.objective} with the mean rater's {found.target}; {counts}")
     say.notes(f"use them with -m ratescore:weights={output}")

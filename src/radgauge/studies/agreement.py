@@ -105,6 +105,8 @@ class Alignment(Tabular):
                 "correlation": line.correlation.value,
                 "low": line.correlation.interval.low,
                 "high": line.correlation.interval.high,
+                "p": line.correlation.p,
+                "n": line.correlation.interval.n,
                 "not_judged": line.not_judged,
             }
             for line in self.lines

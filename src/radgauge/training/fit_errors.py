@@ -26,6 +26,7 @@ from radgauge.io.judgments import Judgments
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 from radgauge.stats.coefficients import association
+from radgauge.stats.independence import independence_p
 
 Array = NDArray[np.float64]
 
@@ -55,6 +56,9 @@ class ErrorsFit:
         start: Kendall's tau-b of the starting weights with the mean rater.
         fitted: Of the learned weights on the same reports: flattering.
         cross_validated: Each study scored with weights learned from the others: what to expect.
+        start_p: Two-sided p of no association, reports taken for independent, as papers do.
+        fitted_p: Of the learned weights.
+        cross_validated_p: On studies not seen.
         strength: How strongly weights were pulled to the start.
     """
 
@@ -66,6 +70,9 @@ class ErrorsFit:
     fitted: float
     cross_validated: float
     strength: float
+    start_p: float
+    fitted_p: float
+    cross_validated_p: float
 
 
 def fit_errors(
@@ -133,6 +140,9 @@ def fit_errors(
         fitted=_tau(table.quality(learned), wanted),
         cross_validated=_tau(unseen, wanted),
         strength=strength,
+        start_p=independence_p(table.quality(origin), wanted),
+        fitted_p=independence_p(table.quality(learned), wanted),
+        cross_validated_p=independence_p(unseen, wanted),
     )
 
 

@@ -26,6 +26,7 @@ from radgauge.metrics.ratescore.weights import TYPES, Affinity
 from radgauge.reading import Progress, Readings
 from radgauge.stats.coefficients import association
 from radgauge.stats.correlate import pair_replicates
+from radgauge.stats.independence import independence_p
 from radgauge.stats.resample import percentile_bounds
 from radgauge.stats.resampling import USUAL, Resampling
 
@@ -43,6 +44,7 @@ class FitLine:
         test: Coefficient on the test studies.
         low: Lower bound of the test value.
         high: Upper bound.
+        p: Two-sided p of no association on the test studies, reports taken for independent, as papers do.
         gain: Test value of the learned matrix less this one.
         gain_low: Lower bound of the gain.
         gain_high: Upper bound.
@@ -53,6 +55,7 @@ class FitLine:
     test: float
     low: float
     high: float
+    p: float
     gain: float
     gain_low: float
     gain_high: float
@@ -168,6 +171,7 @@ def fit_ratescore(
             value(m, outside, wanted[test]),
             float(bounds[0, i]),
             float(bounds[1, i]),
+            independence_p(scored[each], wanted[test], kind=objective),
             best - value(m, outside, wanted[test]),
             float(gains[0, i]),
             float(gains[1, i]),
