@@ -245,7 +245,7 @@ def comet_pairs(data: Path) -> str:
         "IU X-ray, K = 6, TF-IDF of the terms' words, one report per distinct text, `--unordered --split pairs`: "
         f"{len(chosen.reports):,} reports, {found.scored:,} pairs share a cluster (paper: 737,014); the Top 10 % "
         f"are {found.kept:,} ({sizes}; paper: 73,691, of which 47,162, 11,791 and 14,738). Of the Top 10 % share "
-        f"no word of their terms, one, more: {top} (paper: 19.8, 46.9, 33.3 %); of all pairs {every} (paper: 34.2, "
+        f"no word of their terms, one, more: {top} (paper: 19.8, 46.9, 33.3 %); of all {every} (paper: 34.2, "
         "31.7, 34.1 %)."
     )
     return _wrapped(said) + "\n"
