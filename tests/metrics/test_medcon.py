@@ -113,3 +113,15 @@ def test_the_contract_holds(umls: str) -> None:
 def test_the_seven_groups_are_there() -> None:
     assert {"T023", "T121", "T074", "T033", "T028", "T070", "T039"} <= semantic_types()
     assert not {"T061", "T170", "T101"} & semantic_types()  # procedures, concepts, living beings
+
+
+def test_time_grows_with_the_text_and_not_with_its_square(umls: str) -> None:
+    from time import process_time
+
+    def took(words: int) -> float:
+        began = process_time()
+        ConceptReader(umls).read(["effusion lung " * words])
+        return process_time() - began
+
+    took(1000)
+    assert took(40_000) < 12 * max(took(10_000), 0.005)

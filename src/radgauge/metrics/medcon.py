@@ -68,11 +68,11 @@ class ConceptReader:
                 if key in known:
                     matches.append((start, end, key))
         matches.sort(key=lambda match: match[0] - match[1])  # the longest first; stable, so the leftmost of equals
-        taken: list[tuple[int, int]] = []
+        taken = bytearray(len(text))
         found: dict[str, tuple[str, ...]] = {}
         for start, end, key in matches:
-            if all(end <= a or b <= start for a, b in taken):
-                taken.append((start, end))
+            if not any(taken[start:end]):
+                taken[start:end] = b"\1" * (end - start)
                 found[key] = known[key]
         return found
 

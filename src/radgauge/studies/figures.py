@@ -15,6 +15,7 @@ from radgauge.errors import InputError
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.targets import target_name
 from radgauge.scores import Results
+from radgauge.show.metric_names import metric_name
 from radgauge.show.panels import Difference, arrange, change_bars, dot_plot, error_bars
 from radgauge.show.plots import scatter
 from radgauge.show.svg import Plot
@@ -25,9 +26,21 @@ from radgauge.studies.compare import SystemComparison
 from radgauge.studies.failure_modes import FailureModes
 
 ERRORS = {"total": "errors", "significant": "significant errors", "rating": "rating"}
+ORACLES = {
+    "radgraph": "RadGraph oracle",
+    "bertscore": "BERTScore oracle",
+    "s_emb": "CheXbert oracle",
+    "bleu": "BLEU oracle",
+}
+"""What ReXVal's four candidate groups are."""
 SIGNS = {"kendall_b": "τ-b", "kendall_c": "τ-c", "spearman": "ρ", "pearson": "r"}
 Names = Mapping[str, str]
 """Group, system or column -> what the figure calls it; what is not named keeps its name."""
+
+
+def _named(groups: Sequence[str], names: Names | None) -> Names:
+    """What groups are called: as asked, and ReXVal's oracles by their metrics."""
+    return {**(ORACLES if set(groups) == set(ORACLES) else {}), **(names or {})}
 
 
 def agreement_figure(
@@ -56,9 +69,9 @@ def agreement_figure(
                 scatter(
                     points,
                     key="",
-                    title=called.get(column, column),
+                    title=called.get(column, metric_name(column).name),
                     note=f"{SIGNS[got.kind]} = {number(got.value)} {bounds}, n = {got.interval.n}",
-                    x_label=f"{called.get(column, column)} {arrow(scores.higher_is_better)}",
+                    x_label=f"{called.get(column, metric_name(column).name)} {arrow(scores.higher_is_better)}",
                     y_label=f"{ERRORS.get(target, target)} {arrow(target == 'rating')}",
                 )
             )
@@ -67,13 +80,12 @@ def agreement_figure(
         columns=len(results),
         key="agreement",
         title="Metrics against the mean radiologist; positive coefficient = agreement",
-        legend=[called.get(group, group) for group in groups] if len(groups) > 1 else (),
+        legend=[_named(groups, names).get(group, group) for group in groups] if len(groups) > 1 else (),
     )
 
 
 def failure_figure(found: Sequence[FailureModes], *, names: Names | None = None) -> Plot:
     """Figure 4: errors per report by category and candidate group, a panel per target; what differs is marked."""
-    called = names or {}
     groups = list(dict.fromkeys(mode.first for part in found for mode in part.modes))
     tables = []
     for part in found:
@@ -108,7 +120,7 @@ def failure_figure(found: Sequence[FailureModes], *, names: Names | None = None)
         columns=2,
         key="failure-modes",
         title="Errors by category",
-        legend=[called.get(group, group) for group in groups],
+        legend=[_named(groups, names).get(group, group) for group in groups],
         bars=True,
         notes=[
             "* differ by one-sided two-sample t tests of single counts, as published; † by paired ones by study",
@@ -120,7 +132,7 @@ def failure_figure(found: Sequence[FailureModes], *, names: Names | None = None)
 
 def rater_figure(judgments: Judgments, *, target: str = "total", names: Names | None = None) -> Plot:
     """Figure S2: every rater's errors of every study, a panel per candidate group, and how far they agree."""
-    called, wanted = names or {}, target_name(target)
+    wanted = target_name(target)
     source = judgments.ratings if wanted == "rating" else judgments.errors
     if len(source) < 2:
         raise InputError(f"{judgments.name}: a plot of raters needs two or more, there are {len(source)}")
@@ -135,7 +147,7 @@ def rater_figure(judgments: Judgments, *, target: str = "total", names: Names | 
         panels.append(
             dot_plot(
                 here,
-                title=called.get(group, group),
+                title=_named(groups, names).get(group, group),
                 note=f"ICC(2,1) {number(agreed.value)} {interval(agreed.low, agreed.high)}",
                 y_label=ERRORS.get(wanted, wanted),
                 most=most,
@@ -164,7 +176,7 @@ def progress_figure(lines: Sequence[SystemComparison], *, names: Names | None = 
             for line in compared
             if line.column == column and line.improvement is not None
         ]
-        panels.append(change_bars(rows, title=called.get(column, column)))
+        panels.append(change_bars(rows, title=called.get(column, metric_name(column).name)))
     return arrange(
         panels,
         columns=2,
