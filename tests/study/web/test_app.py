@@ -134,8 +134,11 @@ def test_an_adjudicator_sees_what_the_raters_said_in_labels_of_their_own(make: M
     text = {each["label"]: each["text"] for each in third.case(key).json()["candidates"]}[own]
     (other,) = third.case(key).json()["others"]
     assert other["name"] == "Rater 1"
-    said = f"{own}: Wrong severity of a finding, clinically significant: “{text[:5]}”"
-    assert said in other["lines"]
+    assert other["submitted"] is False
+    assert other["said"][own] == [
+        "Errors: Wrong severity of a finding, clinically significant: 1",
+        f"Wrong severity of a finding, clinically significant: “{text[:5]}”",
+    ]
 
 
 def test_requests_of_other_pages_change_nothing(make: Make, opened: Opened) -> None:

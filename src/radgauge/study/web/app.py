@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from starlette.applications import Starlette
@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from radgauge.errors import InputError
 from radgauge.study.people import Person
-from radgauge.study.state import Refused
+from radgauge.study.state import Refused, problems
 from radgauge.study.store import Action, CaseView, Stale, Store
 from radgauge.study.web import organiser
 from radgauge.study.web.access import Access
@@ -306,7 +306,8 @@ def _case(request: Request, person: Person) -> Response:
         made["others"] = [
             {
                 "name": other.person.name,
-                "lines": answers_in_words(
+                "submitted": other.state.submitted,
+                "said": answers_in_words(
                     store.design, other.state, candidates=view.candidates, reference=view.reference
                 ),
             }
@@ -328,22 +329,26 @@ def _standing(store: Store, view: CaseView) -> dict[str, Any]:
 
 
 async def _act(request: Request) -> Response:
+    said = await _body(request)
+    return await run_in_threadpool(_acted, request, said)  # one thread for all of it: each change of threads costs
+
+
+def _acted(request: Request, said: dict[str, Any] | None) -> Response:
     access: Access = request.app.state.access
-    found = await run_in_threadpool(access.rater, request)
+    found = access.rater(request)
     if found is None:
         return JSONResponse({"error": NO_LINK}, status_code=401)
     person, session = found
     if not access.raters.is_own(request, session):
         return JSONResponse({"error": "this is not a request of our page"}, status_code=403)
-    said = await _body(request)
     if said is None or not {"kind", "client_id"} <= said.keys():
         return JSONResponse({"error": "an action is an object with kind and client_id"}, status_code=400)
-    return await run_in_threadpool(_record, request.app.state.store, person, request.path_params["key"], said)
+    return _record(request.app.state.store, person, request.path_params["key"], said)
 
 
 def _record(store: Store, person: Person, key: str, said: dict[str, Any]) -> Response:
     try:
-        store.case(person.id, key)
+        before = store.case(person.id, key)
     except Refused:
         return JSONResponse({"error": "this case is not one of yours"}, status_code=404)
     if said["kind"] == "ready":
@@ -355,7 +360,9 @@ def _record(store: Store, person: Person, key: str, said: dict[str, Any]) -> Res
         return JSONResponse({"error": str(stale), "state": stale.state.as_dict()}, status_code=409)
     except Refused as refused:
         return JSONResponse({"error": str(refused)}, status_code=422)
-    answer = {"seq": done.seq, **_standing(store, store.case(person.id, key))}
+    left = tuple(problems(store.design, before.candidates, state=done.state))
+    after = store.case(person.id, key) if before.training else replace(before, state=done.state, problems=left)
+    answer = {"seq": done.seq, **_standing(store, after)}
     if action.kind in _LIST_CHANGES:
         answer["cases"] = _places(store, person)
     return JSONResponse(answer)

@@ -165,7 +165,8 @@ def _case(request: Request, person: Person, session: Session) -> Response:
     answers = []
     for other, own in seen:
         state = relabelled(store.state(other.id, key), {label: label_of[system] for label, system in own.items()})
-        lines = answers_in_words(store.design, state, candidates=view.candidates, reference=view.reference)
+        said = answers_in_words(store.design, state, candidates=view.candidates, reference=view.reference)
+        lines = [f"{label}: {line}" if label else line for label, each in said.items() for line in each]
         standing = "submitted" if state.submitted else "begun" if state.version else "not begun"
         answers.append((other, standing, seconds(state.seconds or math.nan), lines))
     return page(

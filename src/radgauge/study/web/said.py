@@ -11,31 +11,26 @@ from radgauge.study.state import CaseState, Shown, counts_of
 
 def answers_in_words(
     design: Design, state: CaseState, *, candidates: Sequence[Shown], reference: str = ""
-) -> list[str]:
-    """One line per answer, in the order of the design; candidates by their label."""
-    lines = []
-    several = len(candidates) > 1
-    if "" in state.cannot_judge:
-        lines.append(f"cannot judge the case: {state.cannot_judge['']}")
+) -> dict[str, list[str]]:
+    """Label -> one line per answer, in the order of the design; "" holds what was said of the case as a whole."""
+    said = {label: [f"cannot judge: {reason}"] for label, reason in state.cannot_judge.items()}
     for candidate in candidates:
-        before = f"{candidate.label}: " if several else ""
-        if candidate.label in state.cannot_judge:
-            lines.append(f"{before}cannot judge: {state.cannot_judge[candidate.label]}")
+        lines = said.setdefault(candidate.label, [])
         given = state.answers.get(candidate.label, {})
         for asked in design.fields:
             if asked.kind in ("marks", "missing"):
                 text = candidate.text if asked.kind == "marks" else reference
-                lines += [f"{before}{_entry(asked, entry, text)}" for entry in given.get(asked.key, ())]
+                lines += [_entry(asked, entry, text) for entry in given.get(asked.key, ())]
             elif asked.kind == "counts" and asked.per == "candidate":
-                counts = counts_of(design, state, label=candidate.label, field=asked)
-                said = answer_in_words(asked, counts)
-                lines += [f"{before}{asked.title}: {said}"] if asked.key in given or said != "none" else []
+                counts = answer_in_words(asked, counts_of(design, state, label=candidate.label, field=asked))
+                lines += [f"{asked.title}: {counts}"] if counts != "none" else []
             elif asked.per != "case" and asked.key in given:
-                lines.append(f"{before}{asked.title}: {answer_in_words(asked, given[asked.key])}")
+                lines.append(f"{asked.title}: {answer_in_words(asked, given[asked.key])}")
     for asked in design.fields:
         if asked.per == "case" and asked.key in state.answers.get("", {}):
-            lines.append(f"{asked.title}: {answer_in_words(asked, state.answers[''][asked.key])}")
-    return lines
+            whole = said.setdefault("", [])
+            whole.append(f"{asked.title}: {answer_in_words(asked, state.answers[''][asked.key])}")
+    return said
 
 
 def feedback_in_words(design: Design, feedback: Mapping[str, Any]) -> list[str]:

@@ -1057,14 +1057,15 @@
   function drawOthers() {
     if (!item.others) return [];
     const box = el("section", "others");
-    box.append(el("h3", "", "What the others answered"));
+    box.append(el("h3", "", item.candidates.length > 1 ? `What the others said of candidate ${label}` : "What the others said"));
+    if (!item.others.length) box.append(el("p", "small", "Nobody has answered yet."));
     for (const other of item.others) {
       const one = el("details");
       one.open = true;
-      one.append(el("summary", "", other.name));
+      one.append(el("summary", "", `${other.name}${other.submitted ? "" : " (not submitted yet)"}`));
       const list = el("ul");
-      for (const line of other.lines) list.append(el("li", "", line));
-      if (!other.lines.length) list.append(el("li", "", "no errors, nothing marked"));
+      const lines = [...(other.said[""] ?? []), ...(other.said[label] ?? [])];
+      for (const line of lines.length ? lines : ["nothing is wrong"]) list.append(el("li", "", line));
       one.append(list);
       box.append(one);
     }
