@@ -1,4 +1,4 @@
-"""The on-disk cache of readings: content-addressed, shared by processes, never believed blindly.
+"""The on-disk cache of readings: content-addressed, shared by processes, checked when read.
 
 One SQLite file in the user's cache folder. An entry is found by a hash of the reader's signature and the
 text, so a changed setting, model revision or version never meets an old reading. Texts are not stored, nor are

@@ -1,4 +1,4 @@
-"""Files that can hold report text: whole or not at all, for their owner only, tidied up after a kill.
+"""Write files that can hold report text: whole or not at all, for their owner only, cleaned up after a kill.
 
 Every file that radgauge writes is made here. A file is written beside its place under a name of its own, synced
 and renamed, so a reader meets the old or the new one whenever the machine stops. What a kill leaves is removed by

@@ -1,4 +1,4 @@
-"""JSON and TOML: of others, whatever is wrong with a text, as one kind of error; and our own data files.
+"""Parse JSON and TOML: texts of others with one kind of error, and the data files that ship.
 
 The standard library's parsers have two ways out that their callers rarely think of: numbers of more than 4,300
 digits (a plain ValueError) and nesting beyond the interpreter's stack (RecursionError). Here both are the parser's

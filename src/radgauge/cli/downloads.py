@@ -1,4 +1,4 @@
-"""What a run with published models would fetch: said before it is done, and done when the user agrees."""
+"""Ask before downloading: which checkpoints a run with published models needs and does not find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the library says of its arguments, said of the command line's options."""
+"""Messages of the library in terms of the command line: names of arguments become names of options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain lines of the verbs: how names and texts of others reach the terminal outside of tables."""
+"""Lines on the terminal outside of tables, with control characters in texts of others made harmless."""
 
 from __future__ import annotations
 

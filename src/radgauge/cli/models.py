@@ -1,4 +1,4 @@
-"""`radgauge models`: the published checkpoints; what is here, fetch what is not, prove that it is right."""
+"""`radgauge models`: list, fetch and verify the published checkpoints."""
 
 from __future__ import annotations
 

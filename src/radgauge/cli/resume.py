@@ -1,4 +1,4 @@
-"""What a run that is stopped leaves behind: said when it is, and only if it is true."""
+"""The message of an interrupted run: what is on disk, and whether the same command resumes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`radgauge train pairs`, `estimator`, `tables` and `sample-study`: what the metric `comet` learns from, learning
-it, how it compares, and whom to ask.
+"""`radgauge train pairs`, `estimator`, `tables`, `sample-study`: pairs of reports, an estimator trained on them,
+checkpoints compared, and cases drawn for a reader study.
 """
 
 from __future__ import annotations

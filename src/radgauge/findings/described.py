@@ -1,4 +1,4 @@
-"""A diagnosis in one report, its description in the other: which leftovers of an alignment explain each other."""
+"""Match a diagnosis that one report names with the findings by which the other describes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One finding for what a report says once: in several words, in several sentences, or as one of several readings.
+"""Merge mentions of one finding: said in several words, in several sentences, or as one of several readings.
 
 Mentions that say the same thing become one finding; so do a description and the diagnosis it suggests, the
 alternatives of a differential, and a device and its parts.

@@ -1,4 +1,4 @@
-"""Whether the other report says an unmatched finding in words that the reader did not bring together.
+"""Whether the other report states an unmatched finding in words that the matching of concepts missed.
 
 The sentence of the finding is compared with the sentences of the other report that claim something or that were
 not understood, by the cosine of their static embeddings; a sentence that only denies or calls normal supports no

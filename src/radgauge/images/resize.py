@@ -1,4 +1,4 @@
-"""Making pictures smaller or larger, by the rules of the libraries that published networks were fed with."""
+"""Resize images exactly as the libraries do with which published networks were trained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Language models behind any OpenAI-compatible server: asked sparingly, paid once, trusted never.
+"""Language models behind any OpenAI-compatible server: answers are checked and kept, cost and rate are limited.
 
 Nothing here runs unless the user names a server in the environment (docs/llm.md).
 """

@@ -1,4 +1,4 @@
-"""Leave out sentences that say what another one says: the first step of building a sentence set.
+"""De-duplicate sentences, by words and by meaning: the first step of building a sentence set.
 
 Greedy, in the order given: a sentence is kept if its cosine with every sentence kept before it is at most the
 threshold. Zhao et al., Layman's RRG (2024), section 3.1.1. The result is exactly that of comparing each sentence

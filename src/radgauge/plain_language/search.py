@@ -1,4 +1,4 @@
-"""The nearest entry of every sentence, exactly, without comparing everything with everything in full.
+"""Exact search for the nearest entry of a sentence set, without every product in full.
 
 A set of the size that ships is one matrix product. For larger sets an index library would be approximate, or
 one more dependency; this is a page of numpy. Vectors are turned so that a few leading directions hold most of

@@ -1,4 +1,4 @@
-"""What a sentence states, as vectors whose cosine is the product of how far their parts agree.
+"""Vectors of what a sentence states; the cosine of two is the product of the similarities of their parts.
 
 A statement has a finding with its kin, and roles: whether it is made, left open or denied; side, degree, change,
 place, size, and words that exclude one another (acute and old, displaced and not). Each role is a vector; the

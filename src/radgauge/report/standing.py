@@ -1,4 +1,4 @@
-"""Where each metric puts each case among all cases, and the cases on which metrics disagree most."""
+"""Percentile rank of each case by each metric, and the cases on which metrics disagree most."""
 
 from __future__ import annotations
 

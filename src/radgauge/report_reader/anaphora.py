@@ -1,4 +1,4 @@
-"""What a sentence says of something that the one before named: "It contains gas", "this may be aspiration"."""
+"""Anaphora: what a sentence says of a finding that the one before named ("It contains gas")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which findings of a sentence are present, absent or uncertain: cues, their reach, and what ends it."""
+"""Assertion: which findings of a sentence are present, absent or uncertain, by cues and their scope."""
 
 from __future__ import annotations
 

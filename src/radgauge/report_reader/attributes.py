@@ -1,4 +1,4 @@
-"""What is said about a mention: describing words, change, sizes, history."""
+"""Attributes of mentions: descriptors, change, sizes, history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mentions in the making: which items are mentions, where they are, what they are composed of."""
+"""Draft mentions: which items become mentions, with their places and the words they are composed of."""
 
 from __future__ import annotations
 

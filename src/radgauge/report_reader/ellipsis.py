@@ -1,4 +1,4 @@
-"""Findings that a clause speaks of without naming them: "the left has increased", "none in the feet".
+"""Ellipsis: findings that a clause means without naming them ("the left has increased", "none in the feet").
 
 The finding is the last one named before; its place and side are those of the clause.
 """

@@ -1,4 +1,4 @@
-"""What belongs to a finding: the words around it, the places it is at, its subject across a verb."""
+"""Phrases: the modifiers and places of a finding, and its subject across a verb."""
 
 from __future__ import annotations
 

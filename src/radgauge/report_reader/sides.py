@@ -1,4 +1,4 @@
-"""Whose side is whose: findings with two sides that are said apart, and sides that are said only once."""
+"""Laterality: which side belongs to which finding where two are told apart or one is said only once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words as they were meant: shorthand of telegraphic reports written out, misspelled words of the lexicon mended.
+"""Spelling: shorthand of telegraphic reports written out, misspelled words of the lexicon corrected.
 
 Every rule replaces one word by one word, so that positions in the text stay what they are.
 """

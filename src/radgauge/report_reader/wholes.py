@@ -1,4 +1,4 @@
-"""Places that are parts of one whole: levels of one spine, lobes of the lung that a sentence is about."""
+"""Parts of one whole: levels of a spine, lobes of the lung that a sentence is about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewards for training report generators: metrics as numbers that a trainer can climb, with guards."""
+"""Rewards for training report generators: metrics as reward functions, with guards."""
 
 from radgauge.rewards.adapters import for_openrlhf, for_trl, for_verl, for_verl_batch
 from radgauge.rewards.audit import Audit, AuditLine, audit

@@ -1,4 +1,4 @@
-"""Results as people meet them in Python: frames, a short `repr`, and tables and marked texts in notebooks."""
+"""Results in Python and in notebooks: frames, a short `repr`, tables and marked texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement among raters: the ceiling beside which metrics are read.
+"""Agreement among raters: the ceiling for the agreement of metrics with them.
 
 Every coefficient here is a function of sums over items, so bootstrap intervals that draw studies come from
 `resample.interval` like any corpus score.

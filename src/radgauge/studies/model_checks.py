@@ -1,5 +1,4 @@
-"""Prove on the user's machine what cannot be proved without the weights: the files are the published ones, and
-they give what the authors print.
+"""Verify models on the user's machine: files have their published hashes and give the published values.
 
 `models/checkpoints/data/checks.json` holds short public examples with the values that authors and peers print for
 them. With the real checkpoints present, every example is computed anew and compared.

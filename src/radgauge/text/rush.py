@@ -153,7 +153,7 @@ def _compiled() -> tuple[list[tuple[re.Pattern[str], bool]], list[tuple[re.Patte
             # Within brackets a class of letters is written bare, outside it is a class of its own.
             inner = re.sub(r"\[[^\]]*\]", _bare, rule)
             ready = inner.format(c=f"[{_LOWER}]", C=f"[{_UPPER}]", **classes)
-            found.append((re.compile(f"(?={_ENDLESS.sub(_bounded, ready)})"), real))
+            found.append((re.compile(f"(?={_UNBOUNDED.sub(_bounded, ready)})"), real))
         return found
 
     return (
@@ -162,7 +162,7 @@ def _compiled() -> tuple[list[tuple[re.Pattern[str], bool]], list[tuple[re.Patte
     )
 
 
-_ENDLESS = re.compile(r"(?<=[\]d ])[+*]")
+_UNBOUNDED = re.compile(r"(?<=[\]d ])[+*]")
 _LONGEST_RUN = 64
 """Letters or blanks that a rule looks across; a longer run would cost the square of its length."""
 

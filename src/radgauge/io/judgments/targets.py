@@ -1,4 +1,4 @@
-"""What a metric can be held against: the targets that judgments offer."""
+"""Targets to correlate metrics with: error totals, significant errors, ratings, single categories."""
 
 from __future__ import annotations
 

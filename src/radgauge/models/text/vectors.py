@@ -1,4 +1,4 @@
-"""How readers whose reading is a vector keep it on disk."""
+"""Packing of readings that are vectors, for the cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which texts have which features, and how many features each text of a corpus shares with a query.
+"""An inverted index: which texts have which features, and how many each shares with a query.
 
 An inverted index in two parts. Features that many texts have are dense columns of ones and zeros, which add up
 at the speed of memory; the others are lists of the texts that have them. Sparse matrix products would touch as

@@ -1,4 +1,4 @@
-"""The perturbation laboratory: reports with one known change, and what metrics make of them.
+"""Perturbation: reports with one known change, and how metrics respond to it.
 
 The six kinds of VLScore (section 4.2) and eleven more. Every change is proposed by rules, confirmed by the report
 reader, and recorded.

@@ -1,4 +1,4 @@
-"""Sensitivity study: do metrics fall for significant changes and stay for insignificant ones?
+"""Sensitivity study: do scores drop for significant changes and stay for insignificant ones?
 
 VLScore, tables 2 and 3 and figure 2, for any metric: mean score per kind of change, differences between
 significant and insignificant kinds with p values, and the share of pairs on the same report that are ranked
