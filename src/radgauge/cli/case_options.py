@@ -37,14 +37,10 @@ Split = Annotated[
 class ImageFolder:
     """Where the images of the reports are."""
 
-    images: Annotated[
-        Path | None, typer.Option("--images", help="Folder that the image paths of the input are relative to.")
-    ] = None
+    images: Annotated[Path | None, "Folder that the image paths of the input are relative to."] = None
     images_outside: Annotated[
         bool,
-        typer.Option(
-            "--images-outside", help="Let the input name images outside that folder (absolute paths, or ..)."
-        ),
+        "Let the input name images outside that folder (absolute paths, or ..).",
     ] = False
 
 
@@ -53,7 +49,7 @@ class ReportForm:
     """How a table of reports is read."""
 
     columns: Columns = None
-    section: Annotated[Section | None, typer.Option("--section", help="Judge one part of the reports.")] = None
+    section: Annotated[Section | None, "Judge one part of the reports."] = None
     encoding: Encoding = None
 
     @property
@@ -104,29 +100,26 @@ class CaseForm(ImageFolder, ReportForm):
     ] = None
     candidates: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--candidates", "-c", help="A file of candidates, named after its system; or SYSTEM=FILE. Repeatable."
-        ),
+        "-c",
+        "A file of candidates, named after its system; or SYSTEM=FILE. Repeatable.",
     ] = None
     candidate_columns: CandidateColumns = None
     missing: Annotated[
         Missing,
-        typer.Option(
-            "--missing",
-            help="Studies without a candidate: 'error'; 'nan' keeps them unjudged; "
-            "'subset' leaves out those that no system has reported.",
+        (
+            "Studies without a candidate: 'error'; 'nan' keeps them unjudged; "
+            "'subset' leaves out those that no system has reported."
         ),
     ] = "error"
     split: Split = None
     one_view: Annotated[
         bool,
-        typer.Option(
-            "--one-view",
-            help="Several reports or images of a study: take that of the AP or PA view, at random if there are "
-            "several (column ViewPosition, or MIMIC's metadata table beside the file).",
+        (
+            "Several reports or images of a study: take that of the AP or PA view, at random if there are "
+            "several (column ViewPosition, or MIMIC's metadata table beside the file)."
         ),
     ] = False
-    view_seed: Annotated[int, typer.Option("--view-seed", help="Decides among several views.")] = 0
+    view_seed: Annotated[int, "Decides among several views."] = 0
 
     def read(self, reports: Sequence[Path] | None) -> CaseFile:
         """The cases that the options describe."""

@@ -1,8 +1,9 @@
 """The program and its verbs: how a function becomes a command, and how groups of options are spelt out for it.
 
-A group is a frozen dataclass whose fields are options. A verb takes it as one parameter; `command` spells it out
-for typer as single options and puts it together again before the verb runs. An instance as the default of the
-parameter gives the verb defaults of its own.
+An option is a parameter with its help, `top: Annotated[int, "How many."] = 1`, which is `--top`; further names
+stand before the help, and what needs more is a `typer.Option`. A group is a frozen dataclass whose fields are
+options. A verb takes it as one parameter; `command` spells it out for typer as single options and puts it together
+again before the verb runs. An instance as the default of the parameter gives the verb defaults of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -40,6 +41,7 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
                 groups[parameter.name] = kind
                 flat += _options(kind, None if parameter.default is parameter.empty else parameter.default)
             else:
+                kind = _spelt_out(parameter.name, kind)
                 flat.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=kind))
 
         @functools.wraps(function)
@@ -70,8 +72,17 @@ def _options(group: Any, given: object | None) -> Iterator[inspect.Parameter]:
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if default is dataclasses.MISSING else default,
-            annotation=hints[field.name],
+            annotation=_spelt_out(field.name, hints[field.name]),
         )
+
+
+def _spelt_out(name: str, kind: Any) -> Any:
+    """The annotation of an option as typer takes it."""
+    metadata = getattr(kind, "__metadata__", ())
+    if not metadata or not isinstance(metadata[-1], str):
+        return kind
+    *further, about = metadata
+    return Annotated[kind.__origin__, typer.Option(f"--{name.replace('_', '-')}", *further, help=about)]
 
 
 @functools.cache

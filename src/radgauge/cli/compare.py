@@ -31,17 +31,11 @@ class Retrieved:
 
     random_baseline: Annotated[
         bool,
-        typer.Option("--random-baseline", help="Compare with reports drawn at random, in percent and by rank."),
+        "Compare with reports drawn at random, in percent and by rank.",
     ] = False
-    oracle: Annotated[
-        bool, typer.Option("--oracle", help="Add the highest-scoring corpus reports of each metric, as a system.")
-    ] = False
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="Reports to draw and choose from; else the other studies.")
-    ] = None
-    corpus_split: Annotated[
-        str | None, typer.Option("--corpus-split", help="Only this split of it, or these: train,val.")
-    ] = None
+    oracle: Annotated[bool, "Add the highest-scoring corpus reports of each metric, as a system."] = False
+    corpus: Annotated[Path | None, "Reports to draw and choose from; else the other studies."] = None
+    corpus_split: Annotated[str | None, "Only this split of it, or these: train,val."] = None
 
     def reports(self, form: o.CaseForm) -> tuple[Case, ...] | None:
         """The corpus; None = the other studies of the input."""
@@ -67,27 +61,20 @@ def compare_cli(
         typer.Argument(help="A scores file of `radgauge score`, or reports as `score` reads them."),
     ] = None,
     baseline: o.Baseline = None,
-    systems: Annotated[str | None, typer.Option("--systems", help="Only these, comma-separated.")] = None,
-    all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Every pair of systems.")] = False,
+    systems: Annotated[str | None, "Only these, comma-separated."] = None,
+    all_pairs: Annotated[bool, "Every pair of systems."] = False,
     all_columns: o.AllColumns = False,
-    test: Annotated[TestName, typer.Option("--test", help="Which paired test.")] = "permutation",
-    correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm",
+    test: Annotated[TestName, "Which paired test."] = "permutation",
+    correction: Annotated[Correction, "For many tests."] = "holm",
     permutations: o.Permutations = 10_000,
-    percent: Annotated[
-        bool, typer.Option("--percent", help="Also the improvement in percent of the baseline's value.")
-    ] = False,
+    percent: Annotated[bool, "Also the improvement in percent of the baseline's value."] = False,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(
-            "--fail-if",
-            help='Exit 1 if "errors_significant > +0.05" (a difference) or "errors_recall < 0.9" (a value) holds.',
-        ),
+        'Exit 1 if "errors_significant > +0.05" (a difference) or "errors_recall < 0.9" (a value) holds.',
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(
-            "--figure", help="Write the improvements in percent as a figure (SVG), as figure 5 of Yu et al."
-        ),
+        "Write the improvements in percent as a figure (SVG), as figure 5 of Yu et al.",
     ] = None,
     sampling: o.Intervals = o.Intervals(resamples=2000),
 ) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from radgauge.cli import options as o
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 @o.command(o.app, "demo")
 def demo_cli(
-    folder: Annotated[Path, typer.Option("--folder", help="Where the files of the demo go.")] = Path("demo"),
+    folder: Annotated[Path, "Where the files of the demo go."] = Path("demo"),
     seed: o.Seed = 0,
 ) -> None:
     """Judge four bundled systems, one of them careful and three not, and show what the metrics see."""

@@ -15,9 +15,7 @@ from radgauge.cli.lines import echo
 @o.command(layman, "write")
 def write_cli(
     report: o.OneReport = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Also say what the plain text loses, adds or changes, to stderr.")
-    ] = False,
+    check: Annotated[bool, "Also say what the plain text loses, adds or changes, to stderr."] = False,
 ) -> None:
     """Write a report in plain language, offline.
 
@@ -53,18 +51,16 @@ def score_cli(
     sampling: o.Sampling,
     say: o.ReadingOutput,
     lay: LayText,
-    threshold: Annotated[float, typer.Option("--threshold", help="Cosine from which two sentences agree.")] = 0.8,
+    threshold: Annotated[float, "Cosine from which two sentences agree."] = 0.8,
     outside: Annotated[
         Literal["auto", "write", "nearest"],
-        typer.Option("--outside", help="Sentences unlike any of the set: written, or the nearest, as published."),
+        "Sentences unlike any of the set: written, or the nearest, as published.",
     ] = "auto",
     meteor: Annotated[
         bool | None,
         typer.Option("--meteor/--no-meteor", help="METEOR too; by default if Java and the extra are there."),
     ] = None,
-    readability: Annotated[
-        bool, typer.Option("--readability", help="Also how easy the reports are to read, before and after.")
-    ] = False,
+    readability: Annotated[bool, "Also how easy the reports are to read, before and after."] = False,
 ) -> None:
     """Score reports through lay replacement: semantics, and BLEU, ROUGE and METEOR before and after.
 
@@ -125,9 +121,7 @@ def _why_no_meteor() -> str:
 def robustness_cli(
     metric: OtherMetrics = None,
     models: o.Models = "embedded",
-    unseen: Annotated[
-        bool, typer.Option("--unseen", help="The smaller test beds that nothing was adjusted to.")
-    ] = False,
+    unseen: Annotated[bool, "The smaller test beds that nothing was adjusted to."] = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Metrics on raw and lay text: same meaning in other words, other meaning in similar words (table 2).

@@ -25,24 +25,19 @@ def build_cli(
     reports: o.ReportTable,
     form: o.ReportForm,
     say: o.Output,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the sets; a stopped run goes on there.")],
+    out: Annotated[Path, "-o", "Folder for the sets; a stopped run goes on there."],
     translator: Annotated[
         Literal["embedded", "llm"],
-        typer.Option("--translator", help="embedded works offline, llm asks the server of RADGAUGE_LLM_URL."),
+        "embedded works offline, llm asks the server of RADGAUGE_LLM_URL.",
     ] = "embedded",
     checks: Annotated[
         str | None,
-        typer.Option(
-            "--checks",
-            help="Of similarity, llm, reader, comma-separated; by default similarity, and llm with an llm.",
-        ),
+        "Of similarity, llm, reader, comma-separated; by default similarity, and llm with an llm.",
     ] = None,
     threshold: Annotated[
         float, typer.Option("--threshold", min=0.0, max=1.0, help="Greatest cosine of two kept sentences.")
     ] = 0.8,
-    theta: Annotated[
-        float, typer.Option("--theta", help="The cosine of a sentence and its lay text must be above this.")
-    ] = 0.8,
+    theta: Annotated[float, "The cosine of a sentence and its lay text must be above this."] = 0.8,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of refinement, at most.")] = 3,
     encoder: EncoderName = "findings",
     report_level: Annotated[
@@ -135,9 +130,7 @@ def build_cli(
 @o.command(layman, "export-check")
 def export_check_cli(
     folder: Folder,
-    output: Annotated[Path, typer.Option("--output", "-o", help="CSV file for people to fill in.")] = Path(
-        "check.csv"
-    ),
+    output: Annotated[Path, "-o", "CSV file for people to fill in."] = Path("check.csv"),
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="Pairs to draw.")] = 500,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw.")] = 0,
 ) -> None:
@@ -158,7 +151,7 @@ def export_check_cli(
 def import_check_cli(
     folder: Folder,
     file: Annotated[Path, typer.Argument(help="The file of `export-check`, filled in.")],
-    by: Annotated[str, typer.Option("--by", help="Whose verdicts these are; the file's name by default.")] = "",
+    by: Annotated[str, "Whose verdicts these are; the file's name by default."] = "",
     level: o.Level = 0.95,
     as_json: o.AsJson = False,
 ) -> None:

@@ -40,9 +40,7 @@ OutputFile = Annotated[
 class LayText:
     """What a report's sentences are replaced with, and how the replacement is found."""
 
-    sentences: Annotated[
-        str, typer.Option("--sentences", help="A sentence set of your own: two tab-separated columns.")
-    ] = ""
+    sentences: Annotated[str, "A sentence set of your own: two tab-separated columns."] = ""
     encoder: EncoderName = "findings"
 
     def metric(self, **settings: Any) -> Layman:
@@ -76,12 +74,12 @@ def agree_cli(
     say: o.ReadingOutput,
     reports: Annotated[
         list[Path] | None,
-        typer.Option("--reports", help="The rated reports, unless the ratings hold reference and candidate."),
+        "The rated reports, unless the ratings hold reference and candidate.",
     ] = None,
     metric: OtherMetrics = None,
     models: o.Models = "embedded",
-    scale: Annotated[float, typer.Option("--scale", help="What stands for everything matched: 1 or 100.")] = 1.0,
-    bins: Annotated[int, typer.Option("--bins", help="Equal bins of the proportions for Cohen's kappa.")] = 5,
+    scale: Annotated[float, "What stands for everything matched: 1 or 100."] = 1.0,
+    bins: Annotated[int, "Equal bins of the proportions for Cohen's kappa."] = 5,
     output: OutputFile = None,
 ) -> None:
     """Do metrics agree with people, on raw and on lay text? Correlations and Cohen's kappa (table 3).
@@ -128,12 +126,8 @@ def readability_cli(
     source: o.CaseSource,
     sampling: o.Sampling,
     say: o.Output,
-    write: Annotated[
-        bool, typer.Option("--write", help="Compare the references with what the embedded writer makes of them.")
-    ] = False,
-    per_report: Annotated[
-        Path | None, typer.Option("--per-report", help="Also every report's values, into this CSV file.")
-    ] = None,
+    write: Annotated[bool, "Compare the references with what the embedded writer makes of them."] = False,
+    per_report: Annotated[Path | None, "Also every report's values, into this CSV file."] = None,
     output: OutputFile = None,
 ) -> None:
     """Readability of lay versions (candidates) beside the professional originals (references), ten indices.
@@ -191,19 +185,14 @@ def training_cli(
     say: o.ReadingOutput,
     size: Annotated[
         list[str] | None,
-        typer.Option(
-            "--size",
-            help="SYSTEM=NUMBER, or SYSTEM=SERIES:NUMBER for several curves; else the columns training_size "
-            "and series of the reports. Repeatable.",
+        (
+            "SYSTEM=NUMBER, or SYSTEM=SERIES:NUMBER for several curves; else the columns training_size "
+            "and series of the reports. Repeatable."
         ),
     ] = None,
     encoder: EncoderName = "findings",
-    threshold: Annotated[
-        float, typer.Option("--threshold", help="Cosine from which a sentence reflects the reference.")
-    ] = 0.8,
-    every_pair: Annotated[
-        bool, typer.Option("--every-pair", help="Count every pair of sentences, not the closest of each.")
-    ] = False,
+    threshold: Annotated[float, "Cosine from which a sentence reflects the reference."] = 0.8,
+    every_pair: Annotated[bool, "Count every pair of sentences, not the closest of each."] = False,
     output: OutputFile = None,
 ) -> None:
     """What generators learned: score ranges, growth with training data, collapse to one report (figure 2).

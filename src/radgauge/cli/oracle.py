@@ -27,30 +27,28 @@ SHOWN = 20  # matches that a person looks at; the rest is for files
 def oracle_cli(
     form: o.ReportForm,
     say: o.ReadingOutput,
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="Reports to search: a table, or a corpus as released.")
-    ] = None,
+    corpus: Annotated[Path | None, "Reports to search: a table, or a corpus as released."] = None,
     queries: Annotated[
         Path | None,
-        typer.Option("--queries", help="Reports to find matches for; not needed with --queries-split."),
+        "Reports to find matches for; not needed with --queries-split.",
     ] = None,
     metric: Annotated[
         str,
-        typer.Option("--metric", "-m", help="bleu2_cxr, radgraph, chexbert_similarity, bertscore, or any other."),
+        "-m",
+        "bleu2_cxr, radgraph, chexbert_similarity, bertscore, or any other.",
     ] = "bleu2_cxr",
     top: Annotated[int, typer.Option("--top", min=1, help="How many reports per query.")] = 1,
     fallback: Annotated[
         str,
-        typer.Option("--fallback", help="Text to give where nothing matches; else the most frequent report."),
+        "Text to give where nothing matches; else the most frequent report.",
     ] = "",
-    corpus_split: Annotated[
-        str | None, typer.Option("--corpus-split", help="Search only this split, or these: train,val.")
-    ] = None,
-    queries_split: Annotated[str | None, typer.Option("--queries-split", help="Ask only this split.")] = None,
+    corpus_split: Annotated[str | None, "Search only this split, or these: train,val."] = None,
+    queries_split: Annotated[str | None, "Ask only this split."] = None,
     models: o.Models = "embedded",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write all matches to this .jsonl or .csv; it serves as candidates."),
+        "-o",
+        "Write all matches to this .jsonl or .csv; it serves as candidates.",
     ] = None,
     text: Annotated[bool, typer.Option("--text/--no-text", help="With or without the reports.")] = True,
 ) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
 
@@ -24,28 +22,23 @@ COLOURS = {"present": "bold red", "absent": "green", "uncertain": "bold yellow"}
 def read_cli(
     form: o.ReportForm,
     report: o.OneReport = None,
-    text: Annotated[str | None, typer.Option("--text", "-t", help="The report itself.")] = None,
+    text: Annotated[str | None, "-t", "The report itself."] = None,
     view: Annotated[
         View,
-        typer.Option("--view", help="What is shown: RaTE entities, a RadGraph graph, CheXpert's 14 labels."),
+        "What is shown: RaTE entities, a RadGraph graph, CheXpert's 14 labels.",
     ] = "mentions",
     compare: Annotated[
         Path | None,
-        typer.Option("--compare", help="A reference report: show what the report misses, adds and changes."),
+        "A reference report: show what the report misses, adds and changes.",
     ] = None,
     lexicon: o.Lexicon = None,
     graphs: Annotated[
         Path | None,
-        typer.Option(
-            "--graphs", help="Read a table of reports instead; write their RadGraph graphs to this .json."
-        ),
+        "Read a table of reports instead; write their RadGraph graphs to this .json.",
     ] = None,
     models: Annotated[
         str,
-        typer.Option(
-            "--models",
-            help="For --graphs: 'embedded', 'published', a folder; with a network: 'published:radgraph-xl'.",
-        ),
+        "For --graphs: 'embedded', 'published', a folder; with a network: 'published:radgraph-xl'.",
     ] = "embedded",
     as_json: o.AsJson = False,
 ) -> None:

@@ -17,11 +17,10 @@ def audit_cli(
     say: o.ReadingOutput,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="A metric to audit as a reward; or bleu,errors. Repeatable."),
+        "-m",
+        "A metric to audit as a reward; or bleu,errors. Repeatable.",
     ] = None,
-    system: Annotated[
-        str | None, typer.Option("--system", help="Whose reports are the real ones; needed if there are several.")
-    ] = None,
+    system: Annotated[str | None, "Whose reports are the real ones; needed if there are several."] = None,
     floor: Annotated[
         float, typer.Option("--floor", max=0.0, help="What a text gets that cannot be judged.")
     ] = -1.0,

@@ -22,13 +22,12 @@ def score_cli(
     say: o.ReadingOutput,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="Write a value per case and metric to this .jsonl, .parquet, .csv or .xlsx."
-        ),
+        "-o",
+        "Write a value per case and metric to this .jsonl, .parquet, .csv or .xlsx.",
     ] = None,
     explain: Annotated[
         Path | None,
-        typer.Option("--explain", help="Write why each case got its scores to this .jsonl."),
+        "Write why each case got its scores to this .jsonl.",
     ] = None,
     longest: Annotated[
         int,
@@ -36,8 +35,8 @@ def score_cli(
             "--longest", min=1, help="Characters of the longest text that is judged; longer: not judged."
         ),
     ] = o.LONGEST,
-    signatures: Annotated[bool, typer.Option("--signatures", help="Show the settings behind each value.")] = False,
-    all_columns: Annotated[bool, typer.Option("--all-columns", help="Show every output of a metric.")] = False,
+    signatures: Annotated[bool, "Show the settings behind each value."] = False,
+    all_columns: Annotated[bool, "Show every output of a metric."] = False,
 ) -> None:
     """Judge reports with metrics: values, intervals, and how many cases could not be judged.
 

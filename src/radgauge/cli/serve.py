@@ -16,33 +16,22 @@ _LIMITS = "Limits of one request"
 def serve_cli(
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="A metric to serve; or bleu,errors. Repeatable. Default: errors."),
+        "-m",
+        "A metric to serve; or bleu,errors. Repeatable. Default: errors.",
     ] = None,
     models: o.Models = "embedded",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to what --models published will fetch.")] = False,
-    host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; others than this machine need --url.")
-    ] = "127.0.0.1",
+    yes: Annotated[bool, "-y", "Agree to what --models published will fetch."] = False,
+    host: Annotated[str, "Address to listen on; others than this machine need --url."] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any that is free.")] = 8000,
-    url: Annotated[
-        str | None, typer.Option("--url", help="The address under which other machines come: https://name.")
-    ] = None,
-    proxy: Annotated[
-        str | None, typer.Option("--proxy", help="The proxy's address; its X-Forwarded-For is believed.")
-    ] = None,
+    url: Annotated[str | None, "The address under which other machines come: https://name."] = None,
+    proxy: Annotated[str | None, "The proxy's address; its X-Forwarded-For is believed."] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            "--token-file", help="Tokens that are let in, one per line; else $RADGAUGE_TOKEN, or a fresh one."
-        ),
+        "Tokens that are let in, one per line; else $RADGAUGE_TOKEN, or a fresh one.",
     ] = None,
-    no_token: Annotated[
-        bool, typer.Option("--no-token", help="Let everybody on this machine in; not with other hosts.")
-    ] = False,
+    no_token: Annotated[bool, "Let everybody on this machine in; not with other hosts."] = False,
     workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that judge.")] = 1,
-    reward: Annotated[
-        str, typer.Option("--reward", help="The metric behind /get_reward; '' = no such address.")
-    ] = "errors",
+    reward: Annotated[str, "The metric behind /get_reward; '' = no such address."] = "errors",
     floor: Annotated[float, typer.Option("--floor", max=0.0, help="The reward of what cannot be judged.")] = -1.0,
     seconds: Annotated[
         float, typer.Option("--timeout", min=0.1, help="Seconds that judging may take.", rich_help_panel=_LIMITS)
@@ -63,7 +52,7 @@ def serve_cli(
             rich_help_panel=_LIMITS,
         ),
     ] = 50_000,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor write the reading cache.")] = False,
+    no_cache: Annotated[bool, "Neither use nor write the reading cache."] = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Judge reports over HTTP: values, intervals and explanations as JSON. Needs `pip install 'radgauge[web]'`.

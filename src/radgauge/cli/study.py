@@ -21,31 +21,26 @@ StudyFile = Annotated[Path, typer.Argument(help="The file of the study.")]
 def new_cli(
     source: o.CaseSource,
     say: o.Output,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file of the study; it must be new.")] = Path(
-        "study.sqlite"
-    ),
+    output: Annotated[Path, "-o", "The file of the study; it must be new."] = Path("study.sqlite"),
     design: Annotated[
         str,
-        typer.Option("--design", "-d", help="A shipped design (`radgauge study designs`), or your own TOML file."),
+        "-d",
+        "A shipped design (`radgauge study designs`), or your own TOML file.",
     ] = "rexval",
     raters: Annotated[int, typer.Option("--raters", min=1, help="How many raters.")] = 2,
-    rater: Annotated[
-        list[str] | None, typer.Option("--rater", help="Name of a rater, instead of --raters. Repeatable.")
-    ] = None,
+    rater: Annotated[list[str] | None, "Name of a rater, instead of --raters. Repeatable."] = None,
     adjudicator: Annotated[
         list[str] | None,
-        typer.Option("--adjudicator", help="Name of one who sees the others' answers and decides. Repeatable."),
+        "Name of one who sees the others' answers and decides. Repeatable.",
     ] = None,
     number: Annotated[
         int | None, typer.Option("--number", "-n", min=1, help="Studies to draw; all without it.")
     ] = None,
-    by: Annotated[
-        str | None, typer.Option("--by", help="Draw by this column: each of its values gets its share.")
-    ] = None,
-    equal: Annotated[bool, typer.Option("--equal", help="With --by: as many of each value.")] = False,
+    by: Annotated[str | None, "Draw by this column: each of its values gets its share."] = None,
+    equal: Annotated[bool, "With --by: as many of each value."] = False,
     disagreement: Annotated[
         Path | None,
-        typer.Option("--disagreement", help="A scores file: draw more of what its metrics disagree on."),
+        "A scores file: draw more of what its metrics disagree on.",
     ] = None,
     enrich: Annotated[
         float, typer.Option("--enrich", min=0, max=1, help="Part of the sample drawn by --disagreement.")
@@ -59,10 +54,10 @@ def new_cli(
     ] = 1,
     assistance: Annotated[
         Literal["none", "half", "all"],
-        typer.Option("--assistance", help="Offer what radgauge's reader would mark, on no, half or all cases."),
+        "Offer what radgauge's reader would mark, on no, half or all cases.",
     ] = "none",
-    title: Annotated[str | None, typer.Option("--title", help="Heading of the study.")] = None,
-    days: Annotated[float, typer.Option("--days", help="How long the raters' links are valid.")] = 90,
+    title: Annotated[str | None, "Heading of the study."] = None,
+    days: Annotated[float, "How long the raters' links are valid."] = 90,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of sample, order of cases and of candidates.")] = 0,
 ) -> None:
     """Make a study from reports: draw studies, blind the candidates, assign them to raters.
@@ -180,15 +175,15 @@ def export_cli(
     say: o.Output,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help=".csv or .jsonl, .json for radpref, a folder for rexval."),
+        "-o",
+        ".csv or .jsonl, .json for radpref, a folder for rexval.",
     ] = Path("judgments.csv"),
     form: Annotated[
         Literal["table", "answers", "rexval", "radpref", "events"],
-        typer.Option("--form", "-f", help="table, rexval and radpref are read by `radgauge align`."),
+        "-f",
+        "table, rexval and radpref are read by `radgauge align`.",
     ] = "table",
-    adjudicated: Annotated[
-        bool, typer.Option("--adjudicated", help="The adjudicator's judgment where there is one, else the mean.")
-    ] = False,
+    adjudicated: Annotated[bool, "The adjudicator's judgment where there is one, else the mean."] = False,
 ) -> None:
     """Write what raters have submitted, and how it came about beside it.
 
@@ -215,12 +210,12 @@ def token_cli(
     person: Annotated[
         str | None, typer.Argument(help="Id or name of a person; without it all tokens are listed.")
     ] = None,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Make the person's tokens invalid.")] = False,
+    revoke: Annotated[bool, "Make the person's tokens invalid."] = False,
     add: Annotated[
         Literal["rater", "adjudicator", "organiser"] | None,
-        typer.Option("--add", help="The person is new: an adjudicator gets every case that several raters see."),
+        "The person is new: an adjudicator gets every case that several raters see.",
     ] = None,
-    days: Annotated[float, typer.Option("--days", help="How long the new token is valid.")] = 90,
+    days: Annotated[float, "How long the new token is valid."] = 90,
     as_json: o.AsJson = False,
 ) -> None:
     """Make a new token for a person, revoke the old ones, or list who has one.
@@ -285,11 +280,10 @@ def sheet_cli(
     folder: Annotated[Path, typer.Option("--output", "-o", help="Folder of the sheets.")] = Path("sheets"),
     kind: Annotated[
         Literal["html", "xlsx"],
-        typer.Option("--kind", "-k", help="A form for any browser, offline; or an Excel workbook (extra excel)."),
+        "-k",
+        "A form for any browser, offline; or an Excel workbook (extra excel).",
     ] = "html",
-    rater: Annotated[
-        list[str] | None, typer.Option("--rater", help="Only for this rater, by name or id. Repeatable.")
-    ] = None,
+    rater: Annotated[list[str] | None, "Only for this rater, by name or id. Repeatable."] = None,
 ) -> None:
     """Write a sheet for each rater, to be filled without a server.
 

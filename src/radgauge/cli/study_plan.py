@@ -18,25 +18,19 @@ if TYPE_CHECKING:
 def plan_cli(
     earlier: Annotated[Path, typer.Argument(help="An earlier study, or judgments in any form of `align`.")],
     say: o.Output,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="total, significant, rating or a category.")
-    ] = None,
+    target: Annotated[str | None, "-t", "total, significant, rating or a category."] = None,
     statistic: Annotated[
         Literal["mean", "difference", "icc", "alpha", "correlation"],
-        typer.Option("--statistic", help="What the interval is of."),
+        "What the interval is of.",
     ] = "mean",
     width: Annotated[
         float | None, typer.Option("--width", "-w", min=0, help="The width of the interval that is wanted.")
     ] = None,
-    studies: Annotated[str, typer.Option("--studies", help="Numbers of studies to try.")] = "25,50,100,200,400",
-    raters: Annotated[str, typer.Option("--raters", help="Numbers of raters to try.")] = "1,2,3,5",
-    systems: Annotated[str | None, typer.Option("--systems", help="The two systems of a difference: A,B.")] = None,
-    scores: Annotated[
-        Path | None, typer.Option("--scores", help="Scores file of the judged reports, for a correlation.")
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", help="Output of the metric in --scores; the first without it.")
-    ] = None,
+    studies: Annotated[str, "Numbers of studies to try."] = "25,50,100,200,400",
+    raters: Annotated[str, "Numbers of raters to try."] = "1,2,3,5",
+    systems: Annotated[str | None, "The two systems of a difference: A,B."] = None,
+    scores: Annotated[Path | None, "Scores file of the judged reports, for a correlation."] = None,
+    column: Annotated[str | None, "Output of the metric in --scores; the first without it."] = None,
     level: o.Level = 0.95,
     simulations: Annotated[int, typer.Option("--simulations", min=50, help="Simulated studies per size.")] = 500,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the simulation.")] = 0,

@@ -21,28 +21,16 @@ def serve_cli(
     file: Annotated[
         Path | None, typer.Argument(help="The file of the study; with --demo it is made if it is not there.")
     ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Try it: a study of the bundled reports, opened in your browser.")
-    ] = False,
-    design: Annotated[
-        str, typer.Option("--design", "-d", help="With --demo: a shipped design, or your own TOML file.")
-    ] = "rexval",
-    links: Annotated[
-        bool, typer.Option("--links", help="Make new links for everybody and print them; old ones end.")
-    ] = False,
+    demo: Annotated[bool, "Try it: a study of the bundled reports, opened in your browser."] = False,
+    design: Annotated[str, "-d", "With --demo: a shipped design, or your own TOML file."] = "rexval",
+    links: Annotated[bool, "Make new links for everybody and print them; old ones end."] = False,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="With --demo: open the first rater's page.")
     ] = True,
-    host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; others than this machine need --url.")
-    ] = "127.0.0.1",
+    host: Annotated[str, "Address to listen on; others than this machine need --url."] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any that is free.")] = 8765,
-    url: Annotated[
-        str | None, typer.Option("--url", help="The address under which raters come: https://name.")
-    ] = None,
-    proxy: Annotated[
-        str | None, typer.Option("--proxy", help="The proxy's address; its X-Forwarded-For is believed.")
-    ] = None,
+    url: Annotated[str | None, "The address under which raters come: https://name."] = None,
+    proxy: Annotated[str | None, "The proxy's address; its X-Forwarded-For is believed."] = None,
 ) -> None:
     """Let raters judge in the browser, and watch how it goes; for this machine alone unless you say otherwise.
 

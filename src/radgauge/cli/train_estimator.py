@@ -23,41 +23,38 @@ def pairs_cli(
     corpus: Annotated[
         Path, typer.Argument(help="Open-i XML folder, indiana_reports.csv, or a table with id, report and terms.")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pairs.")],
+    output: Annotated[Path, "-o", "Folder for the pairs."],
     kind: Annotated[
         Literal["top", "best"],
-        typer.Option("--kind", help="'top': the best pairs; 'best': each report's best."),
+        "'top': the best pairs; 'best': each report's best.",
     ] = "top",
-    share: Annotated[float, typer.Option("--share", help="Share of all pairs that 'top' keeps.")] = 0.1,
+    share: Annotated[float, "Share of all pairs that 'top' keeps."] = 0.1,
     split: Annotated[
         Literal["report", "pairs"],
-        typer.Option(
-            "--split",
-            help="'report': no report stands in two splits; 'pairs': pairs at random as in the paper, which "
-            "lets reports of the test pairs be seen in training.",
+        (
+            "'report': no report stands in two splits; 'pairs': pairs at random as in the paper, which "
+            "lets reports of the test pairs be seen in training."
         ),
     ] = "report",
     clusters: Annotated[
         int | None, typer.Option("--clusters", min=1, help="Number of clusters; chosen if left out (paper: 6).")
     ] = None,
-    section: Annotated[Section, typer.Option("--section", help="The part that is paired.")] = "findings",
-    columns: Annotated[
-        str | None, typer.Option("--columns", help="Name a table's columns yourself: id=A,report=B,terms=C.")
-    ] = None,
+    section: Annotated[Section, "The part that is paired."] = "findings",
+    columns: Annotated[str | None, "Name a table's columns yourself: id=A,report=B,terms=C."] = None,
     encoding: o.Encoding = None,
-    duplicates: Annotated[bool, typer.Option("--duplicates", help="Keep reports with equal texts.")] = False,
+    duplicates: Annotated[bool, "Keep reports with equal texts."] = False,
     background: Annotated[
         float,
         typer.Option("--background", min=0, help="Random pairs added to training, per kept pair, and copies."),
     ] = 0.0,
     unordered: Annotated[
         bool,
-        typer.Option("--unordered", help="Count two reports once, as the paper does; else both ways round."),
+        "Count two reports once, as the paper does; else both ways round.",
     ] = False,
     models: o.Models = "embedded",
     comet: Annotated[
         Literal["radcliq", "radgraph_f1", "bleu2"] | None,
-        typer.Option("--comet", help="Also write src,mt,score files for COMET's trainer with this target."),
+        "Also write src,mt,score files for COMET's trainer with this target.",
     ] = None,
     seed: o.Seed = 0,
 ) -> None:
@@ -157,30 +154,23 @@ def estimator_cli(
     pairs: Annotated[
         Path, typer.Argument(help="Folder of `train pairs`, or a training table with src, mt, score.")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the checkpoint.")],
-    encoder: Annotated[
-        str, typer.Option("--encoder", help="'embedded', or folder or hub id of a transformers encoder.")
-    ] = "embedded",
-    validation: Annotated[
-        Path | None, typer.Option("--validation", help="Validation table; val.csv of the folder if left out.")
-    ] = None,
+    output: Annotated[Path, "-o", "Folder for the checkpoint."],
+    encoder: Annotated[str, "'embedded', or folder or hub id of a transformers encoder."] = "embedded",
+    validation: Annotated[Path | None, "Validation table; val.csv of the folder if left out."] = None,
     target: Annotated[
         str,
-        typer.Option(
-            "--target",
-            help="radcliq, radgraph_f1, bleu2, errors_quality, or a column of your own, such as ratings.",
-        ),
+        "radcliq, radgraph_f1, bleu2, errors_quality, or a column of your own, such as ratings.",
     ] = "radcliq",
     direction: Annotated[
         Literal["auto", "higher", "lower"],
-        typer.Option("--direction", help="Which way the target is better, if it is a column of your own."),
+        "Which way the target is better, if it is a column of your own.",
     ] = "auto",
     epochs: Annotated[int | None, typer.Option("--epochs", min=1)] = None,
     patience: Annotated[int | None, typer.Option("--patience", min=1, help="Epochs without a better tau.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", min=1)] = None,
     learning_rate: Annotated[float | None, typer.Option("--learning-rate")] = None,
     encoder_learning_rate: Annotated[float | None, typer.Option("--encoder-learning-rate")] = None,
-    hidden_sizes: Annotated[str | None, typer.Option("--hidden-sizes", help="Of the head: 2048,1024.")] = None,
+    hidden_sizes: Annotated[str | None, "Of the head: 2048,1024."] = None,
     device: o.Device = "auto",
     seed: o.Seed = 0,
 ) -> None:
@@ -257,17 +247,11 @@ def _sizes(text: str | None) -> tuple[int, ...] | None:
 def tables_cli(
     judged: o.Judged,
     say: o.ReadingOutput,
-    pairs: Annotated[
-        Path | None, typer.Option("--pairs", help="Folder of `train pairs`; its test pairs are used.")
-    ] = None,
-    systems: Annotated[
-        list[Path] | None, typer.Option("--systems", help="Reports of real systems (as for `score`). Repeatable.")
-    ] = None,
+    pairs: Annotated[Path | None, "Folder of `train pairs`; its test pairs are used."] = None,
+    systems: Annotated[list[Path] | None, "Reports of real systems (as for `score`). Repeatable."] = None,
     candidate_columns: o.CandidateColumns = None,
     columns: o.Columns = None,
-    checkpoint: Annotated[
-        list[str] | None, typer.Option("--checkpoint", help="'embedded' or a checkpoint folder. Repeatable.")
-    ] = None,
+    checkpoint: Annotated[list[str] | None, "'embedded' or a checkpoint folder. Repeatable."] = None,
     limit: Annotated[
         int, typer.Option("--limit", min=2, help="Test pairs used at most, drawn at random.")
     ] = 20_000,
@@ -312,9 +296,9 @@ def tables_cli(
 @o.command(train, "sample-study")
 def sample_study_cli(
     reports: Annotated[Path, typer.Argument(help="Reports of one or more systems, as for `score`.")],
-    terms: Annotated[Path, typer.Option("--terms", help="The corpus with terms and impressions, joined on id.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="CSV of the sampled cases.")],
-    system: Annotated[str | None, typer.Option("--system", help="Which system, if the file has several.")] = None,
+    terms: Annotated[Path, "The corpus with terms and impressions, joined on id."],
+    output: Annotated[Path, "-o", "CSV of the sampled cases."],
+    system: Annotated[str | None, "Which system, if the file has several."] = None,
     candidate_columns: o.CandidateColumns = None,
     columns: o.Columns = None,
     per_stratum: Annotated[int, typer.Option("--per-stratum", min=1)] = 150,

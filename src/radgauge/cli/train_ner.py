@@ -94,29 +94,17 @@ def train_ner_cli(
     train: Annotated[
         Path | None, typer.Argument(help="RaTE-NER file to learn from; with --annotate a table of reports.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder of the checkpoint, or annotated file.")
-    ] = None,
-    model: Annotated[
-        str, typer.Option("--model", help="Starting checkpoint: folder or hub id; with --evaluate the tagger.")
-    ] = "",
-    scheme: Annotated[Literal["iob", "span"], typer.Option("--scheme", help="How entities are marked.")] = "iob",
-    dev: Annotated[Path | None, typer.Option("--dev", help="Sentences to choose the epoch by.")] = None,
-    test: Annotated[Path | None, typer.Option("--test", help="Sentences to report on at the end.")] = None,
-    evaluate: Annotated[
-        Path | None, typer.Option("--evaluate", help="Score the tagger --model on these sentences; no training.")
-    ] = None,
-    describe: Annotated[
-        Path | None, typer.Option("--describe", help="Count the sentences and entities of this file; no training.")
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option("--by", help="With --describe: also by this field: modality, anatomy.")
-    ] = None,
-    epochs: Annotated[int, typer.Option("--epochs", help="Passes over the sentences.")] = 10,
-    batch_size: Annotated[int, typer.Option("--batch-size", help="Sentences per step.")] = 96,
-    learning_rate: Annotated[
-        float | None, typer.Option("--learning-rate", help="Default: 1e-5 (iob), 6e-6 (span).")
-    ] = None,
+    output: Annotated[Path | None, "-o", "Folder of the checkpoint, or annotated file."] = None,
+    model: Annotated[str, "Starting checkpoint: folder or hub id; with --evaluate the tagger."] = "",
+    scheme: Annotated[Literal["iob", "span"], "How entities are marked."] = "iob",
+    dev: Annotated[Path | None, "Sentences to choose the epoch by."] = None,
+    test: Annotated[Path | None, "Sentences to report on at the end."] = None,
+    evaluate: Annotated[Path | None, "Score the tagger --model on these sentences; no training."] = None,
+    describe: Annotated[Path | None, "Count the sentences and entities of this file; no training."] = None,
+    by: Annotated[str | None, "With --describe: also by this field: modality, anatomy."] = None,
+    epochs: Annotated[int, "Passes over the sentences."] = 10,
+    batch_size: Annotated[int, "Sentences per step."] = 96,
+    learning_rate: Annotated[float | None, "Default: 1e-5 (iob), 6e-6 (span)."] = None,
     device: o.Device = "auto",
     seed: o.Seed = 0,
 ) -> None:
