@@ -177,12 +177,13 @@ def test_the_preset_follows_the_models() -> None:
 
 def test_published_models_are_pinned_or_fetched_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from radgauge.metrics import ratescore
+    from radgauge.models.checkpoints import catalogue
 
-    monkeypatch.setattr(ratescore, "find", lambda wanted: None)
-    assert ratescore.located(ratescore.NER).startswith("Angelakeke/RaTE-NER-Deberta@")
-    monkeypatch.setattr(ratescore, "find", lambda wanted: tmp_path / wanted.name)
-    assert ratescore.located(ratescore.ENCODER) == str(tmp_path / "biolord")
-    assert ratescore.located("my/model") == "my/model"
+    monkeypatch.setattr(catalogue, "find", lambda wanted: None)
+    assert catalogue.located(ratescore.NER).startswith("Angelakeke/RaTE-NER-Deberta@")
+    monkeypatch.setattr(catalogue, "find", lambda wanted: tmp_path / wanted.name)
+    assert catalogue.located(ratescore.ENCODER) == str(tmp_path / "biolord")
+    assert catalogue.located("my/model") == "my/model"
 
 
 def test_a_copy_scores_one_even_with_clashing_duplicates() -> None:
