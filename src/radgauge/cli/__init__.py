@@ -19,8 +19,10 @@ from radgauge.cli.options import app
 
 VERBS = (
     *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "layman"),
-    *("study", "study_plan", "study_serve", "read", "models", "rewards", "serve", "ls", "cache", "demo"),
+    *("study", "read", "models", "rewards", "serve", "ls", "cache", "demo"),
 )
+SUBJECTS = ("study_plan", "study_serve")
+"""Modules that add subjects to a verb."""
 
 INTERRUPTED = 130
 PLAIN_SIGNS = {"↑": "^", "↓": "v", "–": "-", "─": "-", "━": "=", "╌": ".", "∞": "inf", "’": "'", "…": "..."}
@@ -43,8 +45,8 @@ def radgauge_cli(
     """Measure machine-written radiology reports, offline by default."""
 
 
-for _verb in VERBS:
-    importlib.import_module(f"radgauge.cli.{_verb}")
+for _module in (*VERBS, *SUBJECTS):
+    importlib.import_module(f"radgauge.cli.{_module}")
 
 
 def main() -> None:
