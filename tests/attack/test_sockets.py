@@ -93,6 +93,7 @@ RUNS = {
     "study sheet": "R/study.sqlite -o R/sheets --kind xlsx",
     "study collect": "R/study.sqlite R/sheets/rater-1.xlsx",
     "study plan": "R/ratings.csv -t rating --simulations 50 --studies 10 --raters 2",
+    "study status": "R/study.sqlite",
     "study backup": "R/study.sqlite R/backup.sqlite",
     "align": "--judgments R/ratings.csv -m bleu --resamples 20",
     "triples": "R/triples.jsonl -m bleu",

@@ -154,3 +154,15 @@ def test_four_oracles_make_a_rexval_study(reports: Path, tmp_path: Path) -> None
     _run("study", "export", path, "-o", tmp_path / "rexval", "--form", "rexval")
     head = (tmp_path / "rexval" / "50_samples_gt_and_candidates.csv").read_text().splitlines()[0]
     assert head.replace('"', "") == "study_id,gt_report,radgraph,bertscore,s_emb,bleu"
+
+
+def test_status_shows_progress_and_agreement(study: Path) -> None:
+    told = _run("study", "status", study)
+    assert "agreement so far" in told
+    assert "Ann and Bob" in told
+    found = json.loads(_run("study", "status", study, "--json"))
+    assert [each["submitted"] for each in found["progress"]] == [4, 4]
+    total = found["agreement"][0]
+    assert (total["question"], total["cases"]) == ("errors: total", 8)
+    assert total["pairs"][0]["equal"] == 0.25  # only s2, where both count one
+    assert found["disagreements"][0]["spread"] == 1.0

@@ -13,7 +13,7 @@ import pytest
 from study_support import Rater, study_ids
 
 from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
+from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.io.judgments import read_judgments
 from radgauge.scores import Results, Scores
 from radgauge.studies.agreement import align
@@ -316,6 +316,9 @@ def test_a_check_finds_what_was_changed_behind_the_studys_back(make: Make, tmp_p
     assert any("missing" in problem for problem in tampered("DELETE FROM events WHERE seq = 12"))
     assert tampered("UPDATE states SET state = replace(state, '\"submitted\":true', '\"submitted\":false')")
     assert tampered("DELETE FROM states WHERE person = 'rater-1'")
+    swapped = 'UPDATE assignments SET systems = \'["beta","alpha"]\' WHERE systems = \'["alpha","beta"]\''
+    assert any("which candidate is whose" in problem for problem in tampered(swapped))
+    assert any("texts" in problem for problem in tampered("UPDATE candidates SET text = 'Other.' WHERE rowid = 9"))
     assert tampered('UPDATE assignments SET systems = \'["alpha","alpha"]\' WHERE rowid = 5')
 
 
@@ -329,3 +332,31 @@ def test_a_design_without_use_for_align_says_so(make: Make, tmp_path: Path) -> N
     made = make(raters=1, design=own)
     with pytest.raises(InputError, match="says of no field"):
         study_judgments(made.path)
+
+
+def test_a_damaged_file_is_refused_or_read_whatever_is_wrong_with_it(make: Make, tmp_path: Path) -> None:
+    made = make(raters=2)
+    with Store(made.path) as store:
+        _count(store)
+        whole = store.backup(tmp_path / "whole.sqlite").read_bytes()
+    rng = np.random.default_rng(0)
+    before = study_judgments(made.path)
+    refused = 0
+    for _ in range(60):
+        content = bytearray(whole)
+        for at in rng.integers(100, len(content), size=rng.integers(1, 30)):
+            content[at] = rng.integers(256)
+        if rng.random() < 0.3:
+            content = content[: rng.integers(100, len(content))]
+        copy = tmp_path / "damaged.sqlite"
+        copy.write_bytes(content)
+        try:
+            found = study_judgments(copy)
+        except RadgaugeError:
+            refused += 1
+            continue
+        for rater, scores in found.errors.items():  # what is read is what was said
+            np.testing.assert_array_equal(scores.values, before.errors[rater].values)
+        for name in ("damaged.sqlite-wal", "damaged.sqlite-shm"):
+            (tmp_path / name).unlink(missing_ok=True)
+    assert refused > 20

@@ -9,7 +9,7 @@ import pytest
 from study_support import Rater, study_ids
 
 from radgauge.study import NewStudy, Store
-from radgauge.study.overview import agreement_so_far, disagreements, progress
+from radgauge.study.overview import agreement_so_far, assistance_effects, disagreements, progress
 
 Make = Callable[..., NewStudy]
 
@@ -88,3 +88,25 @@ def test_names_agree_by_name_not_by_label(make: Make) -> None:
         assert (found.nominal, found.cases, found.alpha.value, found.kappa) == (True, 4, 1.0, 1.0)
         assert found.icc is None
         assert disagreements(store) == ()
+
+
+def test_assistance_on_half_of_the_cases_is_measured(make: Make) -> None:
+    with Store(make(raters=2, design="radpref", assistance="half").path) as store:
+        for number in (1, 2):
+            rater = Rater(store, f"rater-{number}")
+            rater.train()
+            helped = [case for case in rater.keys() if store.case(rater.id, case).assisted]  # noqa: SIM118
+            assert len(helped) == 2
+            for case in rater.keys():  # noqa: SIM118
+                for label in ("A", "B"):
+                    value = number + 2 * (case in helped)
+                    rater.act(case, "set", candidate=label, field="rating", value=value)
+                rater.act(case, "time", seconds=30 if case in helped else 50)
+                rater.act(case, "submit")
+        found = {each.question: each for each in assistance_effects(store, resamples=50)}
+        assert (found["rating"].assisted, found["rating"].alone) == (3.5, 1.5)
+        assert (found["rating"].difference.value, found["rating"].difference.low) == (2.0, 2.0)
+        assert (found["seconds"].difference.value, found["seconds"].judged) == (-20.0, (4, 4))
+    with Store(make(raters=2, design="radpref").path) as store:
+        _rate(store)
+        assert assistance_effects(store) == ()

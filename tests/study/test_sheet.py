@@ -117,6 +117,24 @@ def test_a_case_that_changed_meanwhile_stays_as_it_is(make: Make, tmp_path: Path
         assert store.state("rater-1", case).answers == {"A": {"rating": 1}}
 
 
+def test_a_later_save_of_a_sheet_is_taken_and_an_earlier_one_is_not(make: Make, tmp_path: Path) -> None:
+    made = make(raters=1, design="radpref")
+
+    def handed_in(rating: int, saved: str) -> tuple[str, ...]:
+        with Store(made.path) as store:
+            case = study_ids(store)["s1"]
+            said = {"version": 0, "answers": {"A": {"rating": rating}}}
+            content = {**_filled(store, "rater-1", {case: said}), "saved": saved}
+        (found,) = collect(made.path, [_saved(tmp_path, content)])
+        return found.problems
+
+    assert handed_in(2, "2026-03-01T10:00:00.000Z") == ()
+    assert handed_in(3, "2026-03-02T10:00:00.000Z") == ()
+    assert "a later save of this sheet was collected" in handed_in(2, "2026-03-01T10:00:00.000Z")[0]
+    with Store(made.path) as store:
+        assert store.state("rater-1", study_ids(store)["s1"]).answers == {"A": {"rating": 3}}
+
+
 def test_a_sheet_cannot_be_handed_in_for_another_rater_or_study(make: Make, tmp_path: Path) -> None:
     made, other = make(raters=2), make(raters=2)
     with Store(made.path) as store:

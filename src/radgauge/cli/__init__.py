@@ -21,7 +21,7 @@ VERBS = (
     *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "layman"),
     *("study", "read", "models", "rewards", "serve", "ls", "cache", "demo"),
 )
-SUBJECTS = ("study_plan", "study_serve")
+SUBJECTS = ("study_plan", "study_serve", "study_status")
 """Modules that add subjects to a verb."""
 
 INTERRUPTED = 130

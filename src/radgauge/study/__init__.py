@@ -43,8 +43,8 @@ Candidates of a case, their order and the order of cases are stored per rater wh
 for the organiser. `store.others(adjudicator_id, case_key)` gives an adjudicator the raters' answers in the
 adjudicator's own labels.
 
-For the organiser's page, `overview` has `progress(store)`, `agreement_so_far(store)` and
-`disagreements(store)`; see there.
+For the organiser's page, `overview` has `progress(store)`, `agreement_so_far(store)`, `disagreements(store)` and
+`assistance_effects(store)`; see there.
 """
 
 from radgauge.study.create import NewStudy, new_study

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from radgauge.study.schema import EVENT_COLUMNS, chained, event_of, plain_json
+from radgauge.errors import InputError, RadgaugeError
+from radgauge.study.schema import EVENT_COLUMNS, chained, content_hash, event_of, plain_json
 from radgauge.study.state import KINDS, Event, Refused, replay
 from radgauge.study.store import Store
 
@@ -32,6 +33,25 @@ class StudyCheck:
 
 def check_study(path: Path | str) -> StudyCheck:
     """Replay all events of a study and compare with what is kept."""
+    try:
+        return _checked(path)
+    except RadgaugeError:
+        raise
+    except (TypeError, KeyError, IndexError, AttributeError, ValueError) as error:  # content of another shape
+        return StudyCheck(0, 0, "", (f"the content of the file is damaged ({type(error).__name__})",))
+
+
+def require_proof(path: Path | str) -> StudyCheck:
+    """The check of a study that is to be believed; InputError if anything is wrong."""
+    found = check_study(path)
+    if found.problems:
+        raise InputError(
+            f"{Path(path).name} cannot be trusted: {found.problems[0]}; look at `radgauge study check`"
+        )
+    return found
+
+
+def _checked(path: Path | str) -> StudyCheck:
     problems: list[str] = []
     with Store(path, readonly=True) as store, store._reading() as connection:
         broken = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
@@ -72,6 +92,8 @@ def check_study(path: Path | str) -> StudyCheck:
         if json.loads(design) != version:
             problems.append("the design was changed after the study was made")
         problems += _assigned(connection)
+        if content_hash(connection) != store.about.get("content"):
+            problems.append("texts, or which candidate is whose, were changed after the study was made")
     return StudyCheck(expected, len(grouped), previous, tuple(problems))
 
 

@@ -172,6 +172,7 @@ def new_study(
         now = datetime.now(UTC)
         everybody = (organiser, *who, *deciding)
         tokens = {each.id: people.new_token(connection, each.id, days=days, now=now) for each in everybody}
+        schema.write_about(connection, {"content": schema.content_hash(connection)})
         connection.execute("COMMIT")
     except BaseException:
         connection.close()

@@ -20,7 +20,7 @@ from radgauge.io.judgments.judgments import Judgments
 from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS
 from radgauge.show.wording import spreadsheet_cell
 from radgauge.study.answers import Judged, asked_categories, error_counts, submitted
-from radgauge.study.check import check_study
+from radgauge.study.check import require_proof
 from radgauge.study.judgments import judgments_of, study_cases
 from radgauge.study.radpref_form import radpref_items
 from radgauge.study.store import Store
@@ -73,11 +73,7 @@ def export_study(
     if form in endings and place.suffix not in endings[form]:
         raise UsageError(f"{form} is written as {' or '.join(endings[form])}, got {place.name!r}")
     check_folder(place)
-    proof = check_study(path)
-    if proof.problems:
-        raise InputError(
-            f"{Path(path).name} cannot be trusted: {proof.problems[0]}; look at `radgauge study check`"
-        )
+    proof = require_proof(path)
     writers: dict[str, Callable[[Store, Path], Exported]] = {
         "table": lambda store, to: _table(store, to, adjudicated=adjudicated),
         "answers": _answers,

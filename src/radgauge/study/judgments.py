@@ -12,6 +12,7 @@ from radgauge.cases import Case, Key
 from radgauge.errors import InputError
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
 from radgauge.study.answers import Judged, asked_categories, error_counts, rating_of, submitted
+from radgauge.study.check import require_proof
 from radgauge.study.store import Store
 
 ADJUDICATED = "adjudicated"
@@ -21,13 +22,15 @@ ADJUDICATED = "adjudicated"
 def study_judgments(path: Path | str, *, adjudicated: bool = False) -> Judgments:
     """What the raters of a study have submitted so far.
 
-    A candidate that a rater has not submitted, or could not judge, is not judged by this rater (NaN).
+    The events are replayed first. A candidate that a rater has not submitted, or could not judge, is not judged by
+    this rater (NaN).
 
     Args:
         path: The file of the study.
         adjudicated: One judgment per candidate: the adjudicator's where there is one, the mean of the raters
             elsewhere. Otherwise raters are kept apart and adjudicators are left out.
     """
+    require_proof(path)
     with Store(path, readonly=True) as store:
         return judgments_of(store, adjudicated=adjudicated)
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from radgauge.stats import Agreement, cohen_kappa, icc, krippendorff_alpha
-from radgauge.study.answers import answer_tables
+from radgauge.stats import Agreement, Interval, cohen_kappa, icc, krippendorff_alpha
+from radgauge.study.answers import answer_tables, submitted
 from radgauge.study.store import Store
 
 
@@ -67,6 +68,25 @@ class Agreeing:
     kappa: float
     pairs: Mapping[tuple[str, str], Agreement]
     same: Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class AssistanceEffect:
+    """Answers with radgauge's suggestions in view, and without.
+
+    Attributes:
+        question: As in `Agreeing.question`, or "seconds".
+        assisted: Mean with suggestions.
+        alone: Mean without.
+        difference: Mean over raters of their own differences; the interval draws each rater's answers anew.
+        judged: Answers with and without.
+    """
+
+    question: str
+    assisted: float
+    alone: float
+    difference: Interval
+    judged: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +203,42 @@ def disagreements(store: Store, *, question: str | None = None, most: int = 20) 
         if spread > 0:
             found.append(Disagreement(case, *key, table.question, said, spread))
     return tuple(sorted(found, key=lambda each: -each.spread)[:most])
+
+
+def assistance_effects(store: Store, *, resamples: int = 1000, seed: int = 0) -> tuple[AssistanceEffect, ...]:
+    """Whether suggestions change what raters say, and how long they take; empty if nobody has both kinds."""
+    judged = list(submitted(store))
+    helped = {(each.case, each.person.name): each.assisted for each in judged}
+    cells: dict[str, list[tuple[str, str, float]]] = {
+        "seconds": [(each.person.name, each.case, each.state.seconds) for each in judged]
+    }
+    for table in answer_tables(store):
+        if not table.nominal:
+            cells[table.question] = [
+                (rater, case, float(value))
+                for case, row in zip(table.cases, table.values, strict=True)
+                for rater, value in zip(table.raters, row, strict=True)
+                if not np.isnan(value)
+            ]
+    rng = np.random.default_rng(seed)
+    found = []
+    for question, said in cells.items():
+        sides: dict[str, tuple[list[float], list[float]]] = {}
+        for rater, case, value in said:
+            sides.setdefault(rater, ([], []))[not helped[case, rater]].append(value)
+        both = [(np.array(one), np.array(two)) for one, two in sides.values() if one and two]
+        if not both:
+            continue
+        gaps = [_drawn_means(one, resamples, rng) - _drawn_means(two, resamples, rng) for one, two in both]
+        low, high = np.quantile(np.mean(gaps, axis=0), [0.025, 0.975])
+        mean = float(np.mean([one.mean() - two.mean() for one, two in both]))
+        ones, twos = (np.concatenate(each) for each in zip(*both, strict=True))
+        sizes = (len(ones), len(twos))
+        gap = Interval(mean, float(low), float(high), 0.95, "percentile", sum(sizes), len(said) - sum(sizes))
+        found.append(AssistanceEffect(question, float(ones.mean()), float(twos.mean()), gap, sizes))
+    return tuple(found)
+
+
+def _drawn_means(values: NDArray[np.float64], resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    drawn = values[rng.integers(len(values), size=(resamples, len(values)))]
+    return np.asarray(drawn.mean(axis=1))

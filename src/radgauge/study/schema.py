@@ -109,7 +109,7 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
             connection = _connect(path, "ro&immutable=1")
             (kind,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeError):
         raise InputError(f"{path.name} is damaged or no study of radgauge") from None
     if kind != APPLICATION:
         connection.close()
@@ -118,6 +118,20 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
         connection.close()
         raise InputError(f"{path.name} was made by a newer radgauge (format {version}); update radgauge")
     return connection
+
+
+def content_hash(connection: sqlite3.Connection) -> str:
+    """Hash over what raters are shown and which candidate is whose: cases, candidates, raters' assignments."""
+    found = hashlib.sha256()
+    for query in (
+        "SELECT key, id, reference, sentences, context, images, meta, training FROM cases ORDER BY key",
+        'SELECT "case", system, text, sentences, suggestions FROM candidates ORDER BY "case", system',
+        'SELECT a.person, a.position, a."case", a.systems, a.shared, a.assisted FROM assignments a '
+        "JOIN people p ON p.id = a.person AND p.role = 'rater' ORDER BY a.person, a.\"case\"",
+    ):
+        for row in connection.execute(query):
+            found.update(plain_json(row).encode("utf-8"))
+    return found.hexdigest()
 
 
 def looks_like_study(path: Path) -> bool:

@@ -1,7 +1,8 @@
 """Filled sheets back into the study: the same checks as on the page, written as the same events.
 
 A sheet is compared with the study case by case and only differences are written, so collecting a sheet twice
-changes nothing. A case that was changed in the study after the sheet was made is left as it is, and named.
+changes nothing; a later save of the same sheet is taken, an earlier one is not. A case that was changed on the
+page after the sheet was made is left as it is, and named.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from radgauge.parsing import parse_json
 from radgauge.study.design import Field
 from radgauge.study.sheet.content import person_of_sheet
 from radgauge.study.sheet.excel import read_workbook
-from radgauge.study.state import CaseState, Event, Refused, last_step, replay
+from radgauge.study.state import UNVERSIONED, CaseState, Event, Refused, last_step, replay
 from radgauge.study.store import Action, Store
 
 LARGEST = 100_000_000
+SHEET = "sheet-"
+"""How the client ids of collected actions begin; then the time of the sheet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +51,14 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A case as a sheet has it; `version` is what the study had when the sheet was made."""
+    """A case as a sheet has it; `version` is the study's when the sheet was made, `saved` the time of filling."""
 
     version: int
     answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     cannot_judge: Mapping[str, str] = field(default_factory=dict)
     submitted: bool = False
     seconds: float = 0.0
+    saved: int = 0
 
 
 Step = tuple[str, dict[str, Any]]
@@ -96,16 +100,25 @@ def _read(store: Store, file: Path) -> tuple[Mapping[str, Any], dict[str, Wanted
         if not isinstance(content, Mapping) or not isinstance(content.get("cases"), Mapping):
             raise InputError(f"{file.name} is no filled sheet of `radgauge study sheet`")
         head, said, problems = content, content["cases"], []
+    saved = _moment(head.get("saved"), file)
     cases = {}
     for key, case in said.items():
         try:
-            cases[str(key)] = _wanted(case)
+            cases[str(key)] = _wanted(case, saved)
         except (TypeError, ValueError, AttributeError, KeyError):
             problems.append(f"case {str(key)[:20]}: its answers have another form than the sheet writes")
     return head, cases, problems
 
 
-def _wanted(case: Any) -> Wanted:
+def _moment(said: Any, file: Path) -> int:
+    """When a sheet was filled, in seconds: what the form says, else the time of the file."""
+    try:
+        return int(datetime.fromisoformat(str(said)).timestamp())
+    except (ValueError, OverflowError):
+        return int(file.stat().st_mtime)
+
+
+def _wanted(case: Any, saved: int) -> Wanted:
     seconds = case.get("seconds", 0.0)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < 1e7:
         raise ValueError
@@ -114,7 +127,7 @@ def _wanted(case: Any) -> Wanted:
         raise ValueError
     answers = {str(label): dict(fields) for label, fields in case.get("answers", {}).items()}
     cannot = {str(label): str(reason) for label, reason in case.get("cannot_judge", {}).items()}
-    return Wanted(version, answers, cannot, case.get("submitted") is True, float(seconds))
+    return Wanted(version, answers, cannot, case.get("submitted") is True, float(seconds), saved)
 
 
 def _taken(store: Store, name: str, person_id: str, cases: Mapping[str, Wanted], problems: list[str]) -> Collected:
@@ -138,14 +151,15 @@ def _apply(store: Store, person_id: str, key: str, wanted: Wanted, problems: lis
     steps = list(_steps(store, now, wanted))
     if not steps:
         return False
-    if now.version != wanted.version:
+    why = _superseded(store.events(person_id=person_id, case=key), wanted)
+    if why:
         if any(kind != "time" for kind, _ in steps):
-            problems.append(f"case {key}: it was changed in the study after the sheet was made; it stays as it is")
+            problems.append(f"case {key}: {why}; it stays as it is")
         return False
     _rehearse(store, person_id, key, [step for step in steps if step[0] != "submit"])
     for kind, payload in steps:
         version = store.state(person_id, key).version
-        action = Action(key, kind, payload, version, secrets.token_hex(16))
+        action = Action(key, kind, payload, version, f"{SHEET}{wanted.saved}-{secrets.token_hex(12)}")
         try:
             store.record(person_id, action, offline=True)
         except Refused as refused:
@@ -153,6 +167,17 @@ def _apply(store: Store, person_id: str, key: str, wanted: Wanted, problems: lis
                 raise
             problems.append(f"case {key}: not submitted: {refused}")
     return True
+
+
+def _superseded(events: Sequence[Event], wanted: Wanted) -> str:
+    """Why a sheet's answers on a case are out of date; "" if they are not."""
+    later = [event for event in events if event.kind not in UNVERSIONED][wanted.version :]
+    if not all(event.client_id.startswith(SHEET) for event in later):
+        return "it was changed in the study after the sheet was made"
+    stamps = [event.client_id.removeprefix(SHEET).partition("-")[0] for event in later]
+    if any(stamp.isdecimal() and int(stamp) > wanted.saved for stamp in stamps):
+        return "a later save of this sheet was collected already"
+    return ""
 
 
 def _rehearse(store: Store, person_id: str, key: str, steps: Sequence[Step]) -> None:
