@@ -48,7 +48,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         if mention.form == "implied" or not _is_current(mention, limits[mention.sentence], knowledge.rules):
             continue
         if mention.kind == "anatomy":
-            if mention.attributes.sizes_mm and mention.concept in knowledge.rules.measures:
+            if mention.attributes.sizes_mm:
                 _measured(index, mention, claims, denied, knowledge)
         elif mention.kind in FINDINGS:
             if (
@@ -107,9 +107,11 @@ def _measured(
     index: int, mention: Mention, claims: dict[int, Finding], denied: list[Denial], knowledge: Knowledge
 ) -> None:
     """A structure with a size has or has not the finding that its size means: "spleen 15 cm"."""
-    rule = knowledge.rules.measures[mention.concept]
+    measures = knowledge.rules.measures
+    above = (mention.concept, *knowledge.lexicon.ancestors(mention.concept))
+    rule = measures.get(next((each for each in above if each in measures), ""))
     largest = max(mention.attributes.sizes_mm)
-    if largest > rule.up_to_mm:
+    if rule is None or largest > rule.up_to_mm:
         return
     attributes = mention.attributes._replace(locations=(mention.concept,))
     meant = mention._replace(concept=rule.concept, kind="abnormality", assertion="present", attributes=attributes)

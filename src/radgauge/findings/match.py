@@ -98,7 +98,8 @@ def _align(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Al
     missing, denied = _leftover(theirs, partner_of_r, whole_r, candidate, knowledge)
     added, invented = _leftover(ours, partner_of_c, whole_c, reference, knowledge)
     leftover = (*missing, *added)
-    described = _describe(missing, added, reference, candidate, knowledge) if leftover else []
+    matched = [(theirs[r], ours[c]) for r, c in pairs]
+    described = _describe(missing, added, reference, candidate, knowledge, matched) if leftover else []
     told = _told(leftover, missing, added, described)
     return Aligned(
         (
@@ -118,7 +119,12 @@ def _align(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Al
 
 
 def _describe(
-    missing: list[Finding], added: list[Finding], reference: Findings, candidate: Findings, knowledge: Knowledge
+    missing: list[Finding],
+    added: list[Finding],
+    reference: Findings,
+    candidate: Findings,
+    knowledge: Knowledge,
+    matched: Sequence[tuple[Finding, Finding]],
 ) -> list[Match]:
     """Take from the leftovers what one report names and the other describes; the matches that this makes."""
     found: list[Match] = []
@@ -139,11 +145,16 @@ def _describe(
             added.remove(diagnosis)
             missing[:] = [each for each in missing if each not in told]
     found += _sketched(missing, added, knowledge)
-    for own, mine, other in ((missing, reference, candidate), (added, candidate, reference)):
+    named = [(c, r) for r, c in matched], matched  # what one report calls what the other shows, as it was matched
+    for own, mine, other, pairs in (
+        (missing, reference, candidate, named[0]),
+        (added, candidate, reference, named[1]),
+    ):
         if not own:
             continue
         pictured = [each for each in other.present if has_signs(each, knowledge)]
         shared = [each for each in pictured if any(_names(each, one, knowledge) for one in mine.present)]
+        shared += [name for name, shown in pairs if name in pictured and is_sign(shown, name, knowledge)]
         if shared:
             own[:] = [each for each in own if not any(is_sign(each, known, knowledge) for known in shared)]
     return found

@@ -88,6 +88,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
         _spelling(lexicon, terms),
         frozenset(_shared_words(lexicon)),
         _senses(lexicon),
+        dict(lexicon.tables.get("compositions", {}).get("elsewhere", {})),
         frozenset(" ".join(phrase_key(word)) for word in _named_by_whole(lexicon)),
     )
 
@@ -121,6 +122,7 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
         "senses": {
             word: [[sorted(near), meant] for near, meant in each] for word, each in vocabulary.senses.items()
         },
+        "elsewhere": dict(vocabulary.elsewhere),
         "named_by_whole": sorted(vocabulary.named_by_whole),
     }
 
@@ -149,6 +151,7 @@ def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
         Spelling(kept["shorthand"], kept["known"], frozenset(kept["keep"])),
         frozenset(kept["shared_words"]),
         {word: [(frozenset(near), meant) for near, meant in each] for word, each in kept["senses"].items()},
+        kept["elsewhere"],
         frozenset(kept["named_by_whole"]),
     )
 

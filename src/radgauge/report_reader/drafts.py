@@ -102,7 +102,21 @@ def drafts_of(
         if draft.item in taken:  # "small left apical pneumothorax": small is said of the finding
             draft.words = [index for index in draft.words if items[index].role in ("side", "position", "part")]
     _share_places(items, words, drafts, vocabulary)
+    for draft in drafts:
+        if draft.concept in vocabulary.elsewhere and _lies_elsewhere(draft, items, vocabulary):
+            draft.concept = vocabulary.elsewhere[draft.concept]
     return drafts
+
+
+def _lies_elsewhere(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> bool:
+    """Whether every place of a finding lies in other regions of the body: opacification of a sinus."""
+    concepts = vocabulary.lexicon.concepts
+    own = set(concepts[draft.concept].regions)
+    regions = [concepts[items[place].value].regions for place in draft.explicit if items[place].value in concepts]
+    return bool(regions) and all(own.isdisjoint(each) and _ANY.isdisjoint(each) for each in regions)
+
+
+_ANY = frozenset({"any", "general", "vascular", "cardiac"})
 
 
 def _concludes(item: Item) -> bool:

@@ -111,6 +111,7 @@ class Vocabulary:
     spelling: Spelling
     shared_words: frozenset[str] = frozenset()  # words for a part that many organs have: "base", "lower pole"
     senses: Mapping[str, list[tuple[frozenset[str], str]]] = field(default_factory=dict)  # word -> (near, meant)
+    elsewhere: Mapping[str, str] = field(default_factory=dict)  # concept -> what its word means in other regions
     named_by_whole: frozenset[str] = frozenset()  # words that say of an organ what its parts do not share
     composed: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)  # word, place -> finding
     sentences: dict[str, Any] = field(
