@@ -25,7 +25,7 @@ def _read(text: str) -> list[tuple[str, str, str]]:
         ("Acute L rib fxs.", [("rib_fracture", "present", "left")]),
         ("Bilat eff L>R w compr atelect.", [("pleural_effusion", "present", "bilateral")]),
         ("No cardiomeglay or consolidaton.", [("cardiomegaly", "absent", ""), ("consolidation", "absent", "")]),
-        ("Dense opacty beside the aneursym.", [("aneurysm", "present", "")]),
+        ("Opacty beside the aneursym.", [("lung_opacity", "present", ""), ("aneurysm", "present", "")]),
     ],
 )
 def test_telegraphic_and_misspelled_words_are_read(text: str, expected: list[tuple[str, str, str]]) -> None:

@@ -41,6 +41,12 @@ def _found(text: str, concept: str) -> Mention:
         ("Fluid around the liver.", "ascites", "present", ""),
         ("Mastoid air cells filled with secretions.", "mastoid_effusion", "present", ""),
         ("There is compression of the conus.", "cord_compression", "present", ""),
+        ("# left clavicle, no disloc.", "clavicle_fracture", "present", "left"),
+        ("R MCA infart.", "middle_cerebral_artery_infarct", "present", "right"),
+        ("The sigmoid colon has twisted.", "volvulus", "present", ""),
+        ("Opacification of the left frontal sinus.", "sinus_opacification", "present", "left"),
+        ("Carcinoma of the pancreatic tail.", "pancreatic_cancer", "present", ""),
+        ("The right basilic vein is not compressible.", "superficial_thrombophlebitis", "present", "right"),
         ("Consolidation or contusion, less likely edema.", "contusion", "uncertain", ""),
     ],
 )

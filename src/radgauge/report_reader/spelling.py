@@ -15,6 +15,7 @@ _SIDES = {"L": "left", "R": "right"}
 _BEFORE_SIDE = ("", " ", "(", ">", "<", "=")
 _BEHIND_SIDE = ("", " ", ")", ">", "<", "=", ",", ".", ":")
 _SHORTEST = 7  # letters of a word that is mended: among shorter ones too many are other words
+"""One letter less if the word as it was meant has that many: a letter left out."""
 _LONGEST = 40  # letters; nobody misspells a longer word
 _KEPT = 1 << 16
 
@@ -41,11 +42,13 @@ class Spelling:
         norms = [found[norm] if norm in found else self._meant(norm) for norm in tokens.norms]
         if "l" in norms or "r" in norms:
             _write_out_sides(norms, tokens, text)
+        if "#" in norms:
+            _write_out_fractures(norms, tokens, text)
         return tokens._replace(norms=tuple(norms))
 
     def _meant(self, norm: str) -> str:
         meant = self.shorthand.get(norm, norm)
-        if meant == norm and _SHORTEST <= len(norm) <= _LONGEST and norm.isalpha() and norm not in self.keep:
+        if meant == norm and _SHORTEST - 1 <= len(norm) <= _LONGEST and norm.isalpha() and norm not in self.keep:
             if not self._known:
                 self._known.update(self.known.split())
             if norm not in self._known:
@@ -68,6 +71,13 @@ def _write_out_sides(norms: list[str], tokens: Tokens, text: str) -> None:
                 norms[index] = _SIDES[written]
 
 
+def _write_out_fractures(norms: list[str], tokens: Tokens, text: str) -> None:
+    """A hash by itself is a fracture: "# neck of femur"; not a number: "#2"."""
+    for index, norm in enumerate(norms):
+        if norm == "#" and not text[tokens.ends[index] : tokens.ends[index] + 1].isdigit():
+            norms[index] = "fracture"
+
+
 def _only(words: Iterable[str]) -> str:
     """The one word there is; "" if there are none or several."""
     found = set(words)
@@ -79,13 +89,14 @@ def _neighbours(word: str) -> Iterator[str]:
 
     The first letter and the ending stay, and no letter is taken for another: those are mostly other words.
     """
-    for index in range(1, len(word) - 1):
+    for index in range(1, len(word)):
         before, behind = word[:index], word[index:]
-        yield before + behind[1] + behind[0] + behind[2:]
-        if len(word) > _SHORTEST:
-            yield before + behind[1:]
         for letter in _LETTERS:
             yield before + letter + behind
+        if len(behind) > 1 and len(word) >= _SHORTEST:
+            yield before + behind[1] + behind[0] + behind[2:]
+            if len(word) > _SHORTEST:
+                yield before + behind[1:]
 
 
 def words_of_terms(terms: Iterable[tuple[str, ...]]) -> str:
