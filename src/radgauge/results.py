@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from radgauge.cases import Key
 from radgauge.errors import RadgaugeError, UsageError
 from radgauge.metric import Metric, Rows, mean, sums
-from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text
+from radgauge.show.notebook import Grid, Shown
 from radgauge.show.wording import arrow, number
 
 SYSTEMS_SHOWN = 4
@@ -109,8 +109,8 @@ class Scores:
         return mean(totals, counts) if self.metric is None else self.metric.corpus_scores(totals, counts)
 
 
-@dataclass(frozen=True, eq=False)
-class Results(Mapping[str, Scores], Tabular):
+@dataclass(frozen=True, eq=False, repr=False)
+class Results(Shown, Mapping[str, Scores]):
     """What `score` returns: every judge's Scores on the same cases, by name.
 
     Attributes:
@@ -160,7 +160,7 @@ class Results(Mapping[str, Scores], Tabular):
                 table[name] = [None if np.isnan(value) else float(value) for value in values]
         return table
 
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
         """Headline values by system, without intervals: `summarise` has those."""
         keys = self.keys_of_cases
         systems = tuple(dict.fromkeys(system for _, system in keys))
@@ -179,9 +179,3 @@ class Results(Mapping[str, Scores], Tabular):
         if more:
             notes = (f"and {more} systems more", *notes)
         return Grid(title, ("metric", *shown, "not judged"), rows, notes)
-
-    def __repr__(self) -> str:
-        return as_plain_text(self._grid())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._grid())

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from radgauge.parsing import shipped_toml
 from radgauge.plain_language.rules import lay_rules
 from radgauge.report_reader import Lexicon, Modifier, ReportReader, ReportReading, load_lexicon, read_report
 from radgauge.report_reader.lexicon import Concept
 from radgauge.text.tokens import phrase_key
 
-PAIRED = ("lung", "kidney", "breast", "hip", "knee", "shoulder", "ear", "eye")
+_LISTS = shipped_toml(__file__, "rules.toml")["lists"]
+PAIRED: tuple[str, ...] = tuple(_LISTS["paired"])
 _ORGAN_LAST = re.compile(rf"(?P<head>.+) the (?:{'|'.join(PAIRED)})s?")
 
 
@@ -216,4 +218,4 @@ def _without_named_degrees(reading: ReportReading) -> ReportReading:
     return replace(reading, mentions=tuple(mentions))
 
 
-_COMPARING = frozenset({"more", "less", "than"})
+_COMPARING = frozenset(_LISTS["comparing"])

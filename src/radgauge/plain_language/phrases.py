@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from radgauge.parsing import shipped_toml
 from radgauge.plain_language.lay_reader import plain_term
 from radgauge.plain_language.rules import LayRules, lay_rules
 from radgauge.report_reader import Attributes, Lexicon
@@ -110,7 +111,7 @@ def _beyond(term: str, place: str) -> str:
 
 
 _LINK = re.compile(r" (?:of|in) the ")
-_EMPTY = frozenset({"of", "in", "the", "amount", "blood", "air", "sacs"})
+_EMPTY = frozenset(shipped_toml(__file__, "rules.toml")["lists"]["empty"])
 
 
 def size_of(attributes: Attributes) -> str:

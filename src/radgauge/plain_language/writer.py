@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from radgauge.parsing import shipped_toml
 from radgauge.plain_language.lay_reader import plain_term
 from radgauge.plain_language.phrases import (
     degree,
@@ -32,7 +33,7 @@ from radgauge.text.tokens import phrase_key
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|\d+(?:\.\d+)?")
 _ALTERNATIVE = re.compile(r"\b(?:versus|vs|or)\b", re.IGNORECASE)
-_UNITS = frozenset({"mm", "cm", "x"})
+_UNITS = frozenset(shipped_toml(__file__, "rules.toml")["lists"]["units"])
 
 
 def plain_language(text: str) -> str:

@@ -15,7 +15,7 @@ from radgauge.errors import InputError
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader
 from radgauge.rewards.reward import Reward
-from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text
+from radgauge.show.notebook import Grid, Shown
 from radgauge.show.wording import number
 from radgauge.studies.baselines import NORMAL_TEMPLATE
 from radgauge.text.sentences import split_sentences
@@ -49,7 +49,7 @@ class AuditLine:
     gamed: bool
 
 
-class Audit(list[AuditLine], Tabular):
+class Audit(Shown, list[AuditLine]):
     """Lines of `audit`: a list that shows itself as a table and becomes a frame."""
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -67,12 +67,6 @@ class Audit(list[AuditLine], Tabular):
         ]
         note = "mean reward; share that got the floor in brackets; ! = at least what the system's own reports get"
         return Grid("", ("text", *rewards), rows, (note,))
-
-    def __repr__(self) -> str:
-        return as_plain_text(self.grid())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.grid())
 
 
 def _cell(line: AuditLine) -> str:

@@ -65,6 +65,22 @@ class Grid(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class Shown(Tabular):
+    """Something with rows that shows itself as a grid; a base class with a `repr` of its own comes after it."""
+
+    __slots__ = ()
+
+    def grid(self) -> Grid:
+        """What is shown."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return as_plain_text(self.grid())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.grid())
+
+
 def as_plain_text(grid: Grid) -> str:
     """A grid in letters: what the prompt shows.
 

@@ -18,7 +18,7 @@ from radgauge.errors import InputError
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.targets import default_targets, mean_of_known, raters_on, target_name
 from radgauge.scores import Results
-from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text, known
+from radgauge.show.notebook import Grid, Shown, known
 from radgauge.show.progress import working
 from radgauge.show.wording import interval as interval_text
 from radgauge.show.wording import number
@@ -73,7 +73,7 @@ class Ceiling:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Alignment(Tabular):
+class Alignment(Shown):
     """What `align` found.
 
     Attributes:
@@ -113,7 +113,8 @@ class Alignment(Tabular):
         ]
         return {name: [known(row[name]) for row in rows] for name in (rows[0] if rows else ())}
 
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """One row per output, target and rater."""
         rows = [
             (
                 line.column,
@@ -128,12 +129,6 @@ class Alignment(Tabular):
         notes = tuple(f"note: {note}" for note in self.notes)
         headers = ("metric", "target", "rater", "correlation", "interval", "not judged")
         return Grid(f"agreement with radiologists on {self.cases} cases", headers, rows, notes)
-
-    def __repr__(self) -> str:
-        return as_plain_text(self._grid())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._grid())
 
 
 @working("correlating with radiologists")

@@ -11,7 +11,7 @@ from radgauge.choices import Correction, IntervalMethod, TestName
 from radgauge.error_categories import BESIDE_HEADLINE
 from radgauge.errors import InputError, UsageError
 from radgauge.scores import Results, Scores
-from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text, known
+from radgauge.show.notebook import Grid, Shown, known
 from radgauge.show.progress import working
 from radgauge.show.wording import arrow, p_value, signed
 from radgauge.show.wording import interval as interval_text
@@ -40,7 +40,7 @@ class SystemComparison:
     improvement: Interval | None = None
 
 
-class Comparisons(list[SystemComparison], Tabular):
+class Comparisons(Shown, list[SystemComparison]):
     """Lines of `compare`: a list that shows itself as a table and becomes a frame."""
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -68,7 +68,8 @@ class Comparisons(list[SystemComparison], Tabular):
         ]
         return {name: [known(row[name]) for row in rows] for name in (rows[0] if rows else ())}
 
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """One row per output and pair of systems."""
         rows = [
             (
                 f"{line.column} {arrow(line.result.higher_is_better)}",
@@ -81,12 +82,6 @@ class Comparisons(list[SystemComparison], Tabular):
             for line in self
         ]
         return Grid("", ("metric", "systems", "difference", "interval", "p", "n"), rows)
-
-    def __repr__(self) -> str:
-        return as_plain_text(self._grid())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._grid())
 
 
 def compare(

@@ -12,7 +12,7 @@ import numpy as np
 from radgauge.choices import ValueMethod
 from radgauge.metric import sums
 from radgauge.scores import Results, Scores
-from radgauge.show.notebook import Grid, Tabular, as_html, as_plain_text, known
+from radgauge.show.notebook import Grid, Shown, known
 from radgauge.show.progress import working
 from radgauge.show.wording import arrow, number
 from radgauge.show.wording import interval as interval_text
@@ -55,7 +55,7 @@ class Summary:
     method: str = ""
 
 
-class Summaries(list[Summary], Tabular):
+class Summaries(Shown, list[Summary]):
     """Lines of `summarise`: a list that shows itself as a table and becomes a frame."""
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -63,7 +63,8 @@ class Summaries(list[Summary], Tabular):
         names = [f.name for f in fields(Summary) if f.name != "reasons"]
         return {name: [known(getattr(line, name)) for line in self] for name in names}
 
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """One row per output and system."""
         rows = [
             (
                 f"{line.column} {arrow(line.higher_is_better)}",
@@ -76,12 +77,6 @@ class Summaries(list[Summary], Tabular):
             for line in self
         ]
         return Grid("", ("metric", "system", "value", "interval", "judged", "not judged"), rows)
-
-    def __repr__(self) -> str:
-        return as_plain_text(self._grid())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._grid())
 
 
 def summarise(
