@@ -6,11 +6,10 @@ that a command line needs from here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -30,15 +29,18 @@ from radgauge.cli.commands import command as command
 from radgauge.cli.commands import subjects as subjects
 from radgauge.cli.json_output import print_json as print_json
 from radgauge.cli.json_output import to_json as to_json
+from radgauge.cli.result_notes import account_notes as account_notes
 from radgauge.cli.result_notes import confidence_notes as confidence_notes
 from radgauge.cli.result_notes import few_cases_note as few_cases_note
 from radgauge.cli.result_notes import profile_note as profile_note
 from radgauge.cli.result_notes import typical_notes as typical_notes
+from radgauge.cli.server_options import JudgeServer as JudgeServer
+from radgauge.cli.server_options import Server as Server
+from radgauge.cli.server_options import ServerLimits as ServerLimits
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
     from radgauge.io.judgments import Judgments
-    from radgauge.llm import Limits
     from radgauge.metric import Metric
     from radgauge.reading import Progress, Readings
     from radgauge.scores import Results
@@ -240,107 +242,6 @@ class ReadingOutput(Output):
         return Readings(cache=cache)
 
 
-_PANEL = "Language model"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ServerLimits:
-    """How fast a language-model server is asked, and what that may cost."""
-
-    parallel: Annotated[
-        int, typer.Option("--parallel", min=1, max=1000, help="Requests at the same time.", rich_help_panel=_PANEL)
-    ] = 4
-    requests_per_minute: Annotated[
-        int, typer.Option("--requests-per-minute", min=0, help="0 = no limit.", rich_help_panel=_PANEL)
-    ] = 0
-    tokens_per_minute: Annotated[
-        int, typer.Option("--tokens-per-minute", min=0, help="0 = no limit.", rich_help_panel=_PANEL)
-    ] = 0
-    price_in: Annotated[
-        float,
-        typer.Option("--price-in", min=0, help="Price of a million tokens of question.", rich_help_panel=_PANEL),
-    ] = 0.0
-    price_out: Annotated[
-        float,
-        typer.Option("--price-out", min=0, help="Price of a million tokens of answer.", rich_help_panel=_PANEL),
-    ] = 0.0
-    max_cost: Annotated[
-        float | None,
-        typer.Option(
-            "--max-cost",
-            min=0,
-            help="Ask nothing that could cost more than this in all; earlier runs on the same journal count.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    timeout: Annotated[
-        float,
-        typer.Option(
-            "--timeout", help="Seconds from a question to the end of its answer.", rich_help_panel=_PANEL
-        ),
-    ] = 120.0
-
-    def limits(self) -> Limits:
-        """What a run must stay within."""
-        from radgauge.llm import Limits
-
-        return Limits(
-            requests_per_minute=self.requests_per_minute,
-            tokens_per_minute=self.tokens_per_minute,
-            price_in=self.price_in,
-            price_out=self.price_out,
-            max_cost=self.max_cost,
-            timeout=self.timeout,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Server(ServerLimits):
-    """How a language-model server is asked about sentences."""
-
-    batch: Annotated[
-        int, typer.Option("--batch", min=1, help="Sentences per request.", rich_help_panel=_PANEL)
-    ] = 20
-    retry_failed: Annotated[
-        bool,
-        typer.Option(
-            "--retry-failed", help="Ask again for sentences that an earlier run gave up.", rich_help_panel=_PANEL
-        ),
-    ] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeServer(ServerLimits):
-    """Which language-model server judges, for the metric `llm_errors`."""
-
-    llm_url: Annotated[
-        str | None,
-        typer.Option(
-            "--llm-url",
-            help="Server that judges for llm_errors: http://127.0.0.1:8080/v1; else RADGAUGE_LLM_URL.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    llm_model: Annotated[
-        str | None,
-        typer.Option("--llm-model", help="Its model; else RADGAUGE_LLM_MODEL.", rich_help_panel=_PANEL),
-    ] = None
-    journal: Annotated[
-        Path | None,
-        typer.Option(
-            "--journal",
-            help="File of its answers, which are paid for once; else one in the cache folder.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-
-    def session(self, say: ReadingOutput) -> AbstractContextManager[None]:
-        """A block in which the server is asked; nothing happens unless a metric asks."""
-        from radgauge.cli.language_model import judge_session
-
-        return judge_session(self, say)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Judging(JudgeServer, Judged):
     """What cases are judged with, a language-model server among it."""
@@ -389,12 +290,3 @@ def report_text(path: Path | None, text: str | None = None) -> str:
         raise InputError(
             f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); convert it first"
         ) from None
-
-
-def account_notes(accounts: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What a language model took, and how its judgments went, by judge."""
-    if not accounts:
-        return []
-    from radgauge.metrics.llm_errors.accounts import account_text
-
-    return [account_text(judge, account) for judge, account in accounts.items()]

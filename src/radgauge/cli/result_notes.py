@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from radgauge.scores import Results
@@ -53,3 +54,12 @@ def profile_note(results: Results) -> list[str]:
         "columns that end in _embedded run on radgauge's own offline reader and are not comparable with "
         "published numbers (--models published uses the authors' checkpoints)"
     ]
+
+
+def account_notes(accounts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What a language model took, and how its judgments went, by judge."""
+    if not accounts:
+        return []
+    from radgauge.metrics.llm_errors.accounts import account_text
+
+    return [account_text(judge, account) for judge, account in accounts.items()]
