@@ -2,7 +2,7 @@
 #
 #   make demo    install radgauge with its core dependencies only and run it on the bundled reports
 #   make test    install what the tests need and run them
-#   make test-llm  build lay sentences with a real small language model on this machine (slow, 130 MB)
+#   make test-llm  write lay sentences and judge with a real small language model on this machine (slow, 130 MB)
 #   make test-integrations  train and evaluate inside TRL, torchmetrics, evaluate, Inspect, lm-eval (own environment, slow)
 #   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
 #   make check   linters and types

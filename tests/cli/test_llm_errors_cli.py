@@ -162,6 +162,17 @@ def test_compare_tests_recall_too(judging: ScriptedServer, reports: Path) -> Non
     assert "errors_recall_cascade" in {line["column"] for line in json.loads(cascade.stdout)["comparisons"]}
 
 
+def test_paid_answers_outlive_the_readings_unless_told(
+    judging: ScriptedServer, reports: Path, tmp_path: Path
+) -> None:
+    _run("score", str(reports), "-m", "llm_errors")
+    assert json.loads(_run("cache", "info", "--json").stdout)["language_model_answers"]["files"] == 1
+    assert "answers of 1 language models" in " ".join(_run("cache", "info").stdout.split())
+    assert "kept the answers of 1 language models" in _run("cache", "clear").stdout
+    assert "removed the answers of 1 language models" in _run("cache", "clear", "--answers").stdout
+    assert list((tmp_path / "cache").rglob("*.jsonl")) == []
+
+
 def test_a_judge_that_answers_nothing_ends_with_code_1(judging: ScriptedServer, reports: Path) -> None:
     judging.behaviour = lambda request: Reply("I would rather not.")
     done = CliRunner().invoke(app, ["score", str(reports), "-m", "llm_errors"])

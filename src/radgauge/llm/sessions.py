@@ -161,5 +161,10 @@ def _warn(opened: Session) -> None:
     log.warning("%s", opened.model.server.notice)
 
 
+def kept_journals() -> list[Path]:
+    """The journals in the cache folder, one for each server and model that was asked."""
+    return sorted((default_cache_dir() / FOLDER).glob("*.jsonl"))
+
+
 def _default_journal(server: Server, folder: Path) -> Path:
     return folder / FOLDER / f"{key_of(server.url, server.model)}.jsonl"
