@@ -12,8 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -37,7 +36,8 @@ from radgauge.metrics.llm_errors.findings import (
     judgment_notes,
     read_judgment,
 )
-from radgauge.metrics.llm_errors.pairs import Pair, Text
+from radgauge.metrics.llm_errors.pairs import Item, Pair, Text
+from radgauge.metrics.llm_errors.preferences import both_orders, first_wins, preference_rows, system_pairs
 from radgauge.metrics.llm_errors.prompts import judge_prompt
 from radgauge.metrics.llm_errors.short_forms import (
     ENTAILMENT,
@@ -69,15 +69,6 @@ _OUTPUTS: dict[str, tuple[tuple[str, ...], tuple[bool, ...], tuple[float, float]
     ),
 }
 """Variant -> columns without their suffix, directions, range of the headline."""
-
-
-class _Item(NamedTuple):
-    """What one question is about: reference, candidate (for a preference both candidates, in the order shown)."""
-
-    reference: str
-    candidates: tuple[str, ...]
-    context: str
-    repeat: int
 
 
 @dataclass(frozen=True)
@@ -231,7 +222,7 @@ class LlmErrors(Metric):
     def account(self, *, reading: Readings) -> Mapping[str, Any]:
         """What the judgments took: counts, tokens, cost, model and fingerprint, sampling, self-agreement."""
         ledger = self._ledger(reading)
-        repeated: dict[_Item, list[float]] = {}
+        repeated: dict[Item, list[float]] = {}
         for item, verdict in ledger.verdicts.items():
             if self.repeats > 1:
                 repeated.setdefault(item._replace(repeat=0), []).append(self._headline(item, verdict))
@@ -263,10 +254,10 @@ class LlmErrors(Metric):
         ledger: Ledger = reading.once(("llm_errors", self.signature()), Ledger)
         return ledger
 
-    def _items(self, case: Case) -> Iterator[_Item]:
+    def _items(self, case: Case) -> Iterator[Item]:
         for reference in case.references:
             for repeat in range(self.repeats):
-                yield _Item(reference, (case.candidate,), self._context(case), repeat)
+                yield Item(reference, (case.candidate,), self._context(case), repeat)
 
     def _context(self, case: Case) -> str:
         known = context_of(case.meta) if self.context and case.meta else NO_CONTEXT
@@ -274,7 +265,7 @@ class LlmErrors(Metric):
         parts += [f"indication: {' '.join(known.indication.split())}"] if known.indication else []
         return f"The patient: {'; '.join(parts)}\n\n" if parts else ""
 
-    def _ask(self, items: Sequence[_Item], reading: Readings) -> None:
+    def _ask(self, items: Sequence[Item], reading: Readings) -> None:
         """Answers to these questions in the ledger; those that are there already are not asked again."""
         ledger = self._ledger(reading)
         wanted = [item for item in dict.fromkeys(items) if item not in ledger.verdicts]
@@ -288,7 +279,7 @@ class LlmErrors(Metric):
         who = {"host": server.host, "model": server.model}
         ledger.add(dict(zip(wanted, verdicts, strict=True)), tally, who)
 
-    def _question(self, item: _Item) -> StructuredQuestion:
+    def _question(self, item: Item) -> StructuredQuestion:
         told = judge_prompt(self.variant, self.prompt)
         reference, candidates = Text(item.reference), [Text(text) for text in item.candidates]
         names = ("candidate",) if len(candidates) == 1 else ("first", "second")
@@ -361,11 +352,11 @@ class LlmErrors(Metric):
         profile = judged_profile(judgment)
         return [*row_of(profile, self._arithmetic().quality(profile)), *descriptor_counts(judgment)]
 
-    def _headline(self, item: _Item, verdict: Verdict) -> float:
+    def _headline(self, item: Item, verdict: Verdict) -> float:
         if verdict.value is None:
             return math.nan
         if self.variant == "preference":
-            return _first_wins(verdict) or 0.0
+            return first_wins(verdict) or 0.0
         return self._values(Pair(Text(item.reference), Text(item.candidates[0])), verdict)[0]
 
     def _arithmetic(self) -> Arithmetic:
@@ -436,78 +427,12 @@ class LlmErrors(Metric):
         return rows
 
     def _preferences(self, cases: Sequence[Case], reading: Readings) -> Rows:
-        """Share of comparisons won, ties half; and the share of those that went with the position."""
-        ledger = self._ledger(reading)
-        studies: dict[str, list[int]] = {}
-        for at, case in enumerate(cases):
-            studies.setdefault(case.id, []).append(at)
-        pairs = [pair for own in studies.values() for pair in combinations(own, 2)]
-        different = [(a, b) for a, b in pairs if cases[a].candidate != cases[b].candidate]
-        asked = {pair: self._both_orders(cases[pair[0]], cases[pair[1]]) for pair in different}
+        asked = {
+            pair: both_orders(cases[pair[0]], cases[pair[1]], self._context(cases[pair[0]]), self.repeats)
+            for pair in system_pairs(cases)
+        }
         self._ask([item for both in asked.values() for order in both for item in order], reading)
-        points: list[list[float]] = [[] for _ in cases]
-        position: list[list[float]] = [[] for _ in cases]
-        for pair in pairs:
-            if pair not in asked:  # the same words: nobody is better
-                won, by_position = 0.5, math.nan
-            else:
-                found = [
-                    [_first_wins(ledger.verdicts[item]) for item in order] for order in asked[pair]
-                ]  # order -> repeats
-                known = [[each for each in order if each is not None] for order in found]
-                if not all(known):
-                    why = next(
-                        ledger.verdicts[i].why for order in asked[pair] for i in order if ledger.verdicts[i].why
-                    )
-                    for at in pair:
-                        ledger.why.setdefault(cases[at].key, why)
-                    continue
-                one, other = (float(np.mean(order)) for order in known)
-                won = (one + 1.0 - other) / 2
-                by_position = float(one == other and one != 0.5)
-                ledger.first_wins += [each for order in known for each in order]
-            for at, value in zip(pair, (won, 1.0 - won), strict=True):
-                points[at].append(value)
-                position[at].append(by_position)
-        rows = np.full((len(cases), len(self.columns)), np.nan)
-        for at, case in enumerate(cases):
-            if points[at]:
-                seen = [value for value in position[at] if not math.isnan(value)]
-                rows[at, :2] = (np.mean(points[at]), np.mean(seen) if seen else math.nan)
-                if self.repeats > 1:
-                    rows[at, 2] = self._preference_agreement(case, cases, asked, ledger)
-        return rows
-
-    def _both_orders(self, a: Case, b: Case) -> tuple[list[_Item], list[_Item]]:
-        told = "\n\nor, as another radiologist reported it:\n".join(sorted({*a.references, *b.references}))
-        context = self._context(a)
-        return tuple(  # type: ignore[return-value]  # two of them
-            [_Item(told, texts, context, repeat) for repeat in range(self.repeats)]
-            for texts in ((a.candidate, b.candidate), (b.candidate, a.candidate))
-        )
-
-    def _preference_agreement(
-        self,
-        case: Case,
-        cases: Sequence[Case],
-        asked: Mapping[tuple[int, int], tuple[list[_Item], list[_Item]]],
-        ledger: Ledger,
-    ) -> float:
-        found = []
-        for (a, b), both in asked.items():
-            if case in (cases[a], cases[b]):
-                for order in both:
-                    wins = [_first_wins(ledger.verdicts[item]) for item in order]
-                    found.append(self_agreement([each for each in wins if each is not None], 1.0))
-        known = [each for each in found if not math.isnan(each)]
-        return float(np.mean(known)) if known else math.nan
-
-
-def _first_wins(verdict: Verdict) -> float | None:
-    """1 if the first report was preferred, 0 if the second, half if neither; None without an answer."""
-    if verdict.value is None:
-        return None
-    return {"first": 1.0, "second": 0.0, "equal": 0.5}[verdict.value["better"]]
+        return preference_rows(cases, asked, self._ledger(reading), repeated=self.repeats > 1)
 
 
 def _rank(row: Sequence[float]) -> tuple[float, ...]:

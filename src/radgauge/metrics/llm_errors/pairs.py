@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from radgauge.metric import Span
 from radgauge.text.sentences import split_sentences
@@ -72,3 +73,19 @@ class Pair:
 
     reference: Text
     candidate: Text
+
+
+class Item(NamedTuple):
+    """What one question is about.
+
+    Attributes:
+        reference: The reference.
+        candidates: The candidate; for a preference both, in the order shown.
+        context: What the model is told of the patient.
+        repeat: Which of the repeated judgments, from 0.
+    """
+
+    reference: str
+    candidates: tuple[str, ...]
+    context: str
+    repeat: int

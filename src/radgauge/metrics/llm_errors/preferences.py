@@ -1,0 +1,86 @@
+"""Preferences: the reports of two systems on one study, shown in both orders."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from radgauge.cases import Case
+from radgauge.llm.structured import Verdict
+from radgauge.metric import Rows
+from radgauge.metrics.llm_errors.accounts import Ledger
+from radgauge.metrics.llm_errors.pairs import Item
+from radgauge.metrics.llm_errors.short_forms import self_agreement
+
+Orders = tuple[list[Item], list[Item]]
+"""The questions of one order and of the other, one for each repeat."""
+_OR = "\n\nor, as another radiologist reported it:\n"
+
+
+def system_pairs(cases: Sequence[Case]) -> list[tuple[int, int]]:
+    """Positions of every two reports on one study."""
+    studies: dict[str, list[int]] = {}
+    for at, case in enumerate(cases):
+        studies.setdefault(case.id, []).append(at)
+    return [pair for own in studies.values() for pair in combinations(own, 2)]
+
+
+def both_orders(a: Case, b: Case, context: str, repeats: int) -> Orders:
+    """The questions about two reports; none if they are the same words, of which neither is better."""
+    if a.candidate == b.candidate:
+        return [], []
+    told = _OR.join(sorted({*a.references, *b.references}))
+    one, other = (
+        [Item(told, texts, context, repeat) for repeat in range(repeats)]
+        for texts in ((a.candidate, b.candidate), (b.candidate, a.candidate))
+    )
+    return one, other
+
+
+def first_wins(verdict: Verdict) -> float | None:
+    """1 if the first report was preferred, 0 if the second, half if neither; None without an answer."""
+    if verdict.value is None:
+        return None
+    return {"first": 1.0, "second": 0.0, "equal": 0.5}[verdict.value["better"]]
+
+
+def preference_rows(
+    cases: Sequence[Case], asked: Mapping[tuple[int, int], Orders], ledger: Ledger, *, repeated: bool
+) -> Rows:
+    """Share of comparisons won, ties half; the share that went with the position; and agreement of repeats.
+
+    A pair counts only if both orders were answered: one of them alone would be biased.
+    """
+    won: list[list[float]] = [[] for _ in cases]
+    by_position: list[list[float]] = [[] for _ in cases]
+    agreement: list[list[float]] = [[] for _ in cases]
+    for pair, both in asked.items():
+        answers = [[first_wins(ledger.verdicts[item]) for item in order] for order in both]
+        known = [[each for each in order if each is not None] for order in answers]
+        if both[0] and not all(known):
+            why = next(ledger.verdicts[item].why for order in both for item in order if ledger.verdicts[item].why)
+            for at in pair:
+                ledger.why.setdefault(cases[at].key, why)
+            continue
+        share = 0.5
+        if both[0]:
+            one, other = (float(np.mean(order)) for order in known)
+            share = (one + 1.0 - other) / 2
+            ledger.first_wins += [each for order in known for each in order]
+            for at in pair:
+                by_position[at].append(float(one == other and one != 0.5))
+                agreement[at] += [self_agreement(order, 1.0) for order in known]
+        for at, value in zip(pair, (share, 1.0 - share), strict=True):
+            won[at].append(value)
+    columns = [won, by_position, *([agreement] if repeated else [])]
+    return np.array([[_mean(values[at]) for values in columns] for at in range(len(cases))]).reshape(
+        len(cases), len(columns)
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.mean(known)) if known else math.nan
