@@ -20,7 +20,7 @@ from scripted_llm import FakeClock, Reply, Request, ScriptedServer
 import radgauge
 from radgauge.cases import Case
 from radgauge.errors import InputError
-from radgauge.llm import session
+from radgauge.llm import Limits, session
 from radgauge.llm.journal import Journal
 from radgauge.llm.sessions import open_session
 from radgauge.scores import score
@@ -96,7 +96,7 @@ class _Crowd:
             self.most = max(self.most, self._now)
             if self._now >= self._wanted:
                 self._full.set()
-        self._full.wait(120)
+        self._full.wait(800)
         with self._lock:
             self._now -= 1
         return judge(request)
@@ -113,10 +113,12 @@ def _resident() -> int:
 def test_a_thousand_cases_at_a_time_in_bounded_memory(judging: ScriptedServer) -> None:
     judging.behaviour = crowd = _Crowd(1000)
     before = _resident()
-    with session(parallel=1000):
-        scores = score(_cases(1000), "llm_errors")["llm_errors"]
-    assert not np.isnan(scores.headline).any()
-    assert (crowd.most, len(judging.requests)) == (1000, 1000)
+    with session(parallel=1000, limits=Limits(timeout=900.0)):
+        results = score(_cases(1000), "llm_errors")
+    assert not np.isnan(results["llm_errors"].headline).any()
+    assert crowd.most >= 1000
+    account = results.header["accounts"]["llm_errors"]
+    assert (account["judged"], account["requests"]) == (1000, 1000)
     assert _resident() - before < 400_000_000  # both ends are in this process
 
 

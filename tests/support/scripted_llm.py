@@ -87,6 +87,10 @@ class FakeClock:
         self.time += seconds
 
 
+class _Http(ThreadingHTTPServer):
+    request_queue_size = 1024  # a thousand may come at once
+
+
 class ScriptedServer:
     """Answers by `behaviour`; remembers every request."""
 
@@ -143,7 +147,7 @@ class ScriptedServer:
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http = _Http(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
