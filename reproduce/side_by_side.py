@@ -14,6 +14,7 @@ from pathlib import Path
 import radgauge as rg
 from radgauge.errors import RadgaugeError
 from radgauge.io.judgments import Judgments
+from radgauge.io.judgments.images import with_images
 from radgauge.scores import Results
 from radgauge.show.svg import Plot
 
@@ -50,6 +51,10 @@ class Settings:
     estimators: Mapping[str, str] = field(default_factory=lambda: {"embedded": "embedded"})
     taggers: Mapping[str, str] = field(default_factory=dict)
     spice: str = ""
+    images: Path | None = None
+    encoders: Mapping[str, str] = field(default_factory=dict)
+    reports: Path | None = None
+    figures: Path | None = None
 
     def specs(self) -> dict[str, str]:
         """Estimators by the name that the paper gives them, as radgauge loads them, each under an alias."""
@@ -71,6 +76,15 @@ def score_cases(
         except RadgaugeError as error:
             missing[spec] = str(error)
     return Results(found), missing
+
+
+NO_IMAGES = "needs --images: a folder of MIMIC-CXR's images, or a table with id and image"
+
+
+def judged(settings: Settings) -> Judgments:
+    """ReXVal, with images if they were given."""
+    found = rg.read_judgments(settings.place, format="rexval")
+    return found if settings.images is None else with_images(found, settings.images)
 
 
 def kendall(
@@ -121,13 +135,28 @@ def run(
         help="a tagger of entities: 'BlueBERT=FOLDER'; repeatable",
     )
     parser.add_argument("--spice", default="", metavar="FOLDER", help="where the jars of CoreNLP 3.6.0 are")
+    parser.add_argument(
+        "--images", type=Path, help="images of the studies: a folder, or a table with id and image"
+    )
+    parser.add_argument(
+        "--encoder", action="append", metavar="NAME=PLACE", help="an image-text encoder: 'GLoRIA=FILE'; repeatable"
+    )
+    parser.add_argument("--reports", type=Path, help="mimic_cxr_sectioned.csv, where a script needs findings")
+    parser.add_argument("--figures", type=Path, help="folder for figures, where a script draws any")
     parser.add_argument("--json", action="store_true")
     if figure is not None:
         parser.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw the figure")
     given = parser.parse_args(arguments)
     named = dict(text.split("=", 1) for text in given.estimator or ["embedded=embedded"])
-    taggers = dict(text.split("=", 1) for text in given.tagger or [])
-    settings = Settings(given.place, given.models, given.resamples, given.seed, named, taggers, given.spice)
+    settings = Settings(
+        *(given.place, given.models, given.resamples, given.seed, named),
+        taggers=dict(text.split("=", 1) for text in given.tagger or ()),
+        spice=given.spice,
+        images=given.images,
+        encoders=dict(text.split("=", 1) for text in given.encoder or ()),
+        reports=given.reports,
+        figures=given.figures,
+    )
     try:
         lines = make(settings)
     except RadgaugeError as error:

@@ -3,14 +3,16 @@
     python recipes/image_text/evaluate.py FOLDER [--encoder FILE] [--split val]
 
 FOLDER is what prepare.py wrote. Prints retrieval, the separation of own from other reports (all studies, abnormal
-ones), findings recognised by sentences, what VLScore makes of removed sentences, and speed.
+ones), by views, what the number of views changes, false alarms of the check of pictures, findings recognised by
+sentences, sides, what VLScore makes of changed reports, and speed.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +20,17 @@ from scipy import stats
 
 from radgauge.cases import Case
 from radgauge.images import grey
+from radgauge.metrics._triangle import triangle_area
 from radgauge.metrics.vlscore import VLScore
 from radgauge.models.image.embedded_image_text import EmbeddedImageText, unit
+from radgauge.models.image.picture_side import SIGNS
 from radgauge.models.text.report_claims import claims
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, load_lexicon
 from radgauge.scores import score
 from radgauge.studies.perturb import perturb_reports
 from radgauge.studies.perturb.study import perturbed_cases
+from radgauge.training.image_text import view_points
 from radgauge.training.image_text_data import PicturedReport, read_material
 from radgauge.training.image_text_figures import Matching, auroc, matching, mean_by_study
 
@@ -44,19 +49,26 @@ def main() -> None:
     material = read_material(given.data / "studies.jsonl", given.data / "images", validation=given.split)
     studies = material.train if given.split == "train" else material.validation
     encoder = EmbeddedImageText(given.encoder)
-    print(f"{encoder.name}; constant {encoder.constant:.4f}; {len(studies)} studies of {given.split}")
+    constants = ", ".join(f"{name} {value:.4f}" for name, value in encoder.constants.items())
+    print(f"{encoder.name}; C {constants}; {len(studies)} studies of {given.split}")
     pictures = [grey(path) for study in studies for path in study.images]
     owners = np.repeat(np.arange(len(studies)), [len(study.images) for study in studies])
-    vectors = encoder.embed_images(pictures)
-    images = mean_by_study(vectors, owners, studies=len(studies))
+    rows = encoder.look(pictures)
+    vectors = rows[:, : -len(SIGNS)]
+    images = unit(mean_by_study(vectors, owners, studies=len(studies)))
     reports = encoder.embed_texts([study.texts[0] for study in studies])
     said = [claims(each) for each in ReportReader().read([study.texts[0] for study in studies])]
     abnormal = np.array(["+finding" in each for each in said])
     for name, chosen in (("all", abnormal | True), ("abnormal", abnormal), ("normal", ~abnormal)):
-        _print(name, matching(unit(images[chosen]), reports[chosen]))
-    _intervals(unit(images), reports, abnormal)
-    _areas(images, reports, encoder.constant or 1.0)
-    _findings(encoder, unit(images), said)
+        _print(name, matching(images[chosen], reports[chosen]))
+    points = view_points(rows[:, :-1], owners, len(studies))
+    for name, (each, mine) in points.items():
+        _print(name, matching(each, reports[mine]))
+    _intervals(images, reports, abnormal)
+    _numbers_of_views(points, reports, encoder.constants)
+    _domain(encoder, pictures, rows)
+    _sides(encoder, images, said)
+    _findings(encoder, images, said)
     _perturbations(studies, given.encoder)
     _speed(encoder, pictures[: 2 * (len(pictures) // 2)], [study.texts[0] for study in studies])
 
@@ -84,16 +96,68 @@ def _intervals(images: np.ndarray, reports: np.ndarray, abnormal: np.ndarray) ->
         print(f"AUROC {name}: 95 % interval {low:.3f} to {high:.3f} (500 resamples of the studies)")
 
 
-def _areas(images: np.ndarray, reports: np.ndarray, constant: float) -> None:
-    """VLScore of every other study's report as a candidate, the own report being the reference."""
-    from radgauge.metrics._triangle import triangle_area
+def _numbers_of_views(
+    points: Mapping[str, tuple[np.ndarray, np.ndarray]], reports: np.ndarray, constants: Mapping[str, float]
+) -> None:
+    """VLScore of the same candidates (50 other studies' reports each) with one view and with both."""
+    both = points["frontal+lateral"][1]
+    own = reports[both].astype(np.float64)
+    values = {}
+    for name, (each, mine) in points.items():
+        image = each[np.isin(mine, both)].astype(np.float64)
+        areas = [triangle_area(image, np.roll(own, step, axis=0), own) for step in range(1, 51)]
+        values[name] = np.maximum(1 - np.concatenate(areas) / constants[name], 0)
+    for name, mine in values.items():
+        apart = mine - values["frontal+lateral"]
+        print(
+            f"VLScore of another study's report, {name:16} mean {mine.mean():.3f} SD {mine.std():.3f}; minus both "
+            f"views: mean {apart.mean():+.3f}, mean absolute {np.abs(apart).mean():.3f}"
+        )
 
-    values = []
-    image, own = images.astype(np.float64), reports.astype(np.float64)
-    for step in range(1, 51):
-        values.append(np.maximum(1 - triangle_area(image, np.roll(own, step, axis=0), own) / constant, 0))
-    every = np.concatenate(values)
-    print(f"VLScore of another study's report: mean {every.mean():.3f}, SD {every.std():.3f}; of a copy: 1")
+
+def _domain(encoder: EmbeddedImageText, pictures: Sequence[np.ndarray], rows: np.ndarray) -> None:
+    """False alarms on the real pictures, and what is noticed of changed ones and of pictures of other things."""
+    alarms = Counter(encoder.seen(row).objection for row in rows)
+    print(f"real pictures: {len(rows)}; objections: { ({why: n for why, n in alarms.items() if why}) }")
+    some = pictures[::4]
+    rng = np.random.default_rng(0)
+    coarse = [np.kron(rng.integers(0, 256, (8, 8)), np.ones((32, 32))).astype(np.uint8) for _ in some]
+    sets = {
+        "inverted": [255 - each for each in some],
+        "upside down": [np.ascontiguousarray(each[::-1, ::-1]) for each in some],
+        "turned by a quarter": [np.ascontiguousarray(np.rot90(each)) for each in some],
+        "almost black": [(each // 16).astype(np.uint8) for each in some],
+        "one grey level": [np.full(each.shape, int(each.mean()), np.uint8) for each in some],
+        "noise": [rng.integers(0, 256, each.shape).astype(np.uint8) for each in some],
+        "coloured squares": coarse,
+        "lower right quarter": [
+            np.ascontiguousarray(each[len(each) // 2 :, each.shape[1] // 2 :]) for each in some
+        ],
+    }
+    for name, changed in sets.items():
+        found = Counter(encoder.seen(row).objection for row in encoder.look(changed))
+        noticed = 1 - found[""] / len(changed)
+        print(f"{name:20} noticed {noticed:.3f} of {len(changed)}: {dict(found)}")
+
+
+def _sides(encoder: EmbeddedImageText, images: np.ndarray, said: Sequence[dict[str, float]]) -> None:
+    """Do pictures tell left from right? Findings on one side, by the difference of two sentences."""
+    lexicon = load_lexicon()
+    left, right = [], []
+    for concept in {
+        name.partition("@")[0][1:] for each in said for name in each if name.endswith(("@left", "@right"))
+    }:
+        if concept not in lexicon:
+            continue
+        one, two = encoder.embed_texts([f"There is {side} {lexicon[concept].name}." for side in ("left", "right")])
+        for image, each in zip(images, said, strict=True):
+            sides = (f"+{concept}@left" in each, f"+{concept}@right" in each)
+            if sum(sides) == 1:
+                (left if sides[0] else right).append(float(image @ (one - two)))
+    value = auroc(np.array(left), np.array(right))
+    print(
+        f"side from the picture: AUROC {value:.3f} ({len(left)} findings on the left, {len(right)} on the right)"
+    )
 
 
 def _findings(encoder: EmbeddedImageText, images: np.ndarray, said: Sequence[dict[str, float]]) -> None:
@@ -116,7 +180,9 @@ def _findings(encoder: EmbeddedImageText, images: np.ndarray, said: Sequence[dic
 
 def _perturbations(studies: Sequence[PicturedReport], encoder: str) -> None:
     cases = {study.id: Case(study.id, "", (study.texts[-1],), images=study.images) for study in studies}
-    laboratory = perturb_reports({name: case.references[0] for name, case in cases.items()}, KINDS, seed=0)
+    laboratory = perturb_reports(
+        {name: case.references[0] for name, case in cases.items()}, KINDS, seed=0, general=True
+    )
     made = perturbed_cases(laboratory, cases=cases)
     metric = VLScore(encoder=encoder) if encoder else VLScore()
     scores = next(iter(score(made, [metric], reading=Readings()).values()))
@@ -124,9 +190,16 @@ def _perturbations(studies: Sequence[PicturedReport], encoder: str) -> None:
     for (_, kind), value in zip(scores.keys, scores.headline, strict=True):
         by_kind[kind].append(value)
     for kind, values in by_kind.items():
-        mean = f"{np.nanmean(values):.3f}" if values else "none possible"
-        print(f"VLScore after {kind:20} mean {mean}  n {len(values)}")
-    for calm, grave in (("remove_insignificant", "remove_pathology"), ("remove_normal", "remove_pathology")):
+        judged = [value for value in values if not np.isnan(value)]
+        mean = f"{np.mean(judged):.3f}" if judged else "none possible"
+        print(f"VLScore after {kind:20} mean {mean}  n {len(judged)}, not judged {len(values) - len(judged)}")
+        by_kind[kind] = judged
+    for calm, grave in (
+        ("remove_insignificant", "remove_pathology"),
+        ("remove_normal", "remove_pathology"),
+        ("normal_report", "remove_pathology"),
+        ("normal_report", "change_location"),
+    ):
         one, two = by_kind[calm], by_kind[grave]
         p = stats.ttest_ind(one, two, equal_var=False, alternative="greater").pvalue
         print(f"delta {grave} against {calm}: {np.mean(one) - np.mean(two):.3f}, one-sided Welch p = {p:.2g}")
@@ -134,8 +207,6 @@ def _perturbations(studies: Sequence[PicturedReport], encoder: str) -> None:
 
 def _speed(encoder: EmbeddedImageText, pictures: Sequence[np.ndarray], texts: Sequence[str]) -> None:
     """Decoded pictures and reports to scores: one picture, a candidate and a reference each."""
-    from radgauge.metrics._triangle import triangle_area
-
     number = min(len(pictures), 256)
     candidates, references = (list(np.resize(texts, number)) for _ in range(2))
     references = references[1:] + references[:1]

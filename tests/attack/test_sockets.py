@@ -71,7 +71,8 @@ TRIPLES = "".join(
 
 # What each verb is run with; R the reports, F a folder of its own.
 RUNS = {
-    "score": "R/reports.csv -m bleu -m rouge -m errors -m ratescore -m vlscore --images R -o R/scores.jsonl",
+    "score": "R/reports.csv -m bleu -m rouge -m errors -m ratescore -m vlscore:domain=off --images R "
+    "-o R/scores.jsonl",
     "compare": "R/reports.csv -m bleu --resamples 50 --permutations 50",
     "report": "R/reports.csv -o R/report.html -m bleu --resamples 50",
     "oracle": "--corpus R/reports.csv --queries R/reports.csv -m bleu2_cxr",
@@ -100,15 +101,14 @@ RUNS = {
     "fit errors": "-j R/ratings.csv -t total -o R/errors.json",
     "fit radcliq": "-j R/ratings.csv -m bleu -m rouge --resamples 20 -o R/radcliq.json",
     "fit ratescore": "-j R/ratings.csv -t total --trials 3 --resamples 20 -o R/ratescore.json",
-    "fit vlscore": "R/reports.csv --images R -o R/vlscore.json",
+    "fit vlscore": "R/reports.csv --images R -m vlscore:domain=off -o R/vlscore.json",
     "train pairs": "R/corpus.csv -o R/pairs --share 0.3 --clusters 3",
     "train estimator": "R/pairs -o R/estimator --epochs 1 --hidden-sizes 8",
     "train tables": "--pairs R/pairs --limit 20 -m rouge",
     "train sample-study": "R/corpus_scored.csv --terms R/corpus.csv -o R/study.csv --per-stratum 12 "
     "--abnormal 1 --normal 1",
     "train ner": "R/reports.csv --annotate -o R/annotated.json",
-    "train image-text": "R/reports.csv --images R -o R/encoder --start scratch --size 32 --epochs 1 "
-    "--batch-size 6 --copies 1 --validation 0.25",
+    "train image-text": "R/reports.csv --images R -o R/encoder --size 32 --validation 0.25",
     "rewards audit": "R/reports.csv -m bleu --system a",
     "read": "R/text.txt",
     "models list": "",

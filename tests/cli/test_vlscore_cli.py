@@ -62,3 +62,27 @@ def test_images_are_resolved_and_reasons_given(table: Path) -> None:
     assert values["good"] == values["ending"] > 0
     assert values["gone 3"] is None
     assert "3.png is not there" in json.dumps(header)
+
+
+def test_the_encoders_and_what_is_proved_of_them_stand_in_one_table() -> None:
+    from radgauge.models.image.encoders import known_encoders
+
+    run = CliRunner().invoke(app, ["models", "list", "--encoders", "--json"])
+    assert run.exit_code == 0, run.output
+    found = {each["name"]: each for each in json.loads(run.stdout)}
+    wanted = {"LIMITR", "GLoRIA", "MedCLIP", "BioViL", "ConVIRT", "BiomedCLIP", "embedded"}
+    assert wanted <= set(found) == {each.name for each in known_encoders()}
+    assert all(all(each.values()) for each in found.values())
+    assert "research, non-commercial" in found["embedded"]["licence"]
+    assert "radgauge train image-text" in found["embedded"]["licence"]
+    assert (found["LIMITR"]["constant"], found["GLoRIA"]["constant"]) == ("890", "1155")
+    plain = CliRunner().invoke(app, ["models", "list"], env={"COLUMNS": "400"})
+    assert all(name in plain.stdout for name in wanted)
+
+
+def test_the_licence_stands_beside_the_weights() -> None:
+    from importlib.resources import files
+
+    notice = (files("radgauge.models.image") / "data" / "image_text.NOTICE").read_text(encoding="utf-8")
+    assert "RESEARCH, NON-COMMERCIAL" in notice
+    assert "radgauge train image-text" in notice

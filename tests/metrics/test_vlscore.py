@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from radgauge.contract import CHECKS, Bench
 from radgauge.errors import ModelError, UsageError
 from radgauge.metrics.vlscore import VLScore
 from radgauge.models.image.image_text import Calibration
+from radgauge.models.image.picture_side import Seen
 from radgauge.reading import Readings
 from radgauge.scores import score
 
@@ -189,29 +191,35 @@ def test_an_angle_without_a_direction_is_not_judged(frontal: Path) -> None:
 
 def test_constants(frontal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.json"
-    path.write_text(Calibration("counted-1", 8.0, "mean", 3, 0, {}).as_json())
+    path.write_text(_calibration("counted-1", 8.0).as_json())
     metric = VLScore(calibration=str(path))
-    assert metric.scale == 8
-    assert VLScore(calibration=str(path), constant=3).scale == 3
+    assert metric.scales == {"any": 8}
+    assert VLScore(calibration=str(path), constant=3).scales == {"any": 3}
     assert "|c:8|" in metric.signature()
-    path.write_text(Calibration("another", 8.0, "mean", 3, 0, {}).as_json())
+    path.write_text(_calibration("another", 8.0).as_json())
     with pytest.raises(
         ModelError, match="was learned with the encoder another, and this is counted-1; learn it anew"
     ):
-        metric.scale  # noqa: B018
-    path.write_text(Calibration("counted-1", 0.0, "mean", 3, 0, {}).as_json())
+        metric.scales  # noqa: B018
+    path.write_text(_calibration("counted-1", 0.0).as_json())
     with pytest.raises(ModelError, match="the constant must be above 0"):
-        metric.scale  # noqa: B018
+        metric.scales  # noqa: B018
+    path.write_text(_calibration("counted-1", 8.0, views="first").as_json())
+    with pytest.raises(ModelError, match="was learned with views=first, and this is views=mean; learn it anew"):
+        metric.scales  # noqa: B018
+    old = {"calibration": "vlscore", "encoder": "counted-1", "constant": 2.5, "views": "mean"}
+    path.write_text(json.dumps(old))
+    assert metric.scales == {"any": 2.5}
     path.write_text("[]")
     with pytest.raises(ModelError, match="must be a calibration of `radgauge fit vlscore`"):
-        metric.scale  # noqa: B018
+        metric.scales  # noqa: B018
     monkeypatch.setattr(
         "radgauge.metrics.vlscore.image_text_encoder", lambda name, **settings: Counted(constant=None)
     )
     with pytest.raises(
         ModelError, match="nobody has measured the constant C of embedded; learn it with `radgauge fit"
     ):
-        VLScore().scale  # noqa: B018
+        VLScore().scales  # noqa: B018
     assert not np.isnan(values(VLScore(similarity="cosine"), Case("1", "left", ("no",), images=(frontal,))))
     with pytest.raises(UsageError, match=r"constant must be 0 .* or more, got -1"):
         VLScore(constant=-1)
@@ -262,7 +270,109 @@ def test_contract(tmp_path: Path, check, similarity: str) -> None:
     check(Bench(VLScore(similarity=similarity, views=views), images))
 
 
+def _calibration(encoder: str, constant: float, views: str = "mean") -> Calibration:
+    return Calibration(encoder, views, {"any": constant}, {"any": 3}, 0, {})
+
+
 def test_a_calibration_is_plain_json() -> None:
-    found = json.loads(Calibration("e", 2.5, "first", 10, 1, {"0.5": 1.0}).as_json())
-    assert found["constant"] == 2.5
-    assert found["calibration"] == "vlscore"
+    found = json.loads(_calibration("e", 2.5, "first").as_json())
+    assert found["constants"] == {"any": 2.5}
+    assert (found["calibration"], found["views"]) == ("vlscore", "first")
+
+
+@dataclass(frozen=True)
+class Sided(Counted):
+    """Vectors of length one; the third pixel tells the view, the fourth that something is wrong."""
+
+    name: str = "sided-1"
+    constant: float | None = None
+    unit_length: bool = True
+    constants: ClassVar[dict[str, float]] = {"frontal": 0.5, "lateral": 1.0, "frontal+lateral": 0.8}
+
+    def look(self, images: Sequence[np.ndarray]) -> np.ndarray:
+        vectors = Counted.embed_images(self, images)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.hstack([vectors, np.array([picture[0, 2:4] for picture in images], np.float32)])
+
+    def seen(self, row: np.ndarray) -> Seen:
+        return Seen(row[:-2], "lateral" if row[-2] else "frontal", "is upside down" if row[-1] else "")
+
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
+        vectors = Counted.embed_texts(self, texts)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def sided(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Path]:
+    monkeypatch.setattr("radgauge.metrics.vlscore.image_text_encoder", lambda name, **settings: Sided())
+    pixels = {"frontal": (40, 0, 0, 0), "lateral": (0, 40, 1, 0), "wrong": (40, 0, 0, 1)}
+    for name, each in pixels.items():
+        image.fromarray(np.array([each], np.uint8)).save(tmp_path / f"{name}.png")
+    return {name: tmp_path / f"{name}.png" for name in pixels}
+
+
+def _unit_area(texts: tuple[str, str], point: tuple[float, float]) -> float:
+    g, r = Sided().embed_texts(texts).astype(float)
+    i = np.zeros_like(g)
+    i[:2] = np.array(point) / np.linalg.norm(point)
+    a, b = i - g, i - r
+    return 0.5 * math.sqrt(a @ a * (b @ b) - (a @ b) ** 2)
+
+
+def test_the_mean_of_unit_vectors_has_length_one_and_each_view_set_its_constant(sided: dict[str, Path]) -> None:
+    texts = ("left effusion", "right heart")
+    expected = {("frontal",): ((1, 0), 0.5), ("lateral",): ((0, 1), 1.0), ("lateral", "frontal"): ((1, 1), 0.8)}
+    for views, (point, constant) in expected.items():
+        case = Case("1", texts[0], (texts[1],), images=tuple(sided[name] for name in views))
+        area = _unit_area(texts, point)
+        assert values(VLScore(), case)[0] == pytest.approx([max(1 - area / constant, 0), area], abs=1e-6)
+    assert "c:frontal=0.5,lateral=1,frontal+lateral=0.8" in VLScore().signature()
+    best = Case("1", texts[0], (texts[1],), images=(sided["frontal"], sided["lateral"]))
+    alone = [max(1 - _unit_area(texts, (1, 0)) / 0.5, 0), max(1 - _unit_area(texts, (0, 1)) / 1.0, 0)]
+    assert values(VLScore(views="best"), best)[0, 0] == pytest.approx(max(alone), abs=1e-6)
+
+
+def test_views_without_a_constant_are_not_judged(sided: dict[str, Path], tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    file.write_text(Calibration("sided-1", "mean", {"frontal": 0.5}, {"frontal": 9}, 0, {}).as_json())
+    cases = [
+        Case(name, "left effusion", ("right heart",), images=(sided[name],)) for name in ("frontal", "lateral")
+    ]
+    found = score(cases, VLScore(calibration=str(file)))["vlscore"]
+    assert np.isnan(found.headline).tolist() == [False, True]
+    assert found.reasons["lateral", "system"] == "no constant is known for studies with these views (lateral)"
+
+
+def test_a_picture_that_should_not_be_judged_is_not(sided: dict[str, Path]) -> None:
+    good = Case("good", "left effusion", ("right heart",), images=(sided["frontal"],))
+    bad = Case("bad", "left effusion", ("right heart",), images=(sided["frontal"], sided["wrong"]))
+    found = score([good, bad], VLScore())["vlscore"]
+    assert np.isnan(found.headline).tolist() == [False, True]
+    assert found.reasons["bad", "system"] == "wrong.png is upside down"
+    assert not np.isnan(values(VLScore(domain="off"), bad)).any()
+    assert not np.isnan(values(VLScore(views="first"), bad)).any()  # the wrong one is not used
+    assert VLScore(models="published").domain == "off"
+
+
+def test_a_constant_that_unit_vectors_never_reach_is_refused(sided: dict[str, Path]) -> None:
+    with pytest.raises(ModelError, match=r"C = 124 cannot be reached by vectors of length one.*1\.299.*unit=no"):
+        VLScore(constant=124).scales  # noqa: B018
+    assert VLScore(constant=1.2).scales == {"any": 1.2}
+
+
+def test_errors_of_side_are_marked_as_seen_by_the_text_alone(sided: dict[str, Path]) -> None:
+    case = Case("1", "Right pleural effusion.", ("Left pleural effusion.",), images=(sided["frontal"],))
+    notes = [note.text for note in VLScore().explain(case, reading=Readings()).notes]
+    assert any(note.startswith("side differs (") and "seen by the texts alone" in note for note in notes)
+    same = dataclasses.replace(case, candidate="Large left pleural effusion.")
+    assert not any("side differs" in note.text for note in VLScore().explain(same, reading=Readings()).notes)
+
+
+def test_the_sentence_that_moves_the_score_most_is_marked(tmp_path: Path) -> None:
+    text = "Left effusion effusion effusion. The tube."
+    case = Case("1", text, ("Heart clear.",), images=(save(tmp_path / "a.png", 40, 0),))
+    found = VLScore().explain(case, reading=Readings())
+    most = [note for note in found.notes if note.data.get("moved_most")]
+    gains = [abs(note.data["gain"]) for note in found.notes if "gain" in note.data]
+    assert len(most) == 1
+    assert abs(most[0].data["gain"]) == max(gains) > 0

@@ -24,6 +24,8 @@ SCRIPTS = {
     "rexval_failure_modes": ("rexval", 48),
     "ratescore_table3": ("rexval", 5),
     "vlscore_table1": ("rexval", 9),
+    "vlscore_table4": ("rexval", 4),
+    "vlscore_table5": ("rexval", 5),
     "comet_table3": ("rexval", 14),
     "comet_table4": ("radevalx", 22),
     "comet_figure3": ("rexval", 8),
@@ -43,7 +45,7 @@ def lines(script: str, place: Path) -> dict[str, tuple[float, float, str]]:
 
 
 def test_every_script_is_tested() -> None:
-    assert {path.stem for path in FOLDER.glob("*.py")} == {*SCRIPTS, "side_by_side"}
+    assert {path.stem for path in FOLDER.glob("*.py")} == {*SCRIPTS, "side_by_side", "vlscore_tables23"}
     readme = (FOLDER / "README.md").read_text()
     assert all(f"reproduce/{name}.py" in readme for name in SCRIPTS)
 
@@ -117,6 +119,105 @@ def test_table_1_of_vlscore_takes_the_output_it_names(rexval: Path) -> None:
     assert found["CheXbert"][1] == pytest.approx(taus(judgments, "chexbert_similarity"))
     assert found["RadGraph F1"][1] == pytest.approx(taus(judgments, "radgraph"))
     assert math.isnan(found["VLScore"][1])
+    assert "needs --images" in found["VLScore"][2]
+
+
+@pytest.fixture
+def drawn(rexval: Path, tmp_path: Path) -> Path:
+    """A picture for every study but the last, in folders named after them."""
+    image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
+    rng = np.random.default_rng(0)
+    for study in list(dict.fromkeys(case.id for case in rg.read_judgments(rexval).cases))[:-1]:
+        (tmp_path / "files" / study).mkdir(parents=True)
+        image.fromarray(rng.integers(0, 255, (40, 30), dtype=np.uint8)).save(tmp_path / "files" / study / "a.png")
+    return tmp_path / "files"
+
+
+def with_pictures(script: str, rexval: Path, drawn: Path, **more: object) -> dict[str, tuple[float, float, str]]:
+    common = importlib.import_module("side_by_side")
+    settings = common.Settings(rexval, resamples=10, images=drawn, **more)
+    made = importlib.import_module(script).make(settings)
+    return {line.name: (line.published, line.ours, line.note) for line in made}
+
+
+@pytest.fixture
+def any_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawn pictures are no chest radiographs: here they count as such."""
+    monkeypatch.setattr("radgauge.models.image.picture_side.PictureSide.objection", lambda self, signs: "")
+
+
+@pytest.mark.usefixtures("any_picture")
+def test_vlscore_itself_with_images(rexval: Path, drawn: Path) -> None:
+    from radgauge.io.judgments.images import with_images
+
+    judgments = with_images(rg.read_judgments(rexval), drawn)
+    assert judgments.notes[-1] == "no image for 1 of 50 studies, first 'p49'"
+    expected = taus(judgments, "vlscore")
+    assert with_pictures("vlscore_table1", rexval, drawn)["VLScore"][:2] == (0.718, pytest.approx(expected))
+    fourth = with_pictures("vlscore_table4", rexval, drawn)
+    assert fourth["area of the triangle (VLScore)"][:2] == (0.718, pytest.approx(expected))
+    cosine = taus(judgments, "vlscore:similarity=cosine")
+    assert fourth["cosine similarity of the reports"][:2] == (0.555, pytest.approx(cosine))
+    fifth = with_pictures("vlscore_table5", rexval, drawn)
+    area = taus(judgments, "vlscore:constant=1", "vlscore_area_embedded")
+    assert fifth["embedded"][1] == pytest.approx(area)
+    assert fifth["GLoRIA"][2] == "no such --encoder was given"
+
+
+def test_the_row_of_chexpert_is_our_labels(rexval: Path) -> None:
+    found = lines("vlscore_table1", rexval)["CheXpert"]
+    expected = taus(rg.read_judgments(rexval), "chexbert")
+    assert found == (0.463, pytest.approx(expected), "our reader's labels, not the CheXpert labeler's")
+
+
+def test_the_authors_control_files(tmp_path: Path) -> None:
+    pytest.importorskip("PIL", reason="the extra 'image' is not installed")
+    findings = {
+        "1": "Small left effusion. The heart is normal. Comparison is made with the prior.",
+        "2": "The lungs are clear. No effusion.",
+    }
+    (tmp_path / "sectioned.csv").write_text(
+        "study,impression,findings\n" + "".join(f's{n},,"{text}"\n' for n, text in findings.items())
+    )
+    controls = tmp_path / "perturbed_data"
+    controls.mkdir()
+    (controls / "location.csv").write_text("study_id,original,new\n1,left,right\n2,left,right\n")
+    (controls / "pathology.csv").write_text("study,sentence\ns1,0\n")
+    (controls / "Insignificant.csv").write_text("study,sentence\ns1,2\n9,0\n")
+    (controls / "noninformative.csv").write_text("study,word\n2,The\n")
+    (controls / "constantdata.csv").write_text('study,report\n2,"Normal chest."\n')
+    common = importlib.import_module("side_by_side")
+    script = importlib.import_module("vlscore_tables23")
+    settings = common.Settings(controls, reports=tmp_path / "sectioned.csv")
+    found = {line.name: line for line in script.make(settings)}
+    assert len(found) == 60
+    assert [found[f"triplets, {file}"].ours for file in script.MEANS] == [1, 1, 1, 1, 0, 1]
+    assert found["triplets, location"].note == "1 instructions could not be followed"
+    made = {case.system: case.candidate for case in script.read_controls(controls, settings.reports).cases}
+    assert made == {
+        "change_location": "Small right effusion. The heart is normal. Comparison is made with the prior.",
+        "remove_pathology": "The heart is normal. Comparison is made with the prior.",
+        "remove_insignificant": "Small left effusion. The heart is normal.",
+        "unknown_word": "[UNK] lungs are clear. No effusion.",
+        "normal_report": "Normal chest.",
+    }
+    expected = rg.score([rg.Case("1", made["remove_pathology"], (findings["1"],))], ["rouge"])["rouge"].headline[0]
+    assert found["ROUGE-L, pathology"].ours == pytest.approx(float(expected))
+    (controls / "severity.csv").write_text("study,strange\n1,x\n")
+    from radgauge.errors import InputError
+
+    with pytest.raises(InputError, match=r"severity\.csv: the word must be in a column named original"):
+        script.make(settings)
+
+
+def test_figure_2_is_drawn(tmp_path: Path) -> None:
+    script = importlib.import_module("vlscore_tables23")
+    values = {name: np.linspace(0, 1, 12) for name in script.METRICS}
+    written = script.draw(tmp_path / "figures", values, np.arange(12) < 8)
+    assert [path.name for path in written] == [
+        f"figure2_{name}.svg" for name in ("bleu-4", "radgraph_f1", "bertscore", "chexpert")
+    ]
+    assert written[0].read_text().count("<circle") >= 8
 
 
 def test_table_4_is_scipys_coefficient_of_all_and_of_noisy_reports(radevalx: Path) -> None:

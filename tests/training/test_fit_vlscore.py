@@ -52,8 +52,8 @@ def test_c_is_the_largest_area(picture: Path, tmp_path: Path) -> None:
     pairs = [("a", "b"), ("a a", "b b b"), ("a a a", "a a a"), ("c c c c", "b b b")]  # areas 0.5, 3, 0, 6
     cases = [Case(str(at), g, (r,), images=(picture,)) for at, (g, r) in enumerate(pairs)]
     found = fit_vlscore([*cases, Case("gone", "a", ("b",), images=(tmp_path / "gone.png",))])
-    assert found.constant == pytest.approx(6)
-    assert (found.triplets, found.left_out) == (4, 1)
+    assert found.constants == {"any": pytest.approx(6)}
+    assert (found.triplets, found.left_out, found.views) == ({"any": 4}, 1, "mean")
     assert found.quantiles["0.5"] == pytest.approx(1.75)
     assert found.encoder == "corner-1"
     (tmp_path / "c.json").write_text(found.as_json())
@@ -78,10 +78,10 @@ def test_the_command(picture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         app, ["fit", "vlscore", "reports.csv", "--images", ".", "--no-cache", "-o", "mine.json"]
     )
     assert run.exit_code == 0, run.output
-    assert "all: C" in run.stdout
+    assert "all (2 triplets, views any): C" in run.stdout
     assert "2 triplets of corner-1, views=mean" in run.stderr
     assert "1 cases could not be judged" in run.stderr
     assert "use it with -m vlscore:calibration=mine.json" in run.stderr
-    assert json.loads((tmp_path / "mine.json").read_text())["constant"] == pytest.approx(3)
+    assert json.loads((tmp_path / "mine.json").read_text())["constants"] == {"any": pytest.approx(3)}
     run = CliRunner().invoke(app, ["fit", "vlscore", "reports.csv", "-m", "bleu"])
     assert run.exit_code != 0

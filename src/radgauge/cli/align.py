@@ -54,6 +54,14 @@ def align_cli(
         Path | None,
         typer.Argument(help="A scores file of the judged reports (without it they are scored now), or a study."),
     ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            "--images",
+            help="Images of the judged studies, for vlscore: a folder with files or folders named after them (as "
+            "MIMIC-CXR's), or a table with id and image.",
+        ),
+    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option("--target", "-t", help="total, significant, rating or a category (omission, 2). Repeatable."),
@@ -104,6 +112,8 @@ def align_cli(
       radgauge align scores.jsonl --judgments radpref.json --scores green.csv:higher
 
       radgauge align --judgments rexval-dataset/ -m bleu:variant=cxr -m radgraph --figures figures/
+
+      radgauge align --judgments rexval-dataset/ --images mimic-cxr-jpg/files -m vlscore --models published
     """
     from radgauge.io.scores_file import read_scores
     from radgauge.show.terminal import console
@@ -117,7 +127,7 @@ def align_cli(
         return
     if scores is not None and people.judgments is None and looks_like_study(scores):
         people, scores = replace(people, judgments=scores), None
-    judgments = people.read()
+    judgments = people.read(images=images)
     results = read_scores(scores) if scores is not None else judged.told(judgments.cases, say.readings(), say=say)
     results = others.joined(results)
     aligned = partial(

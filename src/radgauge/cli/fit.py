@@ -298,9 +298,13 @@ def fit_vlscore_cli(
         return
     rows = [(f"{100 * float(below):g} %", area) for below, area in found.quantiles.items()]
     heads = Column("share of triplets below", right=True), Column("area", format=lambda area: f"{area:.4g}")
-    console().show(table(*heads, rows=[*rows, ("all: C", found.constant)]))
+    largest = [
+        (f"all ({found.triplets[views]} triplets, views {views}): C", area)
+        for views, area in found.constants.items()
+    ]
+    console().show(table(*heads, rows=[*rows, *largest]))
     say.notes(*file.provenance.warnings)
     if found.left_out:
         say.notes(f"{found.left_out} cases could not be judged and are left out")
-    say.notes(f"{found.triplets} triplets of {found.encoder}, views={found.views}")
+    say.notes(f"{sum(found.triplets.values())} triplets of {found.encoder}, views={found.views}")
     say.notes(f"use it with -m {metric}{',' if ':' in metric else ':'}calibration={output}")

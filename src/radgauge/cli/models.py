@@ -15,13 +15,34 @@ models = o.subjects("models", "Published checkpoints: list, fetch, verify.")
 @o.command(models, "list")
 def list_cli(
     places: Annotated[bool, typer.Option("--places", help="Show every place that was looked in.")] = False,
+    encoders: Annotated[
+        bool, typer.Option("--encoders", help="Only the image-text encoders of vlscore: needs, licence, proof.")
+    ] = False,
     as_json: o.AsJson = False,
 ) -> None:
-    """Every checkpoint radgauge can use: purpose, id, size, licence, where it is looked for, if it is here."""
+    """Every checkpoint radgauge can use: purpose, id, size, licence, where it is looked for, if it is here.
+
+    Below them the image-text encoders of vlscore: what each needs, its licence, and how far its loading is proved.
+    """
     from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, places_of
+    from radgauge.models.image.encoders import known_encoders
     from radgauge.show.tables import Column, table
     from radgauge.show.terminal import console
 
+    proofs = table(
+        *("encoder", Column("vlscore:encoder=", fold=True), Column("needs", fold=True)),
+        *(Column("licence", fold=True), Column("C", fold=True), Column("loading proved", fold=True)),
+        rows=[
+            (each.name, each.setting, each.needs, each.licence, each.constant, each.proved)
+            for each in known_encoders()
+        ],
+    )
+    if encoders:
+        if as_json:
+            o.print_json(list(known_encoders()))
+        else:
+            console().show(proofs)
+        return
     found = {each.name: find(each) for each in CHECKPOINTS}
     if as_json:
         o.print_json(
@@ -53,6 +74,8 @@ def list_cli(
     heads = ("name", Column("for", fold=True), Column("hub id", fold=True), Column("MB", right=True))
     out = console()
     out.show(table(*heads, Column("licence", fold=True), Column("here", fold=True), rows=rows))
+    out.print("")
+    out.show(proofs)
     if places:
         for each in CHECKPOINTS:
             out.say(f"{each.name}:", *(f"  {place}" for place in places_of(each)))

@@ -158,14 +158,16 @@ class JudgmentSource:
         typer.Option("--rater-columns", help="Columns of a table that hold one rater's values each: a,b,c."),
     ] = None
 
-    def read(self) -> Judgments:
-        """The judgments."""
+    def read(self, *, images: Path | None = None) -> Judgments:
+        """The judgments, with images from a folder or a table where there is one."""
         from radgauge.errors import UsageError
         from radgauge.io.judgments import read_judgments
+        from radgauge.io.judgments.images import with_images
 
         if self.judgments is None:
             raise UsageError("no judgments given: use --judgments with a ReXVal or RadEvalX folder, or a file")
-        return read_judgments(self.judgments, format=self.format, raters=names(self.rater_columns))
+        found = read_judgments(self.judgments, format=self.format, raters=names(self.rater_columns))
+        return found if images is None else with_images(found, images)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,6 +65,13 @@ def perturb_cli(
         bool,
         typer.Option("--unchecked", help="With --writer llm: take what the model writes, as the paper did."),
     ] = False,
+    general: Annotated[
+        bool,
+        typer.Option(
+            "--general-sentences",
+            help="Give reports without an insignificant sentence one, so that every report has one to remove.",
+        ),
+    ] = False,
     split: o.Split = None,
     permutations: o.Permutations = 5000,
 ) -> None:
@@ -120,7 +127,7 @@ def perturb_cli(
             "opposite: left out"
         )
         return
-    laboratory = perturb_reports(texts, o.names(kinds), seed=seed)
+    laboratory = perturb_reports(texts, o.names(kinds), seed=seed, general=general)
     if output is not None:
         write_cases(output, perturbed_cases(laboratory, cases=originals))
     about = {"seed": seed, "reports": len(texts), "none_possible": laboratory.none_possible}

@@ -127,7 +127,8 @@ def report_cli(
 
     check_folder(output)
     reading = say.readings()
-    judgments = people.read() if people.judgments is not None else None
+    alone = source is None and not reports and form.reference_file is None  # then the judged reports are shown
+    judgments = people.read(images=form.images if alone else None) if people.judgments is not None else None
     score = partial(judged.told, say=say)
     results, cases, header = _scored(source, reports, judgments, form, score, constant, reading)
     results = others.joined(results)

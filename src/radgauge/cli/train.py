@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,19 +27,15 @@ def image_text_cli(
         typer.Option("--validation", help="Share of the studies to watch, or a split (then 'train' is learned)."),
     ] = "0.1",
     start: Annotated[
-        str, typer.Option("--start", help="Starting weights: imagenet, scratch, or a .pth file.")
-    ] = "imagenet",
-    frozen: Annotated[
-        int | None, typer.Option("--frozen", min=0, max=17, help="Stages that stay as they start; 0 for scratch.")
-    ] = None,
+        str,
+        typer.Option(
+            "--start", help="Weights of the image network: embedded (those that ship), imagenet, or a .pth file."
+        ),
+    ] = "embedded",
     size: Annotated[int | None, typer.Option("--size", help="Pixels of a side; a multiple of 32.")] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1)] = None,
-    batch_size: Annotated[int | None, typer.Option("--batch-size", min=2, help="Studies per step.")] = None,
-    copies: Annotated[
-        int | None, typer.Option("--copies", min=1, help="Changed copies of every picture, drawn once.")
-    ] = None,
-    learning_rate: Annotated[float | None, typer.Option("--learning-rate", help="Of the image network.")] = None,
-    device: o.Device = "auto",
+    threads: Annotated[
+        int, typer.Option("--threads", min=0, help="Pictures side by side; 0 = as many as there are cores.")
+    ] = 0,
     seed: o.Seed = 0,
 ) -> None:
     """Train an image-text encoder; the same command goes on with a run that was stopped.
@@ -54,16 +50,8 @@ def image_text_cli(
     from radgauge.training.image_text_data import read_material
     from radgauge.training.image_text_settings import ImageTextSettings
 
-    given: dict[str, Any] = {
-        "frozen": 0 if start == "scratch" and frozen is None else frozen,
-        "size": size,
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "copies": copies,
-        "learning_rate": learning_rate,
-    }
     settings = ImageTextSettings(
-        start=start, device=device, seed=seed, **{name: each for name, each in given.items() if each is not None}
+        start=start, seed=seed, threads=threads, **({} if size is None else {"size": size})
     )
     material = read_material(reports, images, validation=_share(validation), seed=seed)
     left_out = ", ".join(f"{number} with {why}" for why, number in material.left_out.items() if number)
@@ -84,9 +72,8 @@ def image_text_cli(
         o.print_json(
             {
                 "file": str(trained.file),
-                "constant": trained.constant,
-                "validation": trained.shipped,
-                "epochs": list(trained.passes),
+                "constants": dict(trained.constants),
+                "validation": dict(trained.matching),
                 "seed": seed,
             }
         )
@@ -108,16 +95,12 @@ def print_image_text(trained: TrainedImageText) -> None:
     from radgauge.show.terminal import console
     from radgauge.show.wording import number
 
-    found = trained.shipped
     out = console()
-    out.print(
-        f"{found.studies} validation studies: own report against another study's, AUROC {number(found.auroc)}; "
-        f"VLScore's constant {number(trained.constant)}"
-    )
-    ours = (found.recall_1, found.recall_5, found.recall_10)
-    theirs = (found.text_recall_1, found.text_recall_5, found.text_recall_10)
-    rows = [
-        ("pictures", "reports", *ours, f"{found.median_rank:g}"),
-        ("reports", "pictures", *theirs, f"{found.text_median_rank:g}"),
-    ]
-    out.show(table("from", "to", "R@1", "R@5", "R@10", Column("median rank", right=True), rows=rows))
+    rows: list[tuple[str, ...]] = []
+    for name, found in trained.matching.items():
+        shares = (f"{share:.3f}" for share in (found.recall_1, found.recall_5, found.recall_10))
+        constant = number(trained.constants[name]) if name in trained.constants else "–"
+        rows.append((name, str(found.studies), number(found.auroc), *shares, f"{found.median_rank:g}", constant))
+    right = [Column(name, right=True) for name in ("studies", "AUROC", "R@1", "R@5", "R@10", "median rank", "C")]
+    out.print("validation studies: own report against another study's, and reports found by pictures")
+    out.show(table("views", *right, rows=rows))

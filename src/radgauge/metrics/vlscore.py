@@ -18,23 +18,52 @@ from numpy.typing import NDArray
 from radgauge.cases import Case
 from radgauge.errors import ModelError, UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, best_reference
-from radgauge.metrics._settings import EMBEDDED, wordless
+from radgauge.metrics._settings import wordless
 from radgauge.metrics._triangle import bounding_radius, cosine, elasticities, sides, triangle_area
 from radgauge.models.image.image_text import (
+    ANY,
+    EMBEDDED,
     ImageTextEncoder,
     Unreadable,
     image_text_encoder,
+    image_vectors,
     is_embedded,
     read_calibration,
     study_vectors,
     text_vectors,
+    view_set,
 )
+from radgauge.models.image.picture_side import Seen
 from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 from radgauge.text.words import has_words
 
 _SENTENCES_SHOWN = 12
+UNIT_LARGEST = 0.75 * math.sqrt(3)
+"""The largest triangle between vectors of length one."""
 _SIDES = ("image to candidate", "image to reference", "candidate to reference")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Point:
+    """Where images lie, and which views they show."""
+
+    at: NDArray[np.float64]
+    views: str
+
+    def scale(self, scales: Mapping[str, float]) -> float:
+        """C for these views; NaN if nobody knows it."""
+        return scales.get(self.views, scales.get(ANY, math.nan))
+
+
+def _point(seen: Sequence[Seen], *, unit: bool) -> _Point:
+    at = np.mean([np.asarray(each.vector, dtype=np.float64) for each in seen], axis=0)
+    length = float(np.linalg.norm(at))
+    return _Point(at / length if unit and length > 0 else at, view_set(seen))
+
+
+def _whole(found: Sequence[Seen | Unreadable]) -> list[Seen]:
+    return [each for each in found if isinstance(each, Seen)]
 
 
 @dataclass(frozen=True)
@@ -47,11 +76,16 @@ class VLScore(Metric):
             of `radgauge train image-text`; or a folder or hub id of a CLIP-like model.
         similarity: "triangle"; or one of the paper's table 4: "cosine" of the two texts, "sphere" (radius of the
             smallest sphere around the three points; lower is better), "image_cosine" (seen from the image).
-        views: Several images of a study: "mean" of their points, as LIMITR does; "best": the one with the best
-            score; "first": the first alone, as the authors' package does. "auto": mean for embedded networks,
-            first otherwise.
-        constant: C; 0 takes the calibration's, or else the encoder's own.
-        calibration: A file of `radgauge fit vlscore`.
+        views: Several images of a study: "mean" of their points, as LIMITR does, brought to length one where all
+            vectors have it; "best": the one with the best score; "first": the first alone, as the authors' package
+            does. "auto": mean for embedded networks, first otherwise.
+        constant: C; 0 takes the calibration's, or else the encoder's own. Both may differ by the views of a study.
+        calibration: A file of `radgauge fit vlscore`, learned with the same encoder and views.
+        unit: Whether the vectors of a CLIP-like model are brought to length one: "yes", "no", or "auto": as its
+            file says, else yes.
+        domain: What becomes of a picture that is blank, inverted, turned, or does not look like a chest radiograph
+            to the embedded network: "skip": not judged, with the reason; "off": nobody looks. "auto": skip for
+            embedded networks, off for published ones, whose authors do not look either.
         resize: How LIMITR's pictures are made smaller: "pil" (the authors' package) or "area" (LIMITR's training).
     """
 
@@ -67,6 +101,8 @@ class VLScore(Metric):
     constant: float = 0.0
     calibration: str = ""
     resize: Literal["pil", "area"] = "pil"
+    unit: Literal["auto", "yes", "no"] = "auto"
+    domain: Literal["auto", "skip", "off"] = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,6 +110,8 @@ class VLScore(Metric):
             object.__setattr__(self, "encoder", EMBEDDED if self.models == EMBEDDED else "limitr")
         if self.views == "auto":
             object.__setattr__(self, "views", "mean" if is_embedded(self.encoder) else "first")
+        if self.domain == "auto":
+            object.__setattr__(self, "domain", "skip" if is_embedded(self.encoder) else "off")
         if not (math.isfinite(self.constant) and self.constant >= 0):
             raise UsageError(f"vlscore: constant must be 0 (the encoder's own) or more, got {self.constant}")
 
@@ -103,47 +141,72 @@ class VLScore(Metric):
     def parts(self) -> Mapping[str, str]:
         """The encoder with its weights, and C."""
         found = {"network": self.image_text.name, "references": "best"}
-        return {**found, "c": f"{self.scale:.6g}"} if self.similarity == "triangle" else found
+        if self.similarity != "triangle":
+            return found
+        scales = self.scales
+        one = len(scales) == 1 and ANY in scales
+        said = f"{scales[ANY]:.6g}" if one else ",".join(f"{name}={c:.6g}" for name, c in scales.items())
+        return {**found, "c": said}
 
     @property
     def image_text(self) -> ImageTextEncoder:
         """What puts images and texts into one space."""
         models = "published" if self.models == EMBEDDED else self.models
-        return image_text_encoder(self.encoder, models=models, resize=self.resize)
+        unit = {"auto": None, "yes": True, "no": False}[self.unit]
+        return image_text_encoder(self.encoder, models=models, resize=self.resize, unit=unit)
 
     @property
-    def scale(self) -> float:
-        """C, wherever it comes from."""
+    def scales(self) -> Mapping[str, float]:
+        """C by view set, wherever it comes from; "any" stands for every set that has no C of its own.
+
+        Raises:
+            ModelError: Nobody knows C, or vectors of length one can never reach it.
+        """
+        encoder = self.image_text
+        found: Mapping[str, float] = {}
         if self.constant:
-            return self.constant
-        if self.calibration:
-            return read_calibration(Path(self.calibration), encoder=self.image_text)
-        if self.image_text.constant is None:
+            found = {ANY: self.constant}
+        elif self.calibration:
+            found = read_calibration(Path(self.calibration), encoder=encoder, views=self.views)
+        else:
+            found = getattr(encoder, "constants", {})
+            if not found and encoder.constant is not None:
+                found = {ANY: encoder.constant}
+        if not found:
             raise ModelError(
                 f"nobody has measured the constant C of {self.encoder}; learn it with `radgauge fit vlscore` "
                 "and name the file (vlscore:calibration=FILE), or give it (vlscore:constant=1.5)"
             )
-        return self.image_text.constant
+        if getattr(encoder, "unit_length", False) and max(found.values()) > UNIT_LARGEST:
+            raise ModelError(
+                f"C = {max(found.values()):g} cannot be reached by vectors of length one, whose largest triangle "
+                f"is {UNIT_LARGEST:.4g}: every score would be near 1; it belongs to vectors as they come "
+                "(unit=no), or learn C with `radgauge fit vlscore`"
+            )
+        return found
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Score (and area) by the best reference and, with views=best, the best image."""
-        points = self._points(cases, reading)
+        points, scales = self._points(cases, reading), self._scales
         texts = list(
             dict.fromkeys(t for case in cases for t in (case.candidate, *case.references) if has_words(t))
         )
         known = dict(zip(texts, text_vectors(texts, self.image_text, reading=reading), strict=True))
         triples = [
-            (owner, image, known[case.candidate], known[reference])
+            (owner, point.at, known[case.candidate], known[reference], point.scale(scales))
             for owner, case in enumerate(cases)
             if case.candidate in known
             for reference in case.references
             if reference in known
-            for image in points[owner]
+            for point in points[owner]
         ]
         rows = np.full((len(cases), len(self.columns)), np.nan)
         if triples:
             owner = np.array([each[0] for each in triples], dtype=np.intp)
-            values = self._compare(*(np.stack([each[at] for each in triples]) for at in (1, 2, 3)))
+            values = self._compare(
+                *(np.stack([each[at] for each in triples]) for at in (1, 2, 3)),
+                scale=np.array([each[4] for each in triples]),
+            )
             best = best_reference(values, owner, cases=len(cases), higher_is_better=self.higher_is_better)
             rows[best >= 0] = values[best[best >= 0]]
         return rows
@@ -156,9 +219,17 @@ class VLScore(Metric):
         """Which file cannot be read, or which text not embedded."""
         if why := wordless(case.candidate, case.references):
             return why
-        for found in study_vectors([self._used(case)], self.image_text, reading=reading)[0]:
+        used = self._used(case)
+        (seen,) = study_vectors([used], self.image_text, reading=reading)
+        for path, found, objection in zip(used, seen, self._objections(used, seen, reading), strict=True):
             if isinstance(found, Unreadable):
                 return found.reason
+            if objection:
+                return f"{path.name} {objection}"
+        if self.similarity == "triangle" and all(
+            math.isnan(point.scale(self._scales)) for point in self._points([case], reading)[0]
+        ):
+            return f"no constant is known for studies with these views ({view_set(_whole(seen))})"
         candidate, *references = text_vectors(
             [case.candidate, *filter(has_words, case.references)], self.image_text, reading=reading
         )
@@ -174,10 +245,19 @@ class VLScore(Metric):
         values = dict(zip(self.columns, map(float, rows), strict=True))
         if np.isnan(rows[0]):
             return Explanation(self.name, values)
-        notes = [*self._distances(case, reading), *self._images(case, reading), *self._sentences(case, reading)]
+        notes = [*self._distances(case, reading), *self._images(case, reading), *self._sides(case, reading)]
+        notes += self._sentences(case, reading)
         return Explanation(self.name, values, tuple(notes))
 
-    def _compare(self, image: Rows, candidate: Rows, reference: Rows) -> Rows:
+    @property
+    def _scales(self) -> Mapping[str, float]:
+        return self.scales if self.similarity == "triangle" else {ANY: 1.0}
+
+    def view_sets(self, cases: Sequence[Case], *, reading: Readings) -> list[str]:
+        """The views that each case is judged by: frontal, lateral, frontal+lateral, or any."""
+        return [points[0].views if points else "" for points in self._points(cases, reading)]
+
+    def _compare(self, image: Rows, candidate: Rows, reference: Rows, *, scale: NDArray[np.float64]) -> Rows:
         if image.shape != candidate.shape:
             raise ModelError(
                 f"{self.encoder} must put images and texts into one space, got vectors of "
@@ -190,26 +270,40 @@ class VLScore(Metric):
         if self.similarity == "sphere":
             return bounding_radius(image, candidate, reference)[:, None]
         area = triangle_area(image, candidate, reference)
-        return np.stack([np.maximum(1.0 - area / self.scale, 0.0), area], axis=1)
+        known = np.where(np.isnan(scale), np.nan, area)
+        return np.stack([np.maximum(1.0 - known / scale, 0.0), known], axis=1)
 
     def _used(self, case: Case) -> tuple[Path, ...]:
         return case.images[:1] if self.views == "first" else case.images
 
-    def _points(self, cases: Sequence[Case], reading: Readings) -> list[list[NDArray[np.float64]]]:
-        """Where each case's images are: one point, or several for views=best; none if a file is unreadable."""
+    def _points(self, cases: Sequence[Case], reading: Readings) -> list[list[_Point]]:
+        """Where each case's images are: one point, or several for views=best; none if a file cannot be used."""
+        encoder = self.image_text
         used = [self._used(case) for case in cases]
-        points: list[list[NDArray[np.float64]]] = []
-        for vectors in study_vectors(used, self.image_text, reading=reading):
-            whole = [np.asarray(v, dtype=np.float64) for v in vectors if not isinstance(v, Unreadable)]
-            if len(whole) < len(vectors) or not whole:
+        points: list[list[_Point]] = []
+        for paths, found in zip(used, study_vectors(used, encoder, reading=reading), strict=True):
+            seen = _whole(found)
+            if len(seen) < len(found) or not seen or any(self._objections(paths, found, reading)):
                 points.append([])
-            else:
-                points.append(whole if self.views == "best" else [np.mean(whole, axis=0)])
+                continue
+            groups = [[each] for each in seen] if self.views == "best" else [seen]
+            points.append([_point(group, unit=getattr(encoder, "unit_length", False)) for group in groups])
         return points
+
+    def _objections(
+        self, paths: Sequence[Path], seen: Sequence[Seen | Unreadable], reading: Readings
+    ) -> list[str]:
+        """Why a picture should not be judged, "" where nothing speaks against it, for each."""
+        if self.domain == "off":
+            return [""] * len(paths)
+        if not hasattr(self.image_text, "seen"):  # the embedded network looks for those that do not
+            seen = image_vectors(paths, image_text_encoder(EMBEDDED), reading=reading)
+        return [each.objection if isinstance(each, Seen) else "" for each in seen]
 
     def _distances(self, case: Case, reading: Readings) -> list[Note]:
         (points,) = self._points([case], reading)
-        best = min(self._triples(case, reading, points), key=lambda each: float(triangle_area(*each)[0]))
+        triples = self._triples(case, reading, [point.at for point in points])
+        best = min(triples, key=lambda each: float(triangle_area(*each)[0]))
         lengths = sides(*best)
         area = float(triangle_area(*best)[0])
         height = 2 * area / lengths[0, 2] if lengths[0, 2] else 0.0
@@ -248,13 +342,37 @@ class VLScore(Metric):
             aside = f"; {more} more of the study not used (views=first)" if more else ""
             return [Note("info", f"judged with the image {used[0].name}{aside}")]
         values = []
-        for point in study_vectors([used], self.image_text, reading=reading)[0]:
-            triples = self._triples(case, reading, [np.asarray(point, dtype=np.float64)])
-            alone = [float(self._compare(*triple)[0, 0]) for triple in triples]
+        (seen,) = study_vectors([used], self.image_text, reading=reading)
+        for each in _whole(seen):
+            point = _point([each], unit=False)
+            scale = np.array([point.scale(self._scales)])
+            triples = self._triples(case, reading, [point.at])
+            alone = [float(self._compare(*triple, scale=scale)[0, 0]) for triple in triples]
             values.append(max(alone) if self.higher_is_better else min(alone))
+        listed = ", ".join(
+            f"{path.name}{f' ({each.view})' if each.view else ''} {value:.3f}"
+            for path, each, value in zip(used, _whole(seen), values, strict=True)
+        )
         way = "the mean of their points is used" if self.views == "mean" else "the best is used"
-        listed = ", ".join(f"{path.name} {value:.3f}" for path, value in zip(used, values, strict=True))
         return [Note("info", f"each image alone: {listed}; {way}", data={"images": values})]
+
+    def _sides(self, case: Case, reading: Readings) -> list[Note]:
+        """Findings whose side differs: the embedded network's pictures do not tell left from right."""
+        if not is_embedded(self.encoder):
+            return []
+        from radgauge.models.text.report_claims import claims  # loads the report reader
+        from radgauge.report_reader import ReportReader
+
+        ours, theirs = (claims(each) for each in reading.of(ReportReader(), [case.candidate, case.references[0]]))
+        apart = {name.partition("@")[0] for name in ours.keys() ^ theirs.keys() if "@" in name[2:]}
+        both = sorted(name[1:] for name in apart & ours.keys() & theirs.keys())
+        if not both:
+            return []
+        named = ", ".join(name.replace("_", " ") for name in both[:3])
+        text = (
+            f"side differs ({named}): seen by the texts alone, pictures do not tell this network left from right"
+        )
+        return [Note("info", text, data={"text_alone": True})]
 
     def _sentences(self, case: Case, reading: Readings) -> list[Note]:
         """What the score would be without each sentence of the candidate."""

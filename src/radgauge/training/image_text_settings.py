@@ -12,64 +12,39 @@ class ImageTextSettings:
     """How to train; the defaults made the encoder that ships.
 
     Attributes:
-        start: Starting weights of the image network: imagenet, scratch or a file.
-        frozen: Stages (of 17) that stay as they start; all learn if it is 0, only what is behind them if it is 17.
+        start: Weights of the image network, which stay as they are: embedded (those of the encoder that ships),
+            imagenet (the package that publishes them), or a .pth file of the same layout.
         size: Height and width of a picture in pixels; a multiple of 32.
         dimensions: Length of a vector.
-        epochs: Passes over the studies; the last one is kept.
-        batch_size: Studies per step.
-        copies: Changed copies of every picture, drawn once; each pass takes one of them.
-        learning_rate: Of the image network.
-        head_rate: Of the layers of both sides behind it.
-        label_rate: Of the layer that predicts findings, which starts at random.
-        weight_decay: AdamW's.
-        picture_ridge: Of the start that both sides' layers get from canonical correlations.
-        report_ridge: The same, for reports.
-        dropout: Before the image side's layer.
-        text_dropout: Before the text side's layer.
-        temperature: Of the contrastive terms.
-        shared: Part of the target that goes to studies with like reports.
-        local_weight: Of the local term.
-        claims_weight: Of the claims.
-        sentences: Stating sentences per study and step, at most.
+        picture_ridge: Added to the variances of the pictures' numbers, which are one, where both sides' directions
+            are found.
+        report_ridge: The same for reports, as a multiple of their mean variance.
+        view_ridge: The same where the layer of a view is fitted.
+        rewording: Weight of how reports differ that state the same: the larger, the less such differences count.
         least: Reports that must make a claim for it to count.
-        least_label: Reports that must state a finding for it to be predicted.
         seed: Of everything random.
-        device: auto, cpu, cuda.
+        threads: Pictures side by side; 0: as many as there are cores. Each picture takes one thread.
     """
 
-    start: str = "imagenet"
-    frozen: int = 17
+    start: str = "embedded"
     size: int = 192
     dimensions: int = 128
-    epochs: int = 8
-    batch_size: int = 64
-    copies: int = 1
-    learning_rate: float = 3e-4
-    head_rate: float = 3e-5
-    label_rate: float = 1e-3
-    weight_decay: float = 0.02
-    picture_ridge: float = 3.0
+    picture_ridge: float = 6.0
     report_ridge: float = 2.0
-    dropout: float = 0.5
-    text_dropout: float = 0.3
-    temperature: float = 0.2
-    shared: float = 0.3
-    local_weight: float = 0.5
-    claims_weight: float = 5.0
-    sentences: int = 2
+    view_ridge: float = 2.0
+    rewording: float = 0.3
     least: int = 4
-    least_label: int = 15
     seed: int = 0
-    device: str = "auto"
+    threads: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "copies", "dimensions", "least", "least_label"):
+        for name in ("dimensions", "least"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        for name in ("picture_ridge", "report_ridge", "view_ridge"):
+            if not getattr(self, name) > 0:
+                raise UsageError(f"{name} must be above 0, got {getattr(self, name)}")
+        if self.rewording < 0 or self.threads < 0:
+            raise UsageError(f"rewording and threads must be 0 or more, got {self.rewording} and {self.threads}")
         if self.size < 32 or self.size % 32:
             raise UsageError(f"size must be a multiple of 32, got {self.size}")
-        if not 0 <= self.frozen <= 17:
-            raise UsageError(f"frozen must lie between 0 and 17, got {self.frozen}")
-        if self.start == "scratch" and self.frozen:
-            raise UsageError("frozen stages need starting weights; with start 'scratch' give frozen 0")

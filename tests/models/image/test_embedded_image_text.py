@@ -23,6 +23,7 @@ from radgauge.models.image.embedded_image_text import (
     squared,
 )
 from radgauge.models.image.image_text import image_text_encoder
+from radgauge.models.image.picture_side import Direction, PictureSide, ViewLayer
 from radgauge.models.text.report_claims import ReportClaims
 
 pytest.importorskip("PIL", reason="needs the extra image")
@@ -38,17 +39,37 @@ def _tiny(path: Path, **about: object) -> Path:
     rng = np.random.default_rng(0)
     claims = ReportClaims(("+finding",))
     layer = Layer(rng.normal(size=(2, 1, 3, 3)).astype(np.float32), np.zeros(2, np.float32), stride=2)
-    network = Network((layer,), rng.normal(size=(2, 3)).astype(np.float32), np.zeros(3, np.float32))
+    network = Network((layer,))
     matrix = rng.normal(size=(claims.dimensions, 3)).astype(np.float32)
-    save_image_text(path, ImageText(network, claims, matrix, np.zeros(3, np.float32), 32, about))
+    save_image_text(path, ImageText(network, _side(), claims, matrix, np.zeros(3, np.float32), 32, about))
     return path
 
 
+def _side() -> PictureSide:
+    """Four numbers per picture; all pictures are frontal and nothing speaks against them."""
+    rng = np.random.default_rng(1)
+    layer = ViewLayer(
+        np.zeros(4, np.float32),
+        np.ones(4, np.float32),
+        rng.normal(size=(4, 3)).astype(np.float32),
+        np.eye(4, 1, dtype=np.float32),
+        1.0,
+    )
+    never = Direction(np.zeros(4, np.float32), 0.0)
+    limits = {"distance": 1e9, "inverted": 1.0, "turned": 1.0}
+    return PictureSide(Direction(np.zeros(4, np.float32), 1.0), (layer, layer), never, never, limits)
+
+
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
-    file = _tiny(tmp_path / "mine.npz", constant=0.5)
+    file = _tiny(tmp_path / "mine.npz", constants={"frontal": 0.5, "lateral": 0.25})
     encoder = image_text_encoder(str(file))
     assert isinstance(encoder, EmbeddedImageText)
     assert encoder.constant == 0.5
+    assert encoder.constants == {"frontal": 0.5, "lateral": 0.25}
+    (seen,) = map(encoder.seen, encoder.look([_picture()]))
+    assert (seen.view, seen.objection) == ("frontal", "")
+    (blank,) = map(encoder.seen, encoder.look([np.full((40, 40), 9, np.uint8)]))
+    assert blank.objection == "is blank"
     assert encoder.name.startswith("mine@")
     assert "|" not in encoder.name
     assert encoder.embed_images([_picture()]).shape == encoder.embed_texts(["Clear."]).shape == (1, 3)
@@ -65,6 +86,11 @@ def test_files_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ModelError, match="must be a file of `radgauge train image-text`"):
         load_image_text(tmp_path / "cut.npz")
+    with monkeypatch.context() as patch:
+        patch.setattr("radgauge.models.image.embedded_image_text.FORMAT", 1)
+        old = _tiny(tmp_path / "old.npz")
+    with pytest.raises(ModelError, match="is of form 1, this radgauge reads form 2; train it again"):
+        load_image_text(old)
     monkeypatch.setattr("radgauge.models.image.embedded_image_text.VERSION", 99)
     with pytest.raises(ModelError, match="was trained on version 1 of the claims"):
         load_image_text(tmp_path / "whole.npz")
@@ -118,7 +144,8 @@ def test_findings_count_more_than_how_they_are_put() -> None:
 def test_what_ships() -> None:
     assert EMBEDDED.stat().st_size < 10_000_000
     model = load_image_text()
-    assert 0 < float(model.about["constant"]) < 2
+    assert set(model.about["constants"]) == {"frontal", "lateral", "frontal+lateral"}
+    assert all(0 < value < 1.3 for value in model.about["constants"].values())
     with zipfile.ZipFile(EMBEDDED) as archive:
         names = {name.removesuffix(".npy") for name in archive.namelist()}
     assert {"meta", "vocabulary", "text_matrix", "text_bias"} <= names
@@ -141,25 +168,61 @@ def test_needs_numpy_and_pillow_alone() -> None:
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.slow
-def test_own_reports_are_told_from_others(shared_data: Path) -> None:
+def _studies(shared_data: Path, split: str, number: int) -> tuple[list[list[Grey]], list[str]]:
+    """Pictures and findings of real studies."""
     from io import BytesIO
 
     from PIL import Image
 
     from radgauge.io.corpora.r2gen import read_r2gen
-    from radgauge.models.image.embedded_image_text import unit
-    from radgauge.training.image_text_figures import matching, mean_by_study
 
     folder = shared_data / "iu_xray"
-    studies = read_r2gen(folder / "r2gen_annotation.json", split="val")
+    studies = read_r2gen(folder / "r2gen_annotation.json", split=split)[:number]
     pictures = []
     with zipfile.ZipFile(folder / "images_train_val.zip") as archive:
         for study in studies:
-            for name in study.images:
-                content = archive.read(name.with_suffix(".jpg").as_posix())
-                pictures.append(np.asarray(Image.open(BytesIO(content)).convert("L")))
-    owners = np.repeat(np.arange(len(studies)), [len(study.images) for study in studies])
+            contents = [archive.read(name.with_suffix(".jpg").as_posix()) for name in study.images]
+            pictures.append([np.asarray(Image.open(BytesIO(each)).convert("L")) for each in contents])
+    return pictures, [study.text() for study in studies]
+
+
+def test_what_is_no_upright_chest_radiograph_is_told(shared_data: Path) -> None:
+    """Every eighth of 40 real pictures, changed in each way; the real ones themselves pass."""
+    studies, _ = _studies(shared_data, "val", 20)
+    real = [picture for study in studies for picture in study]
     encoder = EmbeddedImageText()
-    images = unit(mean_by_study(encoder.embed_images(pictures), owners, studies=len(studies)))
-    assert matching(images, encoder.embed_texts([study.text() for study in studies])).auroc > 0.65
+
+    def objections(pictures: list[Grey]) -> list[str]:
+        return [encoder.seen(row).objection for row in encoder.look(pictures)]
+
+    assert sum(map(bool, objections(real))) <= 1
+    changed = real[::8]
+    assert all("inverted" in why or "chest radiograph" in why for why in objections([255 - x for x in changed]))
+    turned = objections([np.ascontiguousarray(x[::-1, ::-1]) for x in changed])
+    assert sum(map(bool, turned)) >= len(turned) - 1
+    rng = np.random.default_rng(0)
+    others = [np.zeros((256, 256), np.uint8), rng.integers(0, 256, (256, 256)).astype(np.uint8)]
+    others.append(np.tile(np.arange(256, dtype=np.uint8), (200, 1)))
+    assert objections(others) == ["is blank", *["does not look like a chest radiograph"] * 2]
+
+
+def test_views_are_told_from_the_picture(shared_data: Path) -> None:
+    """The frontal stands first in most of these studies; every study has a frontal or a lateral first."""
+    studies, _ = _studies(shared_data, "val", 24)
+    encoder = EmbeddedImageText()
+    views = [[encoder.seen(row).view for row in encoder.look(study)] for study in studies]
+    assert sum(each == ["frontal", "lateral"] for each in views) >= 18
+    assert all("frontal" in each and "lateral" in each for each in views[:20])
+
+
+@pytest.mark.slow
+def test_own_reports_are_told_from_others(shared_data: Path) -> None:
+    from radgauge.models.image.embedded_image_text import unit
+    from radgauge.training.image_text_figures import matching, mean_by_study
+
+    studies, texts = _studies(shared_data, "val", 296)
+    owners = np.repeat(np.arange(len(studies)), [len(study) for study in studies])
+    encoder = EmbeddedImageText()
+    vectors = encoder.embed_images([picture for study in studies for picture in study])
+    images = unit(mean_by_study(vectors, owners, studies=len(studies)))
+    assert matching(images, encoder.embed_texts(texts)).auroc > 0.7

@@ -45,7 +45,7 @@ def test_equal_pictures_are_embedded_once_and_kept(tmp_path: Path) -> None:
     encoder, cache = Means(), Cache(tmp_path / "kept")
     for _ in range(2):  # the second run finds the vectors on disk
         found = image_vectors([*paths, paths[0]], encoder, reading=Readings(cache=cache))
-        assert [vector.tolist() for vector in found] == [[7, 4], [7, 4], [9, 5], [7, 4]]
+        assert [seen.vector.tolist() for seen in found] == [[7, 4], [7, 4], [9, 5], [7, 4]]
         assert len(encoder.asked) == 2
     assert len(image_vectors(paths, Means(name="means-2"), reading=Readings(cache=cache))) == 3
 
@@ -56,7 +56,7 @@ def test_what_cannot_be_read_has_a_reason_and_is_tried_again(tmp_path: Path) -> 
     encoder, cache = Means(), Cache(tmp_path / "kept")
     for _ in range(2):
         found = image_vectors([bad, good, tmp_path / "gone.png"], encoder, reading=Readings(cache=cache))
-        assert found[1].tolist() == [7, 4]
+        assert found[1].vector.tolist() == [7, 4]
         assert isinstance(found[0], Unreadable)
         assert "bad.png is not an image" in found[0].reason
         assert "gone.png is not there" in found[2].reason

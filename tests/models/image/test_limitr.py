@@ -115,8 +115,8 @@ def test_laterals_go_through_a_network_of_their_own(
     found = study_vectors([files, files[1:], []], encoder, reading=Readings())
     expected = Limitr(str(checkpoint)).embed_images([pictures[file.name] for file in files])
     assert [len(each) for each in found] == [2, 1, 0]
-    assert np.allclose(found[0], expected + np.array([[0], [1]]), atol=1e-5)
-    assert np.allclose(found[1], expected[1:], atol=1e-5)
+    assert np.allclose([each.vector for each in found[0]], expected + np.array([[0], [1]]), atol=1e-5)
+    assert np.allclose([each.vector for each in found[1]], expected[1:], atol=1e-5)
 
 
 def test_gloria_is_read_by_the_same_network(tmp_path: Path, authors: dict, checkpoint: Path) -> None:

@@ -92,6 +92,25 @@ def test_single_linear_heads_as_medclip_has_them(parts: dict, tmp_path: Path) ->
     assert np.allclose(encoder.embed_images(PICTURES), expected, atol=1e-4)
     assert np.allclose(encoder.embed_texts(TEXTS), words, atol=1e-4)
     assert encoder.constant == 0.06
+    assert not encoder.unit_length  # as `place` asks
+
+
+def test_the_wiring_says_whether_vectors_have_length_one(parts: dict, tmp_path: Path) -> None:
+    from radgauge.errors import UsageError
+    from radgauge.models.image.image_text import image_text_encoder
+
+    image, text = torch.nn.Linear(2048, 24, bias=False), torch.nn.Linear(48, 24)
+    state = {"image.net.fc.weight": image.weight, "text.head.weight": text.weight, "text.head.bias": text.bias}
+    wired = wiring([["linear", "image.net.fc"]], [["linear", "text.head"]], pooling="mean", layers=[1, 2])
+    place(tmp_path / "m", parts, state, {**wired, "unit": False, "constant": 124})
+    raw = image_text_encoder(str(tmp_path / "m"))
+    assert (raw.unit_length, raw.constant) == (False, 124)
+    assert np.linalg.norm(raw.embed_texts(TEXTS), axis=1) != pytest.approx(1)
+    unit = image_text_encoder(str(tmp_path / "m"), unit=True)
+    assert np.linalg.norm(unit.embed_texts(TEXTS), axis=1) == pytest.approx(1, abs=1e-5)
+    assert unit.name + "+raw" == raw.name
+    with pytest.raises(UsageError, match="unit is a setting of CLIP-like models"):
+        image_text_encoder("embedded", unit=True)
 
 
 def test_deep_heads_as_biovil_has_them(parts: dict, tmp_path: Path) -> None:

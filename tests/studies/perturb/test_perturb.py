@@ -367,3 +367,24 @@ def test_what_has_no_sensible_opposite_is_skipped_and_counted(text: str) -> None
 )
 def test_only_pathologies_are_removed_as_such(text: str) -> None:
     assert proposed("remove_pathology", text) == set()
+
+
+def test_a_report_without_an_insignificant_sentence_is_given_one_to_remove() -> None:
+    reports = {
+        "a": "Small left pleural effusion.",
+        "b": "CLEAR LUNGS.",
+        "c": "Chest radiograph was obtained. No edema.",
+    }
+    plain = perturb_reports(reports, ["remove_insignificant"], seed=0)
+    assert plain.none_possible == {"remove_insignificant": 2}
+    found = perturb_reports(reports, ["remove_insignificant"], seed=0, general=True)
+    assert found.none_possible == {"remove_insignificant": 0}
+    assert found.perturbed["c", "remove_insignificant"] == plain.perturbed["c", "remove_insignificant"]
+    done = found.perturbed["a", "remove_insignificant"]
+    (edit,) = done.edits
+    assert done.text == reports["a"]
+    assert done.original == reports["a"] + edit.before
+    assert done.original[slice(*edit.span)] == edit.before
+    assert edit.before.strip() in knowledge().general
+    assert not done.significant
+    assert found.perturbed["b", "remove_insignificant"].original.isupper()

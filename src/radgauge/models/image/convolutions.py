@@ -1,10 +1,10 @@
 """A plain convolutional network as data, packed in 16 bits, and run by numpy alone.
 
 A network is a chain of convolutions, some of which are cut to 0..6 or add the output of an earlier layer, then
-the means over the picture of the last layer and, if wanted, of earlier ones, and one matrix. That covers
-EfficientNet-lite and its kin once their normalisation is folded in. Our own code and not a runtime for networks:
-those are large, and the usual one asks for a name on the network and writes a device id from its first session on.
-It takes two to three times as long per picture (docs/models/image_text.md).
+means and standard deviations over the picture of the last layer and of earlier ones. That covers EfficientNet-lite
+and its kin once their normalisation is folded in. Our own code and no runtime for networks: those are large, and
+the usual one asks for a name on the network and writes a device id from its first session on. It takes two to
+three times as long per picture (docs/models/image_text.md).
 """
 
 from __future__ import annotations
@@ -53,23 +53,24 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers, then means over the picture, then a matrix.
+    """Layers, then means and standard deviations over the picture.
 
     Attributes:
         layers: In order; the first takes one channel.
-        matrix: (channels of the tapped layers and of the last one, length of the vector).
-        bias: (length of the vector,).
-        taps: Numbers of earlier layers whose means stand before that of the last layer.
+        taps: Numbers of earlier layers whose means and deviations are taken too.
     """
 
     layers: tuple[Layer, ...]
-    matrix: Vectors
-    bias: Vectors
     taps: tuple[int, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """How many numbers a picture becomes."""
+        return 2 * sum(len(self.layers[number].weight) for number in (*self.taps, -1))
 
 
 def pack(network: Network) -> dict[str, NDArray[Any]]:
-    """Arrays for a file: weights in 16 bits with one scale per output channel, the matrix in 32.
+    """Arrays for a file: weights in 16 bits with one scale per output channel.
 
     Eight bits would halve the file; they moved the means by a fifth to a third of their spread over pictures.
     """
@@ -77,8 +78,6 @@ def pack(network: Network) -> dict[str, NDArray[Any]]:
     parts: dict[str, NDArray[Any]] = {
         "layers": np.array(settings, dtype=np.int32),
         "taps": np.array(network.taps, dtype=np.int32),
-        "matrix": network.matrix.astype(np.float32),
-        "matrix_bias": network.bias.astype(np.float32),
     }
     for number, layer in enumerate(network.layers):
         parts[f"bias_{number}"] = layer.bias.astype(np.float32)
@@ -96,8 +95,7 @@ def unpack(parts: Any) -> Network:
         scale = parts[f"scale_{number}"][:, None, None, None]
         weight = parts[f"codes_{number}"].astype(np.float32) * scale
         layers.append(Layer(weight, parts[f"bias_{number}"], stride, groups, bool(clipped), adds))
-    taps = tuple(parts["taps"].tolist()) if "taps" in parts else ()  # files of earlier versions have none
-    return Network(tuple(layers), parts["matrix"].astype(np.float32), parts["matrix_bias"], taps)
+    return Network(tuple(layers), tuple(parts["taps"].tolist()))
 
 
 def run(network: Network, pictures: Vectors) -> Vectors:
@@ -108,9 +106,9 @@ def run(network: Network, pictures: Vectors) -> Vectors:
         pictures: (n, 1, height, width).
 
     Returns:
-        (n, length of the vector).
+        (n, width): means of the tapped layers and of the last one, then their standard deviations.
     """
-    found = np.empty((len(pictures), network.matrix.shape[1]), np.float32)
+    found = np.empty((len(pictures), network.width), np.float32)
     if len(pictures):
         chain = _Chain(network, *pictures.shape[2:])
         for number, picture in enumerate(pictures[:, 0]):
@@ -145,15 +143,20 @@ class _Chain:
         for step in self._steps:
             step()
         tapped = [*(self._fields[number + 1] for number in self._network.taps), self._fields[-1]]
-        means = np.concatenate([each.mean(axis=(0, 1)) for each in tapped])
-        found: Vectors = means @ self._network.matrix + self._network.bias
-        return found
+        return np.concatenate([each.mean(axis=(0, 1)) for each in tapped] + [_deviations(each) for each in tapped])
 
     def _field(self, height: int, width: int, channels: int, padding: tuple[int, int]) -> Vectors:
         before, both = padding[0], sum(padding)
         field = np.zeros((height + both, width + both, channels), np.float32)
         self._fields.append(field[before : before + height, before : before + width])
         return field
+
+
+def _deviations(field: Vectors) -> Vectors:
+    """Standard deviation of each channel over the places; 0 where there is one place."""
+    places = field.shape[0] * field.shape[1]
+    found: Vectors = field.std(axis=(0, 1), ddof=1 if places > 1 else 0)
+    return found
 
 
 def _finish(convolve: Callable[[], Vectors], layer: Layer, into: Vectors, added: Vectors | None) -> None:

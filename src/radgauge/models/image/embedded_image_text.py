@@ -1,8 +1,9 @@
 """The image-text encoder that ships: a compact network for chest X-rays, and a matrix on what a report claims.
 
-Pictures go through a convolutional network (`convolutions`); reports through the report reader and the static
-encoder (`report_claims`) and one matrix. All of it is numpy. Both end as vectors of length one. One file holds it:
-the one in `data`, whose card is `docs/models/image_text.md`, or one that `radgauge train image-text` wrote.
+Pictures go through a convolutional network (`convolutions`) and the layer of their view (`picture_side`); reports
+through the report reader and the static encoder (`report_claims`) and one matrix. All of it is numpy. Both end as
+vectors of length one. One file holds it: the one in `data`, whose card is `docs/models/image_text.md`, or one that
+`radgauge train image-text` wrote.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from radgauge.errors import ModelError, require
 from radgauge.files import replacing, sha256_of
 from radgauge.images import Grey
 from radgauge.models.image.convolutions import Network, pack, run, unpack
+from radgauge.models.image.picture_side import SIGNS, PictureSide, Seen, pack_side, unpack_side, view_of
 from radgauge.models.text.report_claims import VERSION, ReportClaims
 from radgauge.parsing import parse_json
 
 Vectors = NDArray[np.float32]
 
 EMBEDDED = Path(__file__).parent / "data" / "image_text.npz"
+FORMAT = 2
 _MIDDLE, _SPREAD = 127.0, 128.0  # grey values as EfficientNet-lite's starting weights expect them
 
 
@@ -40,16 +43,18 @@ class ImageText:
     """What a file holds.
 
     Attributes:
-        network: The image side.
+        network: The image side: from pictures to means.
+        side: The image side: from means to vectors.
         claims: What the text side looks at.
         matrix: (`claims.dimensions`, length of a vector): the text side.
         bias: (length of a vector,).
         size: Height and width, in pixels, of what the network sees.
-        about: constant, and facts of the training.
+        about: constants by view set, and facts of the training.
         hash: Of the file; "" if there is none yet.
     """
 
     network: Network
+    side: PictureSide
     claims: ReportClaims
     matrix: Vectors
     bias: Vectors
@@ -60,8 +65,9 @@ class ImageText:
 
 def save_image_text(path: Path | str, model: ImageText) -> None:
     """Write an encoder: numbers, names of claims and settings; no text, no picture."""
-    meta = {"format": 1, "claims": VERSION, "size": model.size, "about": dict(model.about)}
+    meta = {"format": FORMAT, "claims": VERSION, "size": model.size, "about": dict(model.about)}
     parts: dict[str, Any] = {f"image_{name}": part for name, part in pack(model.network).items()}
+    parts |= {f"side_{name}": part for name, part in pack_side(model.side).items()}
     parts |= {
         "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
         "vocabulary": np.frombuffer("\n".join(model.claims.vocabulary).encode(), dtype=np.uint8),
@@ -83,11 +89,13 @@ def load_image_text(path: Path = EMBEDDED) -> ImageText:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             meta = parse_json(stored["meta"].tobytes())
             vocabulary = tuple(stored["vocabulary"].tobytes().decode().split("\n"))
-            parts = {
-                name.removeprefix("image_"): stored[name] for name in stored.files if name.startswith("image_")
-            }
+            if meta["format"] != FORMAT:
+                raise ModelError(
+                    f"{path} is of form {meta['format']}, this radgauge reads form {FORMAT}; train it again"
+                )
             found = ImageText(
-                unpack(parts),
+                unpack(_named(stored, "image_")),
+                unpack_side(_named(stored, "side_")),
                 ReportClaims(vocabulary),
                 stored["text_matrix"].astype(np.float32),
                 stored["text_bias"],
@@ -105,6 +113,10 @@ def load_image_text(path: Path = EMBEDDED) -> ImageText:
             f"report); this radgauge makes version {VERSION} with {found.claims.dimensions}; train it again"
         )
     return found
+
+
+def _named(stored: Any, prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): stored[name] for name in stored.files if name.startswith(prefix)}
 
 
 def _one_thread_per_product() -> AbstractContextManager[object]:
@@ -145,26 +157,37 @@ class EmbeddedImageText:
 
     @property
     def constant(self) -> float | None:
-        """VLScore's C: the largest area on own and other reports of the training studies."""
-        value = self._model.about.get("constant")
-        return None if value is None else float(value)
+        """VLScore's C where a study's views are not known: the largest of all."""
+        return max(self.constants.values(), default=None)
+
+    @property
+    def constants(self) -> Mapping[str, float]:
+        """VLScore's C by view set: the largest area on own and other reports of the training studies."""
+        return {name: float(value) for name, value in self._model.about.get("constants", {}).items()}
+
+    @property
+    def unit_length(self) -> bool:
+        """Vectors have length one."""
+        return True
 
     def embed_images(self, images: Sequence[Grey]) -> Vectors:
         """One row of length one per picture."""
+        return self.look(images)[:, : -len(SIGNS)]
+
+    def seen(self, row: Vectors) -> Seen:
+        """What a row of `look` says."""
+        signs = dict(zip(SIGNS, map(float, row[-len(SIGNS) :]), strict=True))
+        return Seen(row[: -len(SIGNS)], view_of(signs["view"]), self._model.side.objection(signs))
+
+    def look(self, images: Sequence[Grey]) -> Vectors:
+        """One row per picture: its vector, then the signs of what it shows (`picture_side.SIGNS`)."""
         model = self._model
         if not images:
-            return np.zeros((0, model.matrix.shape[1]), np.float32)
+            return np.zeros((0, model.matrix.shape[1] + len(SIGNS)), np.float32)
 
-        def embed(part: Sequence[Grey]) -> Vectors:
-            return run(model.network, network_input(np.stack([squared(image, model.size) for image in part])))
-
-        threads = min(self.threads or os.cpu_count() or 1, len(images))
-        with _one_thread_per_product(), ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(embed, (images[start::threads] for start in range(threads))))
-        vectors = np.empty((len(images), found[0].shape[1]), np.float32)
-        for start, part in enumerate(found):
-            vectors[start::threads] = part
-        return unit(vectors)
+        squares = np.stack([squared(image, model.size) for image in images])
+        rows = model.side.rows(picture_numbers(model.network, squares, threads=self.threads))
+        return np.hstack([rows, np.array([[image.std()] for image in images], np.float32)])
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """One row of length one per report; NaN for a text without any word or number."""
@@ -199,6 +222,25 @@ def _resized(image: Grey, height: int, width: int) -> Grey:
         return image
     pillow = require("PIL.Image", extra="image")
     return np.asarray(pillow.fromarray(image).resize((width, height), pillow.Resampling.BILINEAR), dtype=np.uint8)
+
+
+def picture_numbers(network: Network, squares: NDArray[np.uint8], *, threads: int = 0) -> Vectors:
+    """What the network makes of squares, several at a time, each picture by one thread.
+
+    Args:
+        network: The layers.
+        squares: (n, side, side).
+        threads: 0 = as many as there are cores.
+    """
+    threads = min(threads or os.cpu_count() or 1, len(squares))
+    found = np.empty((len(squares), network.width), np.float32)
+
+    def fill(start: int) -> None:
+        found[start::threads] = run(network, network_input(squares[start::threads]))
+
+    with _one_thread_per_product(), ThreadPoolExecutor(max(threads, 1)) as pool:
+        list(pool.map(fill, range(threads)))
+    return found
 
 
 def network_input(squares: NDArray[np.uint8]) -> Vectors:

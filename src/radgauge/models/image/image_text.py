@@ -26,8 +26,9 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from radgauge.errors import ImageError, ModelError
+from radgauge.errors import ImageError, ModelError, UsageError
 from radgauge.images import Grey, digest, grey
+from radgauge.models.image.picture_side import Seen
 from radgauge.models.text.vectors import VectorReader, Vectors
 from radgauge.parsing import parse_json
 from radgauge.reading import Readings
@@ -39,8 +40,10 @@ LIMITR = "limitr"
 class ImageTextEncoder(Protocol):
     """Pictures and texts to vectors of one space, in batches.
 
-    An encoder may have an attribute `side_view`: an encoder of the same space for the further images of a study
-    (LIMITR embeds lateral views by a network of their own); None or no such attribute: one network for all.
+    What an encoder may have besides: `side_view`, an encoder of the same space for the further images of a study
+    (LIMITR embeds lateral views by a network of their own); `unit_length`, whether vectors have length one, in
+    which case the mean of a study's vectors is brought to length one too; `look` and `seen`, which tell the view
+    of a picture and what speaks against it; `constants`, C by view set.
     """
 
     @property
@@ -96,9 +99,8 @@ class ImageReader(VectorReader):
         ]
         pictures = [picture for picture in opened if not isinstance(picture, Unreadable)]
         if pictures:
-            for at, vector in zip(
-                whole, _checked(self.encoder.embed_images(pictures), len(pictures)), strict=True
-            ):
+            look = getattr(self.encoder, "look", self.encoder.embed_images)
+            for at, vector in zip(whole, _checked(look(pictures), len(pictures)), strict=True):
                 found[at] = vector
         return found
 
@@ -124,7 +126,9 @@ class TextReader(VectorReader):
         return list(_checked(self.encoder.embed_texts(list(texts)), len(texts)))
 
 
-def image_text_encoder(name: str, *, models: str = "published", resize: str = "pil") -> ImageTextEncoder:
+def image_text_encoder(
+    name: str, *, models: str = "published", resize: str = "pil", unit: bool | None = None
+) -> ImageTextEncoder:
     """The encoder that a setting names.
 
     Args:
@@ -132,8 +136,14 @@ def image_text_encoder(name: str, *, models: str = "published", resize: str = "p
             train image-text` (any other); a folder or hub id of a CLIP-like model.
         models: Where LIMITR is looked for: "published" or a folder of checkpoints.
         resize: LIMITR's way to make pictures smaller, "pil" or "area".
+        unit: Whether a CLIP-like model's vectors are brought to length one; None: what the model's file says.
+
+    Raises:
+        UsageError: `unit` is given for an encoder that has no choice.
     """
     path = Path(name).expanduser()
+    if unit is not None and (is_embedded(name) or name == LIMITR or path.suffix == ".ckpt"):
+        raise UsageError(f"unit is a setting of CLIP-like models; the vectors of {name} are as they were made")
     if is_embedded(name):
         from radgauge.models.image.embedded_image_text import EmbeddedImageText
 
@@ -144,7 +154,7 @@ def image_text_encoder(name: str, *, models: str = "published", resize: str = "p
         return Limitr(models if name == LIMITR else str(path), resize=resize)
     from radgauge.models.image.two_tower import TwoTower
 
-    return TwoTower(name)
+    return TwoTower(name, unit=unit)
 
 
 def is_embedded(name: str) -> bool:
@@ -155,23 +165,27 @@ def is_embedded(name: str) -> bool:
     return path.suffix != ".ckpt" and path.is_file()
 
 
+ANY = "any"
+"""Name of the view set where views are not told apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """What `radgauge fit vlscore` learned.
 
     Attributes:
         encoder: Name of the encoder that the areas belong to.
-        constant: C, the largest area.
-        views: How several images of a study were treated.
-        triplets: How many areas there were.
+        views: How several images of a study were treated: a policy of `vlscore:views=`.
+        constants: View set (frontal, lateral, frontal+lateral; any) -> C, the largest area of its studies.
+        triplets: View set -> how many areas there were.
         left_out: How many cases could not be judged.
-        quantiles: Share -> area.
+        quantiles: Share -> area, of all.
     """
 
     encoder: str
-    constant: float
     views: str
-    triplets: int
+    constants: dict[str, float]
+    triplets: dict[str, int]
     left_out: int
     quantiles: dict[str, float]
 
@@ -180,45 +194,63 @@ class Calibration:
         return json.dumps({"calibration": "vlscore", **asdict(self)}, indent=1) + "\n"
 
 
-def read_calibration(path: Path, *, encoder: ImageTextEncoder) -> float:
-    """The constant in a file of `radgauge fit vlscore`, which must be of the same encoder.
+def read_calibration(path: Path, *, encoder: ImageTextEncoder, views: str) -> dict[str, float]:
+    """C by view set from a file of `radgauge fit vlscore`, which must be of the same encoder and view policy.
 
     Raises:
-        ModelError: It is no such file, or was learned with another encoder.
+        ModelError: It is no such file, or was learned with another encoder or another treatment of views.
     """
     try:
         found = parse_json(path.expanduser().read_text(encoding="utf-8"))
-        constant, owner = float(found["constant"]), str(found["encoder"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        given = found["constants"] if "constants" in found else {ANY: found["constant"]}  # of earlier versions
+        constants = {str(name): float(value) for name, value in given.items()}
+        owner, policy = str(found["encoder"]), str(found["views"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{path} must be a calibration of `radgauge fit vlscore`, got: {error!r}") from error
     if owner != encoder.name:
         raise ModelError(f"{path} was learned with the encoder {owner}, and this is {encoder.name}; learn it anew")
-    if not (math.isfinite(constant) and constant > 0):
-        raise ModelError(f"{path}: the constant must be above 0, got {constant}")
-    return constant
+    if policy != views:
+        raise ModelError(f"{path} was learned with views={policy}, and this is views={views}; learn it anew")
+    wrong = [value for value in constants.values() if not (math.isfinite(value) and value > 0)]
+    if wrong or not constants:
+        raise ModelError(f"{path}: the constant must be above 0, got {wrong[0] if wrong else 'none'}")
+    return constants
 
 
 def image_vectors(
     paths: Sequence[Path], encoder: ImageTextEncoder, *, reading: Readings
-) -> list[Vectors | Unreadable]:
-    """One vector per file, or why there is none; equal files are embedded once, over all runs."""
+) -> list[Seen | Unreadable]:
+    """What the encoder sees in each file, or why it sees nothing; equal files are embedded once, over all runs."""
     keys = {path: reading.once(("digest", path), partial(_digest, path)) for path in dict.fromkeys(paths)}
     files = {key: path for path, key in keys.items() if isinstance(key, str)}
     hashes = list(files)
-    found = dict(zip(hashes, reading.of(ImageReader(encoder, files), hashes), strict=True))
+    seen = getattr(encoder, "seen", Seen)
+    found = {
+        key: row if isinstance(row, Unreadable) else seen(row)
+        for key, row in zip(hashes, reading.of(ImageReader(encoder, files), hashes), strict=True)
+    }
     return [key if isinstance(key := keys[path], Unreadable) else found[key] for path in paths]
 
 
 def study_vectors(
     studies: Sequence[Sequence[Path]], encoder: ImageTextEncoder, *, reading: Readings
-) -> list[list[Vectors | Unreadable]]:
-    """The vectors of each study's images, the first (frontal) one first; the further ones by `side_view`."""
+) -> list[list[Seen | Unreadable]]:
+    """What is seen in each study's images, the first (frontal) one first; the further ones by `side_view`."""
     side = (
         (getattr(encoder, "side_view", None) or encoder) if any(len(paths) > 1 for paths in studies) else encoder
     )
     first = iter(image_vectors([paths[0] for paths in studies if paths], encoder, reading=reading))
     others = iter(image_vectors([path for paths in studies for path in paths[1:]], side, reading=reading))
     return [[next(first), *(next(others) for _ in paths[1:])] if paths else [] for paths in studies]
+
+
+def view_set(seen: Sequence[Seen]) -> str:
+    """The views of a study, by name: frontal, lateral, frontal+lateral; any where the encoder cannot tell.
+
+    >>> view_set([Seen(np.zeros(1, np.float32), view) for view in ("lateral", "frontal", "lateral")])
+    'frontal+lateral'
+    """
+    return "+".join(sorted({each.view for each in seen if each.view})) or ANY
 
 
 def text_vectors(texts: Sequence[str], encoder: ImageTextEncoder, *, reading: Readings) -> list[Vectors]:

@@ -39,25 +39,34 @@ class TwoTower:
 
     Attributes:
         model: Folder or hub id with optional `@revision`.
-        unit: Whether vectors are brought to length one.
+        unit: Whether vectors are brought to length one; None: as the file says that wires a ResNet and a BERT
+            ("unit": false), and yes for all others, which are trained on angles.
         device: auto, cpu, cuda.
     """
 
     model: str
-    unit: bool = True
+    unit: bool | None = None
     device: str = "auto"
 
     @property
     def name(self) -> str:
         """Model with revision or hash."""
-        return checkpoint_name(self.model) + ("" if self.unit else "+raw")
+        return checkpoint_name(self.model) + ("" if self.unit_length else "+raw")
+
+    @property
+    def unit_length(self) -> bool:
+        """Whether vectors have length one."""
+        return bool(self._wiring().get("unit", True)) if self.unit is None else self.unit
 
     @property
     def constant(self) -> float | None:
         """What the file that wires a ResNet and a BERT says; not known for others."""
-        folder = checkpoint_folder(self.model)
-        found = read_wiring(folder).get("constant") if (folder / WIRING).is_file() else None
+        found = self._wiring().get("constant")
         return None if found is None else float(found)
+
+    def _wiring(self) -> dict[str, Any]:
+        folder = checkpoint_folder(self.model)
+        return dict(read_wiring(folder)) if (folder / WIRING).is_file() else {}
 
     def embed_images(self, images: Sequence[Grey]) -> Vectors:
         """One row per picture."""
@@ -72,11 +81,11 @@ class TwoTower:
 
     def _passes(self, items: Sequence[Any], embed: Any) -> Vectors:
         torch = require("torch", extra="models")
-        found = []
+        found, unit = [], self.unit_length
         with torch.inference_mode():
             for start in range(0, len(items), _PER_PASS):
                 vectors = embed(list(items[start : start + _PER_PASS])).float()
-                found.append(torch.nn.functional.normalize(vectors, dim=1) if self.unit else vectors)
+                found.append(torch.nn.functional.normalize(vectors, dim=1) if unit else vectors)
         if not found:
             return np.empty((0, 0), np.float32)
         stacked: Vectors = torch.cat(found).cpu().numpy()

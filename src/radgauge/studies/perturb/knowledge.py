@@ -38,6 +38,7 @@ class EditTerms:
     unknown_word: re.Pattern[str]
     insignificant: re.Pattern[str]
     not_insignificant: re.Pattern[str]
+    general: tuple[str, ...]
     findings: tuple[FalseFinding, ...]
     add_comparison: tuple[str, ...]
     drop_comparison: Rules
@@ -78,6 +79,7 @@ def knowledge() -> EditTerms:
             "|".join(f"(?:{each})" for each in raw["insignificant"]["patterns"]), re.IGNORECASE
         ),
         not_insignificant=re.compile(raw["insignificant"]["unless"], re.IGNORECASE),
+        general=tuple(raw["insignificant"]["general"]),
         findings=tuple(
             FalseFinding(each["region"], each["concept"], tuple(each["sentences"])) for each in raw["finding"]
         ),

@@ -10,7 +10,8 @@ import numpy as np
 
 from radgauge.errors import UsageError
 from radgauge.studies.perturb import claims, sentences, words
-from radgauge.studies.perturb.edits import KINDS, Perturbed, Proposal, apply
+from radgauge.studies.perturb.edits import KINDS, Edit, Perturbed, Proposal, apply
+from radgauge.studies.perturb.knowledge import knowledge
 from radgauge.studies.perturb.report import Fact, ParsedReport, read
 from radgauge.studies.perturb.sentences import Corpus
 from radgauge.text.grammar import in_case_of
@@ -168,6 +169,16 @@ def perturb(
     return done
 
 
+def _without_general(text: str, rng: np.random.Generator) -> Perturbed:
+    """The report with a general sentence behind it as the original, and the report itself as the result."""
+    known = knowledge().general
+    sentence = in_case_of(text, known[int(rng.integers(len(known)))])
+    end = len(text.rstrip())
+    original = f"{text[:end]} {sentence}"
+    edit = Edit("remove_insignificant", (end, len(original)), original[end:], "", (end, end), False, 0)
+    return Perturbed("remove_insignificant", original, text[:end], (edit,))
+
+
 @dataclass(frozen=True)
 class Laboratory:
     """Perturbed reports by (id, kind), and how many reports offered no place for a kind."""
@@ -182,6 +193,7 @@ def perturb_reports(
     *,
     seed: int = 0,
     corpus: Sequence[str] | None = None,
+    general: bool = False,
 ) -> Laboratory:
     """Every report in every kind.
 
@@ -192,6 +204,8 @@ def perturb_reports(
         kinds: Names of kinds; None = all.
         seed: Seed of every choice.
         corpus: Reports that normal and foreign reports are taken from; None = the reports themselves.
+        general: Whether a report without an insignificant sentence is given one before it is taken away again, so
+            that there are as many removals of this kind as of others.
     """
     names = list(KINDS) if kinds is None else list(kinds)
     unknown = [name for name in names if name not in KINDS]
@@ -206,6 +220,8 @@ def perturb_reports(
         for name in names:
             rng = np.random.default_rng([seed, order[name], *words_of_id])
             done = perturb(text, name, rng=rng, corpus=source)
+            if done is None and general and name == "remove_insignificant" and text.strip():
+                done = _without_general(text, rng)
             if done is None:
                 missing[name] += 1
             else:
