@@ -16,6 +16,9 @@ from study_support import Rater, study_ids, two_systems
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments import read_judgments
+from radgauge.results import Results
+from radgauge.scores import Scores
+from radgauge.studies.agreement import align
 from radgauge.study import NewStudy, Store, new_study
 from radgauge.study.check import check_study
 from radgauge.study.export import export_study
@@ -367,3 +370,39 @@ def test_pictures_are_part_of_the_form(tmp_path: Path) -> None:
     made = new_study(tmp_path / "s.sqlite", [case], raters=1)
     (form,) = write_sheets(made.path, tmp_path)
     assert "data:image/jpeg;base64," in form.read_text()
+
+
+def test_from_reports_to_align_through_workbooks_as_with_a_pencil(make: Make, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra excel")
+    made = make(raters=2, design="radpref")
+    ratings = {  # rater -> study -> (alpha, beta)
+        "rater-1": {"s1": (5, 1), "s2": (4, 4), "s3": (5, 2), "s4": (3, 1)},
+        "rater-2": {"s1": (4, 2), "s2": (5, 5), "s3": (3, 2), "s4": (2, 2)},
+    }
+    files = write_sheets(made.path, tmp_path / "sheets", kind="xlsx")
+    with Store(made.path) as store:
+        study_of = {key: study for study, key in study_ids(store).items()}
+        keys = {(person, key): store.key(person, key) for person in ratings for key in study_of if key[0] == "c"}
+    for person, file in zip(ratings, files, strict=True):
+        book = openpyxl.load_workbook(file)
+        place = [cell.value for cell in book["Candidates"][1]].index("rating|")
+        for row in book["Candidates"].iter_rows(min_row=3):
+            case, label = row[0].value, row[1].value
+            row[place].value = ratings[person][study_of[case]][keys[person, case][label] == "beta"]
+        done = [cell.value for cell in book["Cases"][1]].index("done")
+        for row in book["Cases"].iter_rows(min_row=3):
+            row[done].value = "yes"
+        book.save(file)
+    assert [each.problems for each in collect(made.path, files)] == [(), ()]
+    export_study(made.path, tmp_path / "judgments.csv")
+    judgments = read_judgments(tmp_path / "judgments.csv")
+    # Mean ratings: alpha 4.5 4.5 4 2.5, beta 1.5 4.5 2 1.5. A metric that likes alpha and nothing else:
+    keys_of = tuple(case.key for case in judgments.cases)
+    values = np.array([[float(system == "alpha")] for _, system in keys_of])
+    metric = Scores("m", "m", keys_of, values, values, ("m",), True)
+    found = align(Results({"m": metric}), judgments, targets=["rating"], resamples=10)
+    # Of the 16 pairs (alpha, beta) 12 agree, 2 are tied on the rating (4.5), 2 disagree (4 and 2.5 against 4.5).
+    # Rating pairs not tied: 28 - 3 (three at 4.5) - 1 (two at 1.5) = 24. tau-b = (12 - 2) / sqrt(16 * 24).
+    assert found.lines[0].correlation.value == pytest.approx(10 / np.sqrt(16 * 24))
+    one, two = (judgments.ratings[name].headline for name in ("Rater 1", "Rater 2"))
+    assert np.abs(one - two).sum() == 1 + 1 + 1 + 1 + 2 + 0 + 1 + 1

@@ -14,11 +14,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from study_support import Rater, study_ids
 
 from radgauge.errors import InputError
 from radgauge.study import Action, NewStudy, Refused, Stale, Store
+from radgauge.study.check import check_study
+from radgauge.study.state import replay
 
 Make = Callable[..., NewStudy]
 
@@ -416,3 +419,58 @@ def test_a_file_that_is_no_study_is_refused(tmp_path: Path, make: Make) -> None:
     connection.close()
     with pytest.raises(InputError, match="newer radgauge"):
         Store(made.path)
+
+
+def test_any_sequence_of_actions_replays_to_the_state_that_was_told(make: Make) -> None:
+    """A rater who does anything at all, in two windows: after each answer the store and a replay agree."""
+    made = make(raters=1)
+    rng = np.random.default_rng(0)
+    levels, places = ("significant", "insignificant"), ("A", "B")
+    with Store(made.path) as store:
+        rater = Rater(store, "rater-1")
+        rater.train()
+        case = study_ids(store)["s1"]
+        seen = store.state("rater-1", case)
+        told = {"done": 0, "refused": 0, "stale": 0}
+        for number in range(300):
+            label, level = places[rng.integers(2)], levels[rng.integers(2)]
+            entries = [entry["id"] for entry in seen.answers.get(label, {}).get("marks", ())]
+            entry = {"category": "severity", "significance": level, "start": int(rng.integers(5)), "end": 8}
+            choices: list[tuple[str, dict[str, Any]]] = [
+                (
+                    "set",
+                    {
+                        "candidate": label,
+                        "field": "errors",
+                        "part": f"omission/{level}",
+                        "value": int(rng.integers(3)),
+                    },
+                ),
+                ("set", {"candidate": label, "field": "errors", "part": f"omission/{level}", "value": None}),
+                ("add", {"candidate": label, "field": "marks", "entry": entry}),
+                ("remove", {"candidate": label, "field": "marks", "id": entries[0] if entries else "0"}),
+                (
+                    "change",
+                    {"candidate": label, "field": "marks", "id": entries[-1] if entries else "0", "entry": entry},
+                ),
+                ("cannot_judge", {"candidate": label, "reason": "unclear"}),
+                ("can_judge", {"candidate": label}),
+                ("undo", {}),
+                ("undo", {}),
+                ("submit", {}),
+                ("reopen", {}),
+                ("time", {"seconds": 1.5}),
+            ]
+            kind, payload = choices[rng.integers(len(choices))]
+            based_on = seen.version - int(rng.random() < 0.1)  # a window that missed something
+            try:
+                seen = store.record("rater-1", Action(case, kind, payload, based_on, f"walk-{number}")).state
+                told["done"] += 1
+            except Stale as stale:
+                told["stale"] += stale.state == seen
+            except Refused:
+                told["refused"] += 1
+            assert store.state("rater-1", case) == seen
+            assert replay(store.events(person_id="rater-1", case=case)) == seen
+        assert min(told.values()) > 10
+    assert check_study(made.path).problems == ()

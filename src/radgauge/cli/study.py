@@ -122,7 +122,7 @@ def designs_cli(
     """List the shipped designs, or show one; a design of your own is checked."""
     from radgauge.show.tables import table
     from radgauge.show.terminal import console
-    from radgauge.study.design import load_design, shipped_designs
+    from radgauge.study.design_file import load_design, shipped_designs
 
     chosen = [load_design(name) for name in ([design] if design else shipped_designs())]
     if as_json:

@@ -48,7 +48,8 @@ For the organiser's page, `overview` has `progress(store)`, `agreement_so_far(st
 """
 
 from radgauge.study.create import NewStudy, new_study
-from radgauge.study.design import Design, DesignError, Field, load_design, shipped_designs
+from radgauge.study.design import Design, Field
+from radgauge.study.design_file import DesignError, load_design, shipped_designs
 from radgauge.study.people import Person
 from radgauge.study.state import CaseState, Event, Problem, Refused, Shown
 from radgauge.study.store import Action, Answered, CaseView, Place, Recorded, Stale, Store

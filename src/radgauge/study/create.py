@@ -17,7 +17,8 @@ from radgauge.errors import InputError, UsageError
 from radgauge.results import Results
 from radgauge.study import people, schema
 from radgauge.study.assistance import suggestions
-from radgauge.study.design import Design, load_design
+from radgauge.study.design import Design
+from radgauge.study.design_file import load_design
 from radgauge.study.people import Person
 from radgauge.study.sampling import Sample, sample_studies
 from radgauge.study.schema import plain_json

@@ -21,12 +21,12 @@ from typing import Any, Literal
 from radgauge.errors import InputError
 from radgauge.files import check_folder, replacing
 from radgauge.study import people, schema
+from radgauge.study.actions import ActionCheck
 from radgauge.study.design import Design, design_from_dict
 from radgauge.study.people import Person, TokenInfo
 from radgauge.study.schema import EVENT_COLUMNS, chained, event_of, plain_json
 from radgauge.study.state import (
     UNVERSIONED,
-    ActionCheck,
     CaseState,
     Event,
     Problem,

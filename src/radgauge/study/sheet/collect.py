@@ -19,7 +19,7 @@ from radgauge.errors import InputError
 from radgauge.parsing import parse_json
 from radgauge.study.design import Field
 from radgauge.study.sheet.content import person_of_sheet
-from radgauge.study.sheet.excel import read_workbook
+from radgauge.study.sheet.excel_read import read_workbook
 from radgauge.study.state import UNVERSIONED, CaseState, Event, Refused, last_step, replay
 from radgauge.study.store import Action, Store
 

@@ -119,7 +119,7 @@
         const open = answer === undefined || (Array.isArray(answer) && !answer.length);
         if (field.kind === "choice" && answer && field.reason === "required" && !(answer.reason || "").trim()) {
           found.push(`${where}${field.title} Give a reason.`);
-        } else if (field.required && open && field.kind !== "counts") found.push(`${where}${field.title}`);
+        } else if (field.required && open && field.kind !== "counts") found.push(`${where}${field.title} Not answered yet.`);
       };
       if (field.per === "case") { if (judged.length) look("", null, ""); continue; }
       for (const each of judged) {
