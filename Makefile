@@ -7,6 +7,8 @@
 #   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
 #   make check   linters and types
 #   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
+#   make docs    build the documentation as a static site, warnings are errors (build/site)
+#   make release  build, check and list what would be published, with a bill of materials (dist)
 #   make figures  write the figures of docs/ anew from the development data (RADGAUGE_DATA)
 #   make clean   remove environments and build products
 
@@ -18,8 +20,9 @@ RUN    := $(VENV)/bin/python
 TORCH  ?= torch==2.13.0
 
 INTEGRATIONS := .venv-integrations
+DOCS   := .venv-docs
 
-.PHONY: demo test test-llm test-integrations fuzz check format bench parity figures clean
+.PHONY: demo test test-llm test-integrations fuzz check format bench parity figures docs release clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -83,5 +86,19 @@ parity: $(VENV)/installed
 figures: $(VENV)/installed
 	$(RUN) docs/figures.py $(RADGAUGE_DATA)
 
+# The theme of the site is no dependency of radgauge: an environment of its own.
+$(DOCS)/installed: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group docs
+	@touch $@
+
+docs: $(DOCS)/installed
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --quiet --strict
+	@echo "build/site/index.html"
+
+release: $(VENV)/installed
+	$(RUN) scripts/release.py
+
 clean:
-	rm -rf $(VENV) $(DEMO) $(INTEGRATIONS) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) $(DOCS) $(INTEGRATIONS) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

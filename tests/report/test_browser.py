@@ -203,6 +203,19 @@ def test_the_first_screen_answers_in_words(browser: Any, judged_file: Path) -> N
     shown.context.close()
 
 
+def test_a_system_has_one_mark_everywhere(browser: Any, judged_file: Path) -> None:
+    shown = Watched(browser, judged_file)
+    marks = (
+        "(place) => [...document.querySelectorAll(place)]"
+        ".map((node) => [node.innerText.trim(), node.querySelector('svg').innerHTML])"
+    )
+    first = dict(shown.page.evaluate(marks, ".fact h3"))
+    tabs = dict(shown.page.evaluate(marks, "#detail .tabs button"))
+    assert first == tabs
+    assert len(set(first.values())) == 2
+    shown.context.close()
+
+
 def test_highlights_can_be_chosen(shown: Watched) -> None:
     assert shown.page.input_value("#marks") == "findings"
     press(shown, "m")

@@ -157,7 +157,13 @@ def _wrong_words(text: str, spans: Sequence[Span], attribute: object, *, reading
         return spans
     (read,) = reading.of(ReportReader(), [text])
     ours = {number for number, mention in enumerate(read.mentions) if (mention.start, mention.end) in set(spans)}
-    return [(m.start, m.end) for m in read.modifiers if m.role == role and m.mention in ours] or spans
+    telling = [modifier for modifier in read.modifiers if modifier.role == role]
+    found = [modifier for modifier in telling if modifier.mention in ours]
+    if not found:  # it may describe the place: "left apical pneumothorax"
+        said = [read.sentences[read.mentions[number].sentence] for number in ours]
+        near = [m for m in telling if any(each.start <= m.start < each.end for each in said)]
+        found = near if len(near) == 1 else []
+    return [(modifier.start, modifier.end) for modifier in found] or spans
 
 
 def _utf16(text: str, spans: Sequence[Span]) -> list[int]:

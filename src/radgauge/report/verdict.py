@@ -19,9 +19,10 @@ from radgauge.error_categories import CATEGORIES, JUDGES, ErrorCategory
 from radgauge.errors import InputError
 from radgauge.metric import Explanation
 from radgauge.reading import Readings
+from radgauge.report.paper import p_paper
 from radgauge.scores import Results, Scores
 from radgauge.show.metric_names import MetricName, metric_name
-from radgauge.show.wording import interval, number, p_value, share, signed
+from radgauge.show.wording import interval, number, share, signed
 from radgauge.stats.proportions import wilson_interval
 from radgauge.stats.resample import FEW
 from radgauge.stats.resampling import Resampling
@@ -291,7 +292,7 @@ def _by_how_much(line: SystemComparison, name: MetricName) -> str:
     return (
         f"{name.name}: {line.system} {number(found.value_a)}, {line.baseline} {number(found.value_b)}, difference "
         f"{signed(gap.value)} {interval(gap.low, gap.high)} on {found.n} studies that both have; "
-        f"p {p_value(_p(line))}: {chance}."
+        f"p {'' if _p(line) < 0.001 else '= '}{p_paper(_p(line))}: {chance}."
     )
 
 

@@ -171,8 +171,10 @@
     drawList();
   }
 
-  const marksOf = document.querySelectorAll(".hero .key svg");
-  const systemMark = (s) => marksOf[s] ? marksOf[s].cloneNode(true) : el("span");
+  const systemMark = (s) => {
+    const mark = document.querySelector(`.hero .key[data-system="${s}"] svg`);
+    return mark ? mark.cloneNode(true) : el("span");
+  };
   function drawList() {
     const total = state.found.length;
     $("count").replaceChildren(total === cases.length ? `${total} cases` : `${total} of ${cases.length} cases`);
