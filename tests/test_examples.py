@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 FENCE = re.compile(r"(<!-- not run: [^>]+ -->\n+)?```(bash|python|sh|console)\n(.*?)```", re.DOTALL)
-EXECUTED = {"python.md", "rewards.md", "integrations.md"}
-"""Pages whose Python runs in test_docs_code.py."""
+EXECUTED = {"python.md", "rewards.md", "integrations.md", "serve.md"}
+"""Pages whose Python other tests run."""
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
