@@ -16,6 +16,7 @@ from radgauge.findings.merging import drop_weak, join_suggestions, merge
 from radgauge.findings.places import SEVERITIES, SIDES
 from radgauge.findings.rules import Rules
 from radgauge.findings.support import Sentences
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Mention, ReportReading
 from radgauge.report_reader.vocabulary import FINDINGS
@@ -307,15 +308,13 @@ def _denial(mention: Mention) -> Denial:
 
 _NEARBY = 80  # characters around a denial that may limit it
 _KIND = 30  # characters in front of a denial that say what kind is denied
-_NEW = re.compile(r"\b(?:new|interval)\W+(?:[\w-]+\W+){0,3}$", re.IGNORECASE)
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_NEW = re.compile(rf"\b(?:{'|'.join(_LISTS['new'])})\W+(?:[\w-]+\W+){{0,3}}$", re.IGNORECASE)
 _BORDERLINE = re.compile(
     r"\b(?:borderline|upper (?:limits? of )?normal|upper limits?|high[- ]normal|top[- ]normal)\b", re.IGNORECASE
 )
-_SERIOUS = re.compile(r"\b(?:suspicious|concerning|worrisome)\W+(?:[\w-]+\W+){0,2}$", re.IGNORECASE)
-_REST = re.compile(
-    r"\b(?:otherwise|elsewhere|remain(?:der|ing)|the rest|rest of|apart from|aside from|except|other than|else)\b",
-    re.IGNORECASE,
-)
+_SERIOUS = re.compile(rf"\b(?:{'|'.join(_LISTS['serious'])})\W+(?:[\w-]+\W+){{0,2}}$", re.IGNORECASE)
+_REST = re.compile(rf"\b(?:{'|'.join(_LISTS['rest'])})\b", re.IGNORECASE)
 
 
 def _limited(denial: Denial, reading: ReportReading, sentence: int) -> Denial:

@@ -9,12 +9,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from radgauge.findings.numbers import DATA
+from radgauge.parsing import shipped_toml
 
-_ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
-    "twelfth",
-)
-_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_ORDINALS: tuple[str, ...] = tuple(_LISTS["ordinals"])
+_ROMAN: dict[str, int] = {numeral: number for number, numeral in enumerate(_LISTS["roman"], start=1)}
 _ONE = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{'|'.join(_ORDINALS)}|(?:viii|vii|vi|iv|ix|v|iii|ii|i)[ab]?)"
 _LIST = rf"\b({_ONE}(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through)\s*{_ONE})*)\b"
 _RANGE = re.compile(r"-|–|to|through")
