@@ -91,7 +91,7 @@ class AssistanceEffect:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A candidate on which raters are far apart: what each said, and the range of it."""
+    """A candidate on which raters are far apart: what each said, its range, and names if numbers stand for any."""
 
     case: str
     study: str
@@ -99,6 +99,7 @@ class Disagreement:
     question: str
     answers: Mapping[str, float]
     spread: float
+    names: tuple[str, ...] = ()
 
 
 def progress(store: Store) -> tuple[Progress, ...]:
@@ -201,7 +202,7 @@ def disagreements(store: Store, *, question: str | None = None, most: int = 20) 
         values = list(said.values())
         spread = float(len(set(values)) - 1) if table.nominal else max(values) - min(values)
         if spread > 0:
-            found.append(Disagreement(case, *key, table.question, said, spread))
+            found.append(Disagreement(case, *key, table.question, said, spread, table.names))
     return tuple(sorted(found, key=lambda each: -each.spread)[:most])
 
 

@@ -390,6 +390,25 @@ def test_the_organiser_sees_the_texts_and_all_answers_of_a_case_with_systems(mak
     assert organiser.http.get("/organiser/case/c9999").status_code == 404
 
 
+def test_choices_are_shown_by_name_where_raters_differ(make: Make, opened: Opened) -> None:
+    store, enter = opened(make(design="preference"))
+    for person in ("rater-1", "rater-2"):
+        rater = enter(person)
+        rater.train()
+        for key in rater.case_keys():
+            labels = {system: label for label, system in store.key(person, key).items()}
+            other = "equal" if person == "rater-1" else labels["beta"]
+            chosen = other if place_of(store, key) == "s3" else labels["alpha"]
+            value = {"choice": chosen, "reason": "because"}
+            assert rater.act(key, "set", candidate="", field="preference", value=value).is_success
+            assert rater.act(key, "submit").is_success
+    page = enter("organiser-1").http.get("/organiser").text
+    row = re.search(r"<tr><th scope=\"row\">s3</th>.*?</tr>", page, re.DOTALL)
+    assert row is not None
+    assert "Rater 1: <b>equal</b>, Rater 2: <b>beta</b>" in row[0]
+    assert page.count("All answers") == 1
+
+
 def test_the_backup_of_a_running_study_holds_every_event(make: Make, opened: Opened) -> None:
     store, enter = opened(make())
     one = enter("rater-1")

@@ -290,6 +290,23 @@ def test_two_windows_of_a_rater_do_not_overwrite_each_other(browser: Any, served
         assert [each for each in second.complaints if "409" not in each] == []
 
 
+def test_a_change_survives_that_the_rater_signs_in_again_elsewhere(browser: Any, served: Any) -> None:
+    study, server = served()
+    with window(browser, server) as first:
+        first.open(study.tokens["rater-1"])
+        first.begin()
+        first.at("Practice case 1 of 2")
+        second = Window(first.page.context, server)
+        second.open(study.tokens["rater-1"])  # a new cookie: the first window's proof is no longer good
+        first.press("2", "1")
+        first.page.wait_for_load_state()
+        first.at("Practice case 1 of 2")
+        with Store(study.path) as store:
+            (said,) = store.state("rater-1", first.key()).answers.values()
+        assert said == {"errors": {"omission/significant": 1}}
+        first.complaints = [each for each in first.complaints if "403" not in each]
+
+
 def test_a_wrong_token_ends_at_the_door(browser: Any, served: Any) -> None:
     _, server = served()
     with window(browser, server) as stranger:
@@ -394,6 +411,82 @@ def test_number_keys_answer_every_shipped_design(browser: Any, served: Any, desi
     with Store(study.path) as store:
         found = [said[field] for said in store.state("rater-1", key).answers.values() if field in said]
     assert wanted in found
+
+
+OWN = """
+title = "Mine"
+instructions = "Look."
+training_required = false
+
+[show]
+reference = false
+
+[[field]]
+key = "quality"
+kind = "rating"
+title = "Quality"
+min = 0
+max = 2
+step = 0.5
+
+[[field]]
+key = "wrong"
+kind = "marks"
+title = "What is wrong"
+on = "passage"
+
+[[field.category]]
+key = "style"
+title = "Style"
+
+[[field]]
+key = "lacks"
+kind = "missing"
+title = "What it lacks"
+significance = { big = "big", small = "small" }
+
+[[field]]
+key = "edits"
+kind = "number"
+title = "Edits needed"
+max = 9
+
+[[field]]
+key = "sign"
+kind = "choice"
+title = "Would you sign it?"
+per = "case"
+options = { yes = "yes", no = "no" }
+reason = "optional"
+"""
+
+
+def test_a_design_of_ones_own_is_answered_by_keys(browser: Any, served: Any, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(OWN)
+    study, server = served(design=tmp_path / "own.toml", raters=1)
+    with window(browser, server) as rater:
+        rater.open(study.tokens["rater-1"])
+        rater.begin()
+        rater.at("Case 1 of 4")
+        assert rater.page.locator("#texts section").count() == 1  # no reference
+        rater.press("4")  # the fourth step: 1.5; then the marks are next
+        rater.press("c", "1")
+        rater.press("m")
+        rater.type("a comparison")
+        rater.press("Enter", "2")
+        rater.press("q", "7", "1")
+        rater.press("Enter")  # to the second candidate
+        rater.press("1", "q", "0")
+        rater.press("Enter")
+        rater.at("Case 2 of 4")
+    with Store(study.path) as store:
+        key = store.places("rater-1")[0].key
+        said = store.state("rater-1", key).answers
+    assert said[""] == {"sign": {"choice": "yes"}}
+    assert (said["A"]["quality"], said["A"]["edits"]) == (1.5, 7)
+    assert [each["category"] for each in said["A"]["wrong"]] == ["style"]
+    assert [(each["text"], each["significance"]) for each in said["A"]["lacks"]] == [("a comparison", "small")]
+    assert said["B"] == {"quality": 0, "edits": 0}
 
 
 def test_images_are_enlarged_zoomed_and_windowed(browser: Any, served: Any, tmp_path: Path) -> None:

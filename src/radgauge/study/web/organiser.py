@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from radgauge.errors import InputError
-from radgauge.study.overview import Agreeing, Progress, agreement_so_far, disagreements, progress
+from radgauge.study.overview import Agreeing, Disagreement, Progress, agreement_so_far, disagreements, progress
 from radgauge.study.people import Person
 from radgauge.study.state import Refused
 from radgauge.study.store import Store, relabelled
@@ -51,7 +51,6 @@ def _overview(request: Request, person: Person, session: Session) -> Response:
     questions = [each.question for each in agreement]
     asked = request.query_params.get("question")
     question = asked if asked in questions else questions[0] if questions else None
-    names = {each.id: each.name for each in store.people()}
     raters = [each for each in everyone if each.role == "rater"]
     return page(
         "organiser",
@@ -64,14 +63,18 @@ def _overview(request: Request, person: Person, session: Session) -> Response:
         ],
         submitted=sum(each.submitted for each in raters),
         assigned=sum(each.assigned for each in raters),
-        agreement=[_agreeing(each, names) for each in agreement],
+        agreement=[_agreeing(each) for each in agreement],
         questions=questions,
         question=question,
         apart=[
-            (each, [(names.get(rater, rater), f"{value:g}") for rater, value in each.answers.items()])
+            (each, [(rater, _said(each, value)) for rater, value in each.answers.items()])
             for each in (disagreements(store, question=question) if question else ())
         ],
     )
+
+
+def _said(found: Disagreement, value: float) -> str:
+    return found.names[int(value)] if found.names else f"{value:g}"
 
 
 def _agreement(request: Request, everyone: Sequence[Progress]) -> Sequence[Agreeing]:
@@ -84,10 +87,10 @@ def _agreement(request: Request, everyone: Sequence[Progress]) -> Sequence[Agree
     return found
 
 
-def _agreeing(found: Agreeing, names: dict[str, str]) -> dict[str, Any]:
+def _agreeing(found: Agreeing) -> dict[str, Any]:
     pairs = [
         {
-            "raters": " and ".join(names.get(each, each) for each in pair),
+            "raters": " and ".join(pair),
             "kappa": _with_interval(kappa),
             "same": f"{found.same[pair]:.0%}",
         }

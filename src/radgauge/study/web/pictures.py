@@ -52,4 +52,4 @@ def picture_response(path: Path) -> Response:
         picture = _read(path)
     except (ImageError, MissingExtra):
         return JSONResponse({"error": "the image cannot be read"}, status_code=404)
-    return Response(picture.data, media_type=picture.media_type, headers={"Cache-Control": "private, max-age=600"})
+    return Response(picture.data, media_type=picture.media_type)

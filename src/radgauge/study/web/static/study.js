@@ -158,9 +158,9 @@
         render();
         continue;
       }
+      if (reply.status === 401 || reply.status === 403) return signedOut(reply.status);
       queue = [];
       keep();
-      if (reply.status === 401) { location.assign("/"); return; }
       if (reply.status === 409) {
         await reload("This case was changed in another window. Here is its current state; your last change was not made.");
         tell(notice, "warn");
@@ -171,6 +171,18 @@
     }
     sending = false;
     status("Saved", "ok");
+  }
+  // The session has ended (401), or this browser was signed in anew elsewhere (403): what waits is kept for this tab.
+  let leaving = false;
+  function signedOut(code) {
+    leaving = true;
+    keep();
+    const last = Number(sessionStorage.getItem("radgauge-study-reloaded") ?? 0);
+    if (code === 401) location.assign("/");
+    else if (Date.now() - last > 10000) {
+      sessionStorage.setItem("radgauge-study-reloaded", String(Date.now()));
+      location.reload();
+    } else status("Not saved. Please open your link again; what you did waits here.", "bad");
   }
   function waiting() {
     const many = queue.length > 1 ? `${queue.length} changes wait` : "1 change waits";
@@ -752,7 +764,7 @@
       const place = marks.on === "sentence" ? { unit: candidate().words.find((word) => word.end > start)?.sentence } : { start, end };
       return { field: marks, entry: { category, ...level(marks) }, place };
     }
-    if (has(missing) && there.length) return { field: missing, entry: { category, ...level(missing) }, place: { start: there[0][0], end: there[0][1] } };
+    if (has(missing) && there.length && item.reference) return { field: missing, entry: { category, ...level(missing) }, place: { start: there[0][0], end: there[0][1] } };
     return has(counts) ? { field: counts, entry: { category, ...level(counts) }, by: 1 } : null;
   }
 
@@ -1219,7 +1231,7 @@
     const found = /^\/case\/(\w+)$/.exec(location.pathname);
     if (found) show(found[1], { push: false });
   });
-  addEventListener("beforeunload", (event) => { if (queue.length) event.preventDefault(); });
+  addEventListener("beforeunload", (event) => { if (queue.length && !leaving) event.preventDefault(); });
   (async () => {
     study = await get("/api/study");
     await show(document.body.dataset.case, { push: false });
