@@ -193,7 +193,7 @@ def test_two_raters_do_a_whole_study_with_the_keyboard_alone(browser: Any, serve
         assert answers(store, "rater-2", "s1", "beta")[1]["missing"][1]["text"] == "prior study"
 
 
-def test_a_reload_in_the_middle_shows_what_was_done(browser: Any, served: Any) -> None:
+def test_a_reload_and_a_new_browser_show_what_was_done(browser: Any, served: Any) -> None:
     study, server = served()
     with window(browser, server) as rater:
         rater.open(study.tokens["rater-1"])
@@ -205,6 +205,12 @@ def test_a_reload_in_the_middle_shows_what_was_done(browser: Any, served: Any) -
         assert "Remove" in before
         rater.page.reload()
         rater.ready()
+        rater.at("Practice case 1 of 2")
+        assert rater.text("#questions") == before
+        rater.page.context.close()  # the browser dies
+    with window(browser, server) as rater:
+        rater.open(study.tokens["rater-1"])
+        rater.begin()
         rater.at("Practice case 1 of 2")
         assert rater.text("#questions") == before
         rater.press("u")
