@@ -194,8 +194,16 @@
     item.feedback = body.feedback ?? item.feedback;
     if (body.cases) study.cases = body.cases;
   }
+  // Wait until everything is saved; false if the server does not answer, so that nobody waits for it without end.
   async function settled() {
-    while (sending || queue.length) await wait(15);
+    while (sending || queue.length) {
+      if (said.kind === "bad") {
+        tell("Not saved yet: the server does not answer. Your changes wait here.", "warn");
+        return false;
+      }
+      await wait(15);
+    }
+    return true;
   }
   async function reload(why) {
     const fresh = await get(`/api/cases/${item.key}`);
@@ -263,9 +271,19 @@
   setInterval(() => { tick(); if (unsent >= 30) reportTime(); }, 5000);
 
   // ---------------------------------------------------------------- going from case to case
+  // While the page changes to another case no key and no click may fall on the one that is going.
+  let moving = false;
+  const moved = (work) => async (...given) => {
+    if (moving) return;
+    moving = $("case").inert = true;
+    let then = null;
+    try { then = await work(...given); } finally { moving = $("case").inert = false; }
+    if (typeof then === "function") then();
+    else if (!document.querySelector("dialog[open]")) (document.querySelector("#feedback:not([hidden])") ?? $("case")).focus({ preventScroll: true });
+  };
   async function show(caseKey, { push = true } = {}) {
     if (item) {
-      await settled();
+      if (!await settled()) return;
       reportTime();
     }
     const fresh = await get(`/api/cases/${encodeURIComponent(caseKey)}`);
@@ -288,15 +306,15 @@
     firstOpen();
     render();
     scrollTo(0, 0);
-    $("case").focus({ preventScroll: true });
     send();
   }
+  const go = moved(show);
   function step(by) {
     const at = study.cases.findIndex((each) => each.key === item.key) + by;
     const next = study.cases[at];
     if (!next) return tell(by > 0 ? "This is the last case." : "This is the first case.");
     if (next.locked) return tell("Finish the practice cases first: Enter submits this one.", "warn");
-    return show(next.key);
+    return go(next.key);
   }
   function nextOpen() {
     const at = study.cases.findIndex((each) => each.key === item.key);
@@ -304,28 +322,27 @@
     const next = order.find((each) => !each.submitted && !each.locked);
     return next ? show(next.key) : location.assign("/done");
   }
-  async function submit() {
+  function submit() {
     if (asking) return;
-    await settled();
-    if (base.submitted) return nextOpen();
     const next = unseen();
-    if (next) return choose(next.label);
+    return next ? choose(next.label) : submitCase();
+  }
+  const submitCase = moved(async () => {
+    if (!await settled()) return;
+    if (base.submitted) return nextOpen();
     if (item.problems.length) {
       showProblems = true;
-      render();
       tell(`${item.problems.length === 1 ? "One answer is" : `${item.problems.length} answers are`} missing.`, "warn");
       const first = item.problems[0];
-      if (first.candidate) choose(first.candidate);
-      goTo(first.field, first.sentence);
-      return;
+      return () => {
+        if (first.candidate) choose(first.candidate);
+        goTo(first.field, first.sentence);
+      };
     }
     reportTime();
     act("submit");
-    await settled();
-    if (!base.submitted) return;
-    if (item.training) return $("feedback").focus();
-    nextOpen();
-  }
+    if (await settled() && base.submitted && !item.training) await nextOpen();
+  });
   function choose(name) {
     if (!candidate(name)) return;
     label = name;
@@ -657,7 +674,7 @@
     const list = el("ol");
     for (const each of study.cases) {
       const line = el("li");
-      const link = button(each.training ? `P${each.number}` : String(each.number), `case-${each.key}`, () => show(each.key));
+      const link = button(each.training ? `P${each.number}` : String(each.number), `case-${each.key}`, () => go(each.key));
       link.disabled = each.locked;
       const how = each.submitted ? (each.cannot_judge ? "not judged" : "submitted") : each.started ? "begun" : "open";
       link.className = each.submitted ? "is-done" : each.started ? "is-begun" : "";
@@ -1151,7 +1168,7 @@
     $(id).addEventListener("click", work);
   }
   async function undo() {
-    await settled();
+    if (!await settled()) return;
     if (!base.can_undo) return tell("There is nothing to undo.");
     selection = asking = null;
     act("undo");
@@ -1160,6 +1177,7 @@
   // ---------------------------------------------------------------- keys
   let minus = false;
   addEventListener("keydown", (event) => {
+    if (moving) { if (!event.ctrlKey && !event.metaKey && !event.altKey) event.preventDefault(); return; }
     if (!item || document.querySelector("dialog[open]")) {
       if (/^[1-9]$/.test(event.key) && $("dialog-cannot").open && event.target.id !== "cannot-reason") {
         const option = $("dialog-cannot").querySelectorAll("input[name=why]")[Number(event.key) - 1];
@@ -1229,11 +1247,11 @@
 
   addEventListener("popstate", () => {
     const found = /^\/case\/(\w+)$/.exec(location.pathname);
-    if (found) show(found[1], { push: false });
+    if (found) go(found[1], { push: false });
   });
   addEventListener("beforeunload", (event) => { if (queue.length && !leaving) event.preventDefault(); });
   (async () => {
     study = await get("/api/study");
-    await show(document.body.dataset.case, { push: false });
+    await go(document.body.dataset.case, { push: false });
   })();
 })();
