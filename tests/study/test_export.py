@@ -94,6 +94,24 @@ def test_a_table_reads_back_as_the_study_itself(make: Make, tmp_path: Path, name
     assert written.rows == 2 * 5 * 12
 
 
+def test_columns_of_the_reports_do_not_pass_for_answers(tmp_path: Path) -> None:
+    meta = {"rating": "9", "rater": "nobody", "category": "location", "age": "50"}
+    cases = [Case(f"s{n}", "Clear.", ("Clear lungs.",), "a", meta=meta) for n in range(2)]
+    made = new_study(tmp_path / "s.sqlite", cases, raters=1, design="radpref")
+    with Store(made.path) as store:
+        rater = Rater(store, "rater-1")
+        rater.train()
+        for case in ("c0001", "c0002"):
+            rater.act(case, "set", candidate="A", field="rating", value=3)
+            rater.act(case, "submit")
+    export_study(made.path, tmp_path / "judgments.csv")
+    again = read_judgments(tmp_path / "judgments.csv")
+    assert again.raters == ("Rater 1",)
+    assert list(again.ratings["Rater 1"].headline) == [3.0, 3.0]
+    assert again.errors["Rater 1"].column("errors_total").sum() == 0
+    assert (again.cases[0].meta["meta_rating"], again.cases[0].meta["age"]) == ("9", "50")
+
+
 def test_align_on_a_study_gives_what_a_pencil_gives(make: Make) -> None:
     made = make(raters=2)
     with Store(made.path) as store:

@@ -16,6 +16,7 @@ from radgauge.cases import Case, Key
 from radgauge.error_categories import BY_NUMBER
 from radgauge.errors import InputError, UsageError
 from radgauge.files import check_folder, make_folder, sha256_of, write_file
+from radgauge.io.judgments.generic import OWN
 from radgauge.io.judgments.judgments import Judgments
 from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS
 from radgauge.show.wording import spreadsheet_cell
@@ -119,7 +120,8 @@ def _rows(judgments: Judgments, categories: Sequence[int], levels: bool) -> Iter
     """One row per count, zeros too, and one per rating."""
     for at, case in enumerate(judgments.cases):
         head = {"id": case.id, "system": case.system}
-        texts = {"reference": case.references[0], "candidate": case.candidate, **case.meta}
+        meta = {f"meta_{name}" if name in OWN else name: value for name, value in case.meta.items()}
+        texts = {"reference": case.references[0], "candidate": case.candidate, **meta}
         for rater, scores in judgments.errors.items():
             if scores.headline[at] != scores.headline[at]:
                 continue
@@ -141,12 +143,14 @@ def _short(value: float) -> float | int:
 
 
 def _answers(store: Store, place: Path) -> Exported:
-    rows = [row for said in submitted(store, roles=("rater", "adjudicator")) for row in _answer_rows(store, said)]
+    cases = {case.key: case for case in study_cases(store)}
+    everyone = submitted(store, roles=("rater", "adjudicator"))
+    rows = [row for said in everyone for row in _answer_rows(store, said, cases)]
     _write_rows(place, rows, guarded=True)
     return Exported((place,), len(rows))
 
 
-def _answer_rows(store: Store, said: Judged) -> Iterator[dict[str, Any]]:
+def _answer_rows(store: Store, said: Judged, cases: Mapping[Key, Case]) -> Iterator[dict[str, Any]]:
     head = {
         "id": said.study,
         "case": said.case,
@@ -159,7 +163,6 @@ def _answer_rows(store: Store, said: Judged) -> Iterator[dict[str, Any]]:
     names = {"": "", **said.systems}
     for label, reason in said.state.cannot_judge.items():
         yield {**head, "system": names[label], "field": "cannot_judge", **empty, "reason": reason}
-    cases = {case.key: case for case in study_cases(store)} if said.state.answers else {}
     for label, fields in said.state.answers.items():
         for key, answer in fields.items():
             field = store.design.field(key)
