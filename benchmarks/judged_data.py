@@ -22,6 +22,8 @@ from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.io.judgments.judgments import Count, error_scores, rating_scores
 
 DATA = Path(os.environ.get("RADGAUGE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+HELD_OUT = Path(__file__).parent / "held_out" / "pairs.jsonl"
+"""Pairs that were held out until a first run of the metric was reported; development data since."""
 SYSTEMS = "iu_xray_systems/mrg_rl_test382_systems.csv"
 SIGNIFICANT = frozenset({"urgent", "actionable"})
 CATEGORY = {category.key: category.number for category in CATEGORIES} | {
@@ -59,6 +61,7 @@ def judged_sources(data: Path = DATA) -> dict[str, Judgments]:
     for name in ("written_chest", "written_regions"):
         if (folder / f"{name}.jsonl").exists():
             found[name] = _judgments(name, json_lines(folder / f"{name}.jsonl"))
+    found["held_out"] = _judgments("held_out", json_lines(HELD_OUT))
     return found
 
 

@@ -40,7 +40,7 @@ class Weights:
     negligible: float = 0.2
     contradiction: float = 1.1
     hedged: float = 0.8
-    reversed: float = 0.8
+    reversed: float = 1.0
     inexact: float = 0.5
     silence: float = 0.05
     unread: float = 0.1

@@ -63,6 +63,9 @@ def sides_of_wholes(
 ) -> None:
     """A part has the side of the organ that the clause is about: "left lung shows lower lobe consolidation"."""
     concepts = vocabulary.lexicon.concepts
+    for draft in drafts:  # "the left kidney is small and its artery narrowed"
+        if items[draft.item].role == "anatomy" and not draft.side and _is_owned(items, words, draft.item):
+            draft.side = next((each.side for each in reversed(drafts) if each.item < draft.item and each.side), "")
     sided = [
         draft for draft in drafts if draft.side and draft.concept in concepts and concepts[draft.concept].paired
     ]
@@ -83,6 +86,14 @@ def sides_of_wholes(
             if any(_tells(items[index], words[index]) for index in between):
                 draft.side = whole.side
             break
+
+
+def _is_owned(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """Whether a structure belongs to one named before: "its renal pelvis"."""
+    index -= 1
+    while index > 0 and items[index].role in MODIFIERS:
+        index -= 1
+    return index > 0 and words[index] == "its"
 
 
 def _tells(item: Item, word: str) -> bool:
