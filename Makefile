@@ -3,7 +3,7 @@
 #   make demo    install radgauge with its core dependencies only and run it on the bundled reports
 #   make test    install what the tests need and run them
 #   make test-llm  write lay sentences and judge with a real small language model on this machine (slow, 130 MB)
-#   make test-integrations  train and evaluate inside TRL, torchmetrics, evaluate, Inspect, lm-eval (own environment, slow)
+#   make test-integrations  train and evaluate inside TRL, transformers, Lightning, evaluate, Inspect and others (own environment, slow)
 #   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
 #   make check   linters and types
 #   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
@@ -56,7 +56,7 @@ $(INTEGRATIONS)/installed: pyproject.toml
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[models,integrations]" \
-		--group dev ipython datasets evaluate lm-eval trl
+		--group dev ipython datasets evaluate lm-eval trl lightning mlflow-skinny wandb
 	@touch $@
 
 test-integrations: $(INTEGRATIONS)/installed

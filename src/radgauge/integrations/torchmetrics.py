@@ -49,6 +49,21 @@ class ReportMetric(torchmetrics.Metric):  # type: ignore[misc, name-defined]
         """The metric's direction."""
         return self._judge.higher_is_better
 
+    @property
+    def name(self) -> str:
+        """Of the metric."""
+        return self._judge.name
+
+    @property
+    def column(self) -> str:
+        """The output that `compute` gives."""
+        return self._judge.columns[0]
+
+    def lost(self) -> float:
+        """How many cases could not be judged, over all processes once `compute` has been called."""
+        with self.sync_context(should_sync=self._to_sync, should_unsync=True):
+            return float(self.not_judged)
+
     def update(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> None:
         """Judge a batch."""
         results = score(

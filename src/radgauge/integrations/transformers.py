@@ -1,4 +1,4 @@
-"""`compute_metrics` for the Trainer of transformers: token ids in, corpus values out."""
+"""For the Trainer of transformers: `compute_metrics` (token ids in, values out), and a callback that generates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.metric import Metric, sums
+from radgauge.errors import require
+from radgauge.integrations.held_out import HeldOut, values_of
+from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.scores import score
 
@@ -40,11 +42,7 @@ def compute_metrics(
             reading=reading,
             progress=False,
         )
-        found: dict[str, float] = {}
-        for scores in results.values():
-            found[scores.columns[0]] = float(scores.corpus_scores(*sums(scores.rows))[0])
-            found[f"{scores.judge}_not_judged"] = float(np.isnan(scores.headline).sum())
-        return found
+        return values_of(results)
 
     return judge
 
@@ -53,3 +51,34 @@ def _texts(tokenizer: Any, ids: np.ndarray[Any, Any]) -> list[str]:
     padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
     texts: list[str] = tokenizer.batch_decode(np.where(ids < 0, padding, ids), skip_special_tokens=True)
     return texts
+
+
+def report_callback(held_out: HeldOut, generate: Callable[[Any], Sequence[str]], *, prefix: str = "eval_") -> Any:
+    """A TrainerCallback: at every evaluation the model writes the held-out reports, and their values are logged.
+
+    The values join those of the evaluation, so that `metric_for_best_model="errors_quality"` can choose by them,
+    and the trainer's history.
+
+    Args:
+        held_out: The references and metrics.
+        generate: Takes the model and gives one report per study, in the order of the references.
+        prefix: Put before each name.
+    """
+    transformers = require("transformers", extra="models")
+
+    class ReportCallback(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
+        def on_evaluate(
+            self, args: Any, state: Any, control: Any, model: Any = None, metrics: Any = None, **more: Any
+        ) -> None:
+            if not state.is_world_process_zero:
+                return
+            training = model.training
+            model.eval()
+            found = held_out.judge(generate(model), step=state.global_step)
+            model.train(training)
+            named = {f"{prefix}{name}": value for name, value in found.items()}
+            if metrics is not None:
+                metrics.update(named)
+            state.log_history.append({"step": state.global_step, "epoch": state.epoch, **named})
+
+    return ReportCallback()
