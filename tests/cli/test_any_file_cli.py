@@ -14,6 +14,7 @@ import radgauge as rg
 from radgauge.cli import app
 from radgauge.cli.downloads import agree
 from radgauge.cli.flags import in_flags
+from radgauge.show import progress
 
 REPORTS = "id,system,reference,candidate\n1,x,a b c,a b c\n1,y,a b c,a\n2,x,a b,a b\n2,y,a b,b\n"
 
@@ -35,6 +36,127 @@ def test_a_table_from_standard_input() -> None:
     assert {line["judge"] for line in summary} == {"rouge", "bleu"}
     with pytest.raises(rg.InputError, match="standard input is empty"):
         raise run("score", "-", input="").exception  # type: ignore[attr-defined]
+
+
+def test_candidates_from_standard_input(tmp_path: Path) -> None:
+    references = tmp_path / "truth.csv"
+    references.write_text("id,reference\n1,a b c\n2,a b\n")
+    candidates = "id,candidate\n1,a b c\n2,b\n"
+    given = ("score", "--references", references, "-m", "rouge", "--json", "--no-cache")
+    done = run(*given, "--candidates", "-", input=candidates)
+    line = json.loads(done.stdout)["summary"][0]  # type: ignore[attr-defined]
+    assert (line["system"], line["judged"]) == ("stdin", 2)
+    named = run(*given, "--candidates", "ours=-", input=candidates)
+    assert json.loads(named.stdout)["summary"][0]["system"] == "ours"  # type: ignore[attr-defined]
+    with pytest.raises(rg.UsageError, match=r"standard input \(-\) can be one file only"):
+        raise run("score", "--references", "-", "--candidates", "-", input=candidates).exception  # type: ignore[attr-defined]
+
+
+def test_a_file_without_references_is_refused_before_anything_is_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "noref.csv"
+    path.write_text("id,gold standard,candidate\n1,a b,a b\n")
+    monkeypatch.setattr("radgauge.scores._judge", lambda *args: pytest.fail("something was computed"))
+    for verb in (
+        ("score", path, "-m", "bleu"),
+        ("compare", path, "-m", "bleu"),
+        ("report", path, "-m", "bleu", "-o", tmp_path / "r.html"),
+    ):
+        with pytest.raises(rg.InputError) as told:
+            raise run(*verb).exception  # type: ignore[attr-defined]
+        assert in_flags(str(told.value)) == (
+            "bleu cannot judge without references: noref.csv has no reference column; its columns: id, "
+            "'gold standard', candidate; name it with --columns reference=NAME"
+        )
+    monkeypatch.undo()
+    assert run("score", path, "-m", "readability", "--no-cache").exit_code == 0  # type: ignore[attr-defined]
+
+
+PUBLISHED = {
+    "score": "R -m ratescore",
+    "compare": "R -m ratescore",
+    "report": "R -m ratescore -o O.html",
+    "align": "--judgments J -m ratescore",
+    "align ": "--behaviour -m ratescore",
+    "triples": "T -m ratescore",
+    "perturb": "R --evaluate -m ratescore",
+    "oracle": "--corpus R --queries R -m radgraph",
+    "fit ratescore": "-j J -o O.json",
+    "fit radcliq": "-j J -o O.json -m radgraph",
+    "layman robustness": "-m ratescore",
+    "layman agree": "J -m ratescore",
+    "read": "R --graphs O.json",
+    "serve": "-m ratescore",
+}
+
+
+@pytest.mark.parametrize("verb", PUBLISHED)
+def test_every_verb_that_takes_models_says_what_it_would_fetch(
+    verb: str, tmp_path: Path, reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RADGAUGE_MODELS", "HF_HOME", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.delenv("RADGAUGE_OFFLINE", raising=False)
+    head, *rows = REPORTS.splitlines()
+    ratings = "".join(f"{row},{who},{n % 3 / 2},omission,{n % 3}\n" for n, row in enumerate(rows) for who in "ab")
+    (tmp_path / "J.csv").write_text(f"{head},rater,rating,category,count\n{ratings}")
+    (tmp_path / "T.jsonl").write_text('{"id": "1", "original": "a b.", "rewrite": "a, b.", "opposite": "c."}\n')
+    places = {"R": reports, "J": tmp_path / "J.csv", "T": tmp_path / "T.jsonl"}
+    given = [places.get(each, each.replace("O.", f"{tmp_path}/O.")) for each in PUBLISHED[verb].split()]
+    with pytest.raises(rg.UsageError, match=r"checkpoints will be fetched into .* MB.*to agree, add --yes"):
+        raise run(*verb.split(), *given, "--models", "published").exception  # type: ignore[attr-defined]
+
+
+LONG = {
+    "score": "R -m bleu --no-cache --explain O.jsonl",
+    "compare": "R -m bleu --no-cache --resamples 20 --permutations 20",
+    "report": "R -m bleu -o O.html --no-cache --resamples 20",
+    "align": "--judgments J -m bleu --no-cache --resamples 20",
+    "align ": "--behaviour -m bleu --no-cache",
+    "triples": "T -m bleu --no-cache",
+    "perturb": "R -o O.jsonl",
+    "layman robustness": "-m bleu",
+    "layman agree": "J -m bleu --no-cache --resamples 20",
+    "layman readability": "R",
+    "rewards audit": "R -m bleu --system x --no-cache",
+    "fit radcliq": "-j J -o O.json -m bleu -m rouge --resamples 20 --no-cache",
+    "read": "R --graphs O.json",
+}
+
+
+@pytest.mark.parametrize("verb", LONG)
+def test_every_verb_that_can_take_long_says_what_it_does(
+    verb: str, tmp_path: Path, reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head, *rows = REPORTS.splitlines()
+    ratings = "".join(
+        f"{row},{who},{(n + at) % 3 / 2},omission,{n % 3}\n"
+        for n, row in enumerate(rows)
+        for at, who in enumerate("ab")
+    )
+    (tmp_path / "J.csv").write_text(f"{head},rater,rating,category,count\n{ratings}")
+    (tmp_path / "T.jsonl").write_text('{"id": "1", "original": "a b.", "rewrite": "a, b.", "opposite": "c."}\n')
+    said: list[str] = []
+
+    class Work:
+        def __init__(self, doing: str, *place: object) -> None:
+            said.append(doing)
+            self.doing, self.step, self.step_began = [doing], None, 0.0
+
+        def end(self) -> None:
+            pass
+
+    monkeypatch.setattr(progress, "surface", progress.Terminal)
+    monkeypatch.setattr(progress, "_Work", Work)
+    places = {"R": reports, "J": tmp_path / "J.csv", "T": tmp_path / "T.jsonl"}
+    given = [places.get(each, each.replace("O.", f"{tmp_path}/O.")) for each in LONG[verb].split()]
+    done = run(*verb.split(), *given)
+    assert said, done.exception  # type: ignore[attr-defined]
+    said.clear()
+    if verb not in ("read", "layman robustness"):  # which have no --quiet
+        run(*verb.split(), *given, "--quiet")
+        assert said == []
 
 
 def test_a_metric_that_judged_nothing_is_a_failure(reports: Path) -> None:

@@ -214,7 +214,7 @@ def run_behaviour(judged: o.Judging, say: o.ReadingOutput) -> None:
     from radgauge.studies.behaviour import behaviour
 
     with judged.session(say):
-        found = behaviour(judged.metric or None, reading=say.readings(), models=judged.models)
+        found = behaviour(judged.metric or None, reading=say.readings(), models=judged.agreed())
     if say.as_json:
         o.print_json({"behaviour": found})
         return

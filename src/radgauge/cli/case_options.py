@@ -140,11 +140,21 @@ class CaseForm(ImageFolder, ReportForm):
             )
         if self.reference_file is not None and not candidates:
             raise UsageError("--references needs at least one --candidates file")
-        with standing_in(reports[0] if reports else None) as file, standing_in(self.reference_file) as references:
+        given = _systems(candidates)
+        piped = next((name for name, file in (given or {}).items() if str(file) == "-"), None)
+        if [*map(str, (*(reports or ()), self.reference_file, *(given or {}).values()))].count("-") > 1:
+            raise UsageError("standard input (-) can be one file only")
+        with (
+            standing_in(reports[0] if reports else None) as file,
+            standing_in(self.reference_file) as references,
+            standing_in(Path("-") if piped is not None else None) as candidate_file,
+        ):
+            if given is not None and piped is not None and candidate_file is not None:
+                given = {**given, piped: candidate_file}
             return read_cases(
                 file,
                 references=references,
-                candidates=_systems(candidates),
+                candidates=given,
                 candidate_columns=names(self.candidate_columns),
                 columns=self.roles,
                 section=self.section,
@@ -193,5 +203,6 @@ def _systems(files: Sequence[Path] | None) -> dict[str, Path] | None:
 
     if files is None:
         return None
+    files = [Path("stdin=-") if str(file) == "-" else file for file in files]
     named = [str(file).partition("=") if not file.exists() else ("", "", str(file)) for file in files]
     return system_files([(name, Path(file)) if sign else Path(name or file) for name, sign, file in named])

@@ -112,7 +112,9 @@ def compare_cli(
         results = read_scores(source)
         alike = []
     else:
-        cases = list(form.read([source] if source is not None else None).cases)
+        file = form.read([source] if source is not None else None)
+        judged.check_references(file)
+        cases = list(file.cases)
         alike = collapse_notes(cases)
         cases = list(constant.added(cases))
         drawn_from = retrieved.reports(form)
@@ -246,7 +248,7 @@ def _score(
     from radgauge.studies.oracle.as_system import score_with_oracles
 
     return score_with_oracles(
-        cases, judged.metric or None, corpus=corpus, reading=say.readings(), models=judged.models
+        cases, judged.metric or None, corpus=corpus, reading=say.readings(), models=judged.agreed()
     )
 
 

@@ -210,6 +210,7 @@ def fit_ratescore_cli(
         str, typer.Option("--metric", "-m", help="Settings to learn for: ratescore:penalty=paper.")
     ] = "ratescore",
     models: o.Models = "embedded",
+    yes: o.Yes = False,
 ) -> None:
     """Learn type weights and penalty by TPE, and say what they gain on studies not seen.
 
@@ -225,7 +226,7 @@ def fit_ratescore_cli(
     from radgauge.training.fit_ratescore import fit_ratescore
     from radgauge.training.fit_ratescore_page import fit_page
 
-    chosen = o.chosen_metric(metric, RateScore, models=models)
+    chosen = o.chosen_metric(metric, RateScore, models=o.agreed(models, [metric], yes=yes))
     for file in (output, page):
         if file is not None:
             make_folder(file.parent)  # before the search, not behind it
@@ -273,6 +274,7 @@ def fit_vlscore_cli(
         str, typer.Option("--metric", "-m", help="Encoder and views to learn for: vlscore:encoder=FOLDER.")
     ] = "vlscore",
     models: o.Models = "embedded",
+    yes: o.Yes = False,
 ) -> None:
     """Learn the triangle area that scores 0: the largest on a set of images, candidates and references.
 
@@ -289,7 +291,7 @@ def fit_vlscore_cli(
     from radgauge.show.terminal import console
     from radgauge.training.fit_vlscore import fit_vlscore
 
-    chosen = o.chosen_metric(metric, VLScore, models=models)
+    chosen = o.chosen_metric(metric, VLScore, models=o.agreed(models, [metric], yes=yes))
     file = source.cases()
     found = fit_vlscore(file.cases, metric=chosen, reading=say.readings())
     write_file(output, found.as_json())

@@ -121,6 +121,7 @@ def _why_no_meteor() -> str:
 def robustness_cli(
     metric: OtherMetrics = None,
     models: o.Models = "embedded",
+    yes: o.Yes = False,
     unseen: Annotated[bool, "The smaller test beds that nothing was adjusted to."] = False,
     as_json: o.AsJson = False,
 ) -> None:
@@ -134,7 +135,8 @@ def robustness_cli(
     from radgauge.show.tables import table
     from radgauge.show.terminal import console
 
-    found = robustness(metric or ("bleu", "rouge"), models=models, unseen=unseen)
+    judges = metric or ["bleu", "rouge"]
+    found = robustness(judges, models=o.agreed(models, judges, yes=yes), unseen=unseen)
     if as_json:
         o.print_json({"ranking": found.ranking, "rows": [row._asdict() for row in found.rows]})
         return

@@ -78,6 +78,7 @@ def agree_cli(
     ] = None,
     metric: OtherMetrics = None,
     models: o.Models = "embedded",
+    yes: o.Yes = False,
     scale: Annotated[float, "What stands for everything matched: 1 or 100."] = 1.0,
     bins: Annotated[int, "Equal bins of the proportions for Cohen's kappa."] = 5,
     output: OutputFile = None,
@@ -95,14 +96,15 @@ def agree_cli(
     from radgauge.report.lay_tables import agreement_tables
 
     file = form.read(reports) if reports or form.reference_file else None
+    judges = metric or ["bleu", "rouge"]
     found = lay_agreement(
         read_judgments(ratings, format="table"),
-        metric or ("bleu", "rouge"),
+        judges,
         cases=file.cases if file else None,
         layman=lay.metric(),
         scale=scale,
         bins=bins,
-        models=models,
+        models=o.agreed(models, judges, yes=yes),
         reading=say.readings(),
         resampling=sampling.record(least=1),
     )

@@ -40,6 +40,7 @@ from radgauge.cli.server_options import ServerLimits as ServerLimits
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
+    from radgauge.io.case_files import CaseFile
     from radgauge.io.judgments import Judgments
     from radgauge.metric import Metric
     from radgauge.reading import Progress, Readings
@@ -72,6 +73,7 @@ Lexicon = Annotated[
 OneReport = Annotated[
     Path | None, typer.Argument(help="A text file with one report; '-' or nothing reads standard input.")
 ]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Fetch what --models published needs without asking.")]
 Permutations = Annotated[int, typer.Option("--permutations", min=1, help="Behind each p value.")]
 ReportTable = Annotated[Path, typer.Argument(help="Reports with id and reference (or report), as for `score`.")]
 
@@ -89,18 +91,31 @@ class Judged:
         ),
     ] = None
     models: Models = "embedded"
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Fetch what --models published needs without asking.")
-    ] = False
+    yes: Yes = False
+
+    def agreed(self, defaults: Sequence[str] | None = None) -> str:
+        """The profile, once the user has agreed to what it fetches for the metrics, or for these defaults."""
+        return agreed(self.models, self.metric or defaults, yes=self.yes)
+
+    def check_references(self, file: CaseFile) -> None:
+        """Refuse metrics that need a reference before anything is computed, if no case has one."""
+        from radgauge.errors import InputError
+        from radgauge.registry import DEFAULTS, load, specs
+
+        if not file.cases or any(case.references for case in file.cases):
+            return
+        wanted = [spec for each in self.metric or DEFAULTS for spec in specs(each)]
+        needing = [m.name for m in (load(spec, models=self.models) for spec in wanted) if "reference" in m.needs]
+        if needing:
+            notes = file.provenance.warnings
+            why = next((note for note in notes if "no reference column" in note), "no case has a reference")
+            raise InputError(f"{', '.join(needing)} cannot judge without references: {why}")
 
     def score(self, cases: Sequence[Case], reading: Readings, *, longest: int | None = None) -> Results:
         """Scores of the cases."""
         from radgauge.scores import LONGEST, score
 
-        if self.models == "published":
-            from radgauge.cli.downloads import agree
-
-            agree(self.metric, yes=self.yes)
+        self.agreed()
         most = LONGEST if longest is None else longest
         return score(cases, self.metric or None, reading=reading, models=self.models, longest=most)
 
@@ -256,6 +271,15 @@ class Judging(JudgeServer, Judged):
             results = self.score(cases, reading, longest=longest)
         say.notes(*account_notes(results.header.get("accounts", {})))
         return results
+
+
+def agreed(models: str, metrics: Sequence[str] | None, *, yes: bool) -> str:
+    """The profile; for `published`, once the user has agreed to what it fetches for these metrics."""
+    if models == "published":
+        from radgauge.cli.downloads import agree
+
+        agree(metrics, yes=yes)
+    return models
 
 
 def chosen_metric(spec: str, kind: type[M], *, models: str) -> M:

@@ -45,6 +45,7 @@ def oracle_cli(
     corpus_split: Annotated[str | None, "Search only this split, or these: train,val."] = None,
     queries_split: Annotated[str | None, "Ask only this split."] = None,
     models: o.Models = "embedded",
+    yes: o.Yes = False,
     output: Annotated[
         Path | None,
         "-o",
@@ -75,7 +76,7 @@ def oracle_cli(
         check_matches_path(output)
     searched = form.references(corpus, split=corpus_split)
     asked = form.references(queries or corpus, split=queries_split)
-    judge = load_oracle_metric(metric, models=models)
+    judge = load_oracle_metric(metric, models=o.agreed(models, [metric], yes=yes))
     column = judge.columns[0]
     # Reading with the embedded rules is faster than reading a cache of large readings would be.
     reading = dataclasses.replace(say, no_cache=say.no_cache or models == "embedded").readings()

@@ -138,7 +138,7 @@ def perturb_cli(
             judged.metric or None,
             cases=originals,
             reading=say.readings(),
-            models=judged.models,
+            models=judged.agreed(),
             permutations=permutations,
             resampling=how,
         )

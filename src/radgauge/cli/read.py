@@ -40,6 +40,7 @@ def read_cli(
         str,
         "For --graphs: 'embedded', 'published', a folder; with a network: 'published:radgraph-xl'.",
     ] = "embedded",
+    yes: o.Yes = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Show what the embedded reader sees: findings, anatomy, what is denied and what is left open.
@@ -57,6 +58,7 @@ def read_cli(
     if graphs is not None:
         from radgauge.cli.read_table import write_table_graphs
 
+        o.agreed(models.partition(":")[0], ["radgraph"], yes=yes)
         echo(write_table_graphs(report, graphs, models=models, form=form))
         return
     if compare is not None:

@@ -26,6 +26,7 @@ def write_table_graphs(table: Path | None, output: Path, *, models: str, form: o
     from radgauge.io.case_files import read_cases
     from radgauge.metrics.radgraph import NETWORKS, RadGraph
     from radgauge.report_reader.graph_json import EMBEDDED_SOURCE, write_graphs
+    from radgauge.show.progress import working
 
     if output.suffix != ".json":
         raise UsageError(f"graphs are written as .json, got {output.name!r}")
@@ -41,7 +42,8 @@ def write_table_graphs(table: Path | None, output: Path, *, models: str, form: o
     metric = RadGraph(models=profile, network=network)
     reading = o.ReadingOutput().readings()
     texts = {key: text for key, text in texts.items() if text.strip()}
-    graphs = dict(zip(texts, metric.graphs(list(texts.values()), reading=reading), strict=True))
+    with working("reading"):
+        graphs = dict(zip(texts, metric.graphs(list(texts.values()), reading=reading), strict=True))
     read = {key: graph for key, graph in graphs.items() if "unread" not in graph}
     reader = metric.parts()["reader"]
     write_graphs(output, read, source=f"{EMBEDDED_SOURCE}: {reader}" if profile == "embedded" else reader)

@@ -130,7 +130,7 @@ def report_cli(
     alone = source is None and not reports and form.reference_file is None  # then the judged reports are shown
     judgments = people.read(images=form.images if alone else None) if people.judgments is not None else None
     score = partial(judged.told, say=say)
-    results, cases, header = _scored(source, reports, judgments, form, score, constant, reading)
+    results, cases, header = _scored(source, reports, judgments, form, judged, score, constant, reading)
     results = others.joined(results)
     before = older_scores(baseline)
     report = build_report(
@@ -177,6 +177,7 @@ def _scored(
     reports: list[Path] | None,
     judgments: Judgments | None,
     form: o.CaseForm,
+    judged: o.Judged,
     score: Callable[[Sequence[Case], Readings], Results],
     constant: o.Baselines,
     reading: Readings,
@@ -195,6 +196,7 @@ def _scored(
     if source is None and not reports and form.reference_file is None and judgments is not None:
         return score(judgments.cases, reading), judgments.cases, {}
     file = form.read([*([source] if source is not None else []), *(reports or [])] or None)
+    judged.check_references(file)
     cases = tuple(constant.added(file.cases))
     return score(cases, reading), cases, {"input": file.provenance.as_dict()}
 

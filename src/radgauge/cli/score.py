@@ -65,6 +65,7 @@ def score_cli(
     if explain is not None:
         check_folder(explain)
     file = source.cases()
+    judged.check_references(file)
     reading = say.readings()
     cases = constant.added(file.cases)
     results = judged.told(cases, reading, say=say, longest=longest)

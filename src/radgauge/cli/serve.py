@@ -20,7 +20,7 @@ def serve_cli(
         "A metric to serve; or bleu,errors. Repeatable. Default: errors.",
     ] = None,
     models: o.Models = "embedded",
-    yes: Annotated[bool, "-y", "Agree to what --models published will fetch."] = False,
+    yes: o.Yes = False,
     host: Annotated[str, "Address to listen on; others than this machine need --url."] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any that is free.")] = 8000,
     url: Annotated[str | None, "The address under which other machines come: https://name."] = None,
@@ -67,7 +67,6 @@ def serve_cli(
     """
     import os
 
-    from radgauge.cli.downloads import agree
     from radgauge.cli.lines import echo
     from radgauge.errors import UsageError, require
 
@@ -79,8 +78,7 @@ def serve_cli(
     from radgauge.web.tokens import new_token, token_hash
 
     wanted = tuple(metric or ["errors"])
-    if models == "published":
-        agree([*wanted, *([reward] if reward else [])], yes=yes)
+    o.agreed(models, [*wanted, *([reward] if reward else [])], yes=yes)
     fresh = None
     if no_token:
         if token_file is not None or not is_loopback(host):

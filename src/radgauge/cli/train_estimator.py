@@ -282,7 +282,7 @@ def tables_cli(
         groups,
         checkpoint or ["embedded"],
         metrics=judged.metric or METRICS,
-        models=judged.models,
+        models=judged.agreed(METRICS),
         reading=say.readings(),
     )
     if say.as_json:

@@ -37,7 +37,7 @@ def triples_cli(
 
     triples = read_triples(sample_rewrites_path() if path is None else path)
     metrics = judged.metric or list(DEFAULTS)
-    found = triple_accuracy(triples, metrics, reading=say.readings(), models=judged.models, level=level)
+    found = triple_accuracy(triples, metrics, reading=say.readings(), models=judged.agreed(metrics), level=level)
     found.sort(key=lambda each: -each.accuracy)
     if say.as_json:
         o.print_json(found)

@@ -13,8 +13,10 @@ from radgauge.errors import RadgaugeError
 from radgauge.files import replacing
 from radgauge.reading import Readings
 from radgauge.scores import Results
+from radgauge.show.progress import working
 
 
+@working("explaining")
 def write_explanations(path: Path | str, cases: Sequence[Case], *, results: Results, reading: Readings) -> int:
     """Write what every metric of `results` says about every case, in their order; return the number of lines.
 

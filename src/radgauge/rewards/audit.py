@@ -16,6 +16,7 @@ from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader
 from radgauge.rewards.reward import Reward
 from radgauge.show.notebook import Grid, Shown
+from radgauge.show.progress import working
 from radgauge.show.wording import number
 from radgauge.studies.baselines import NORMAL_TEMPLATE
 from radgauge.text.sentences import split_sentences
@@ -74,6 +75,7 @@ def _cell(line: AuditLine) -> str:
     return f"{number(line.mean)}{floor}{' !' if line.gamed else ''}"
 
 
+@working("auditing rewards")
 def audit(cases: Sequence[Case], rewards: Sequence[Reward], *, seed: int = 0) -> Audit:
     """Degenerate texts against the system's own.
 

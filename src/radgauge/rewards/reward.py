@@ -36,12 +36,16 @@ KEEP = 50_000
 """Texts whose readings are kept in memory; training writes new ones for ever."""
 
 
+FREE_WORDS = 40
+"""Words that every candidate may have: references of three words are common, and real reports are longer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Guards:
     """What gets the floor before any metric is asked.
 
     Attributes:
-        longest: Words of the candidate per word of its longest reference; 0 = no limit. Twenty words are free.
+        longest: Words of the candidate per word of its longest reference; 0 = no limit. Forty words are free.
         repetition: Share of the candidate's runs of four words that it has had before; 1 = no limit.
         understood: Least share of the candidate's content words that the report reader must know; 0 = no limit.
             Shorter texts than five content words are let pass.
@@ -57,7 +61,7 @@ class Guards:
             return "empty" if not candidate.strip() else "no words"
         words = re.findall(r"\w+", candidate.lower())
         most = max((len(re.findall(r"\w+", text)) for text in references), default=0)
-        if self.longest and most and len(words) > self.longest * most + 20:
+        if self.longest and most and len(words) > self.longest * most + FREE_WORDS:
             return "too long"
         runs = [tuple(words[i : i + 4]) for i in range(len(words) - 3)]
         if len(runs) >= 8 and 1 - len(set(runs)) / len(runs) > self.repetition:

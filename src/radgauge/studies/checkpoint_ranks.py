@@ -14,6 +14,7 @@ from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.registry import load
 from radgauge.scores import score
+from radgauge.show.progress import working
 from radgauge.stats.coefficients import association
 from radgauge.training.pair_files import read_pairs
 
@@ -55,6 +56,7 @@ class CorrelationTable:
     signatures: Mapping[str, str] = field(default_factory=dict)
 
 
+@working("correlating")
 def correlate_checkpoints(
     groups: Mapping[str, Sequence[Case]],
     checkpoints: Sequence[str],

@@ -17,6 +17,7 @@ from radgauge.cases import Case
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.encoder import FindingEncoder
 from radgauge.reading import Readings
+from radgauge.show.progress import working
 from radgauge.stats.resample import draw_weights, percentile_bounds
 from radgauge.stats.resampling import Resampling
 from radgauge.text.words import has_words
@@ -77,6 +78,7 @@ class Collapse:
         return self.distinct < FEW * self.distinct_references
 
 
+@working("comparing reports with each other")
 def collapse(
     cases: Sequence[Case], *, reading: Readings | None = None, encoder: Encoder | None = None, seed: int = 0
 ) -> tuple[Collapse, ...]:

@@ -11,6 +11,7 @@ from radgauge.error_categories import BY_KEY, CATEGORIES
 from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.targets import target_name
+from radgauge.show.progress import working
 from radgauge.stats import FailureMode, find_failure_modes
 
 
@@ -31,6 +32,7 @@ class FailureModes:
     not_judged: int
 
 
+@working("testing failure modes")
 def failure_modes(judgments: Judgments, *, targets: Sequence[str] | None = None) -> tuple[FailureModes, ...]:
     """Which candidate group makes more errors than another, by category.
 

@@ -20,6 +20,7 @@ from radgauge.files import write_csv
 from radgauge.io.corpora.studies import Study
 from radgauge.parsing import shipped_toml
 from radgauge.reading import Readings
+from radgauge.show.progress import working
 from radgauge.training.clusters import usable_terms
 from radgauge.training.pair_scores import PairScorer
 from radgauge.training.term_reports import NORMAL
@@ -49,6 +50,7 @@ class StudySample:
     counts: Mapping[str, int]
 
 
+@working("drawing the sample")
 def sample_study(
     cases: Sequence[Case],
     studies: Sequence[Study],

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import InputError, UsageError, require
+from radgauge.show.progress import working
 from radgauge.training.kmeans import STARTS, Clustering, kmeans
 
 Floats = NDArray[np.float64]
@@ -84,6 +85,7 @@ class Clusters:
         return [int(size) for size in np.bincount(self.labels, minlength=self.k)]
 
 
+@working("clustering")
 def cluster_terms(
     terms: Sequence[Sequence[str]], *, k: int | None = None, k_range: tuple[int, int] = (2, 12), seed: int = 0
 ) -> Clusters:

@@ -25,6 +25,7 @@ from radgauge.findings.weights import PRIOR, SCALARS, Weights
 from radgauge.io.judgments import Judgments
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
+from radgauge.show.progress import working
 from radgauge.stats.coefficients import association
 from radgauge.stats.independence import independence_p
 
@@ -75,6 +76,7 @@ class ErrorsFit:
     cross_validated_p: float
 
 
+@working("fitting")
 def fit_errors(
     judgments: Judgments,
     *,
@@ -163,6 +165,7 @@ class SourcesFit:
     fitted: Mapping[str, float]
 
 
+@working("fitting")
 def fit_sources(
     sources: Mapping[str, Judgments],
     *,

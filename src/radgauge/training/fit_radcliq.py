@@ -23,6 +23,7 @@ from radgauge.io.judgments import Judgments
 from radgauge.metric import Metric, Rows, unaliased
 from radgauge.metrics.radcliq import Composite, Term
 from radgauge.scores import Results, Scores
+from radgauge.show.progress import working
 from radgauge.stats import correlation
 from radgauge.stats.resample import Interval, check_positive, draw_weights, percentile_bounds, unit_index
 from radgauge.stats.resampling import USUAL, Resampling
@@ -127,6 +128,7 @@ class RadcliqFit:
         }
 
 
+@working("fitting")
 def fit_radcliq(
     results: Results,
     judgments: Judgments,

@@ -18,10 +18,12 @@ from radgauge.metrics.vlscore import VLScore
 from radgauge.models.image.image_text import Calibration
 from radgauge.reading import Readings
 from radgauge.scores import score
+from radgauge.show.progress import working
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 
 
+@working("fitting")
 def fit_vlscore(
     cases: Sequence[Case], *, metric: VLScore | None = None, reading: Readings | None = None
 ) -> Calibration:

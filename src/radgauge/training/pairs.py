@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from radgauge.errors import UsageError
 from radgauge.reading import Readings
+from radgauge.show.progress import working
 from radgauge.training.clusters import Clusters
 from radgauge.training.pair_scores import Index, PairScorer, PairValues, Values, membership, shared, shared_each
 from radgauge.training.term_reports import TermReport
@@ -76,6 +77,7 @@ class PairCorpus:
     lonely: int
 
 
+@working("building pairs")
 def build_pairs(
     reports: Sequence[TermReport],
     clusters: Clusters,

@@ -19,6 +19,7 @@ from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.columns import SECTIONS, Mode, check_roles, resolve
 from radgauge.io.tables.sources import Source
+from radgauge.show.progress import working
 
 Given = Mapping[str, tuple[str, ...]]
 
@@ -74,6 +75,7 @@ class CaseFile:
         return iter(self.cases)
 
 
+@working("reading files")
 def read_cases(
     path: Path | str | None = None,
     *,
@@ -185,6 +187,7 @@ def read_cases(
     return CaseFile(tuple(cases), provenance)
 
 
+@working("reading files")
 def read_references(
     path: Path | str,
     *,

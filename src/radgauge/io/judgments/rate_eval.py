@@ -26,6 +26,7 @@ from radgauge.metric import Metric
 from radgauge.parsing import parse_json
 from radgauge.reading import Readings
 from radgauge.scores import score
+from radgauge.show.progress import working
 from radgauge.stats.proportions import wilson_interval
 
 TASKS = {
@@ -149,6 +150,7 @@ class TripleResult:
     wrong: tuple[str, ...]
 
 
+@working("judging triples")
 def triple_accuracy(
     triples: Sequence[Triple],
     metrics: Sequence[str | Metric],

@@ -19,6 +19,7 @@ from radgauge.metric import Rows, sums
 from radgauge.metrics.layman import Layman
 from radgauge.reading import Readings
 from radgauge.registry import load
+from radgauge.show.progress import working
 
 FOLDER = Path(__file__).parent
 
@@ -65,6 +66,7 @@ def pairs_of(name: str) -> tuple[Case, ...]:
     return tuple(Case(f"{name}-{number}", pair[0], (pair[1],)) for number, pair in enumerate(pairs))
 
 
+@working("testing metrics on lay text")
 def robustness(
     metrics: Sequence[str] = ("bleu", "rouge"), *, models: str = "embedded", unseen: bool = False
 ) -> Robustness:

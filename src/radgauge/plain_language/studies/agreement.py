@@ -22,6 +22,7 @@ from radgauge.metrics.layman import Layman
 from radgauge.reading import Readings
 from radgauge.registry import load
 from radgauge.scores import score
+from radgauge.show.progress import working
 from radgauge.stats import (
     Agreement,
     Correlation,
@@ -96,6 +97,7 @@ class LayAgreement:
         return float(np.mean(values)) if values else float("nan")
 
 
+@working("correlating with raters")
 def lay_agreement(
     judgments: Judgments,
     metrics: Sequence[str] = ("bleu", "rouge"),

@@ -12,6 +12,7 @@ from radgauge.cases import Case, Key
 from radgauge.errors import InputError
 from radgauge.metrics.readability import ReadabilityIndices
 from radgauge.reading import Readings
+from radgauge.show.progress import working
 from radgauge.stats import Interval, interval
 from radgauge.stats.resampling import USUAL, Resampling
 
@@ -74,6 +75,7 @@ class Ease:
         return found
 
 
+@working("measuring readability")
 def compare_ease(
     cases: Sequence[Case],
     professional: Mapping[Key, str],

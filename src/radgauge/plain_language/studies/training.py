@@ -20,6 +20,7 @@ from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.encoder import FindingEncoder
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.reading import Readings
+from radgauge.show.progress import working
 from radgauge.stats import Interval
 from radgauge.stats.resample import draw_weights, percentile_bounds
 from radgauge.stats.resampling import USUAL, Resampling
@@ -73,6 +74,7 @@ class TrainingRun:
     collapsed: bool
 
 
+@working("comparing training runs")
 def training_runs(
     cases: Sequence[Case],
     *,

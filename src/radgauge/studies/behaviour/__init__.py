@@ -20,6 +20,7 @@ from radgauge.metric import Metric
 from radgauge.parsing import parse_toml
 from radgauge.reading import Readings
 from radgauge.scores import Scores, score
+from radgauge.show.progress import working
 
 SHIPPED = Path(__file__).parent / "cases.toml"
 TOLERANCE = 0.01
@@ -135,6 +136,7 @@ def _case(entry: Mapping[str, Any], group: Mapping[str, Any], number: int, path:
     return BehaviourCase(str(group["name"]), number, entry["reference"], first, second, "equal" in entry, meta)
 
 
+@working("testing metrics on changed reports")
 def behaviour(
     metrics: Sequence[str | Metric] | str | Metric | None = None,
     *,

@@ -10,12 +10,14 @@ from radgauge.errors import UsageError
 from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.scores import Results, Scores, score
+from radgauge.show.progress import working
 from radgauge.studies.oracle.corpus import Corpus
 from radgauge.studies.oracle.find import oracle
 
 ORACLE = "metric oracle"
 
 
+@working("searching the best reports")
 def score_with_oracles(
     cases: Sequence[Case],
     metrics: Sequence[str | Metric] | None,

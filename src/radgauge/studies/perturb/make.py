@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from radgauge.errors import UsageError
+from radgauge.show.progress import working
 from radgauge.studies.perturb import claims, sentences, words
 from radgauge.studies.perturb.edits import KINDS, Edit, Perturbed, Proposal, apply
 from radgauge.studies.perturb.knowledge import knowledge
@@ -187,6 +188,7 @@ class Laboratory:
     none_possible: Mapping[str, int]
 
 
+@working("changing reports")
 def perturb_reports(
     reports: Mapping[str, str],
     kinds: Sequence[str] | None = None,

@@ -19,6 +19,7 @@ from radgauge.errors import InputError
 from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.scores import Results, Scores, score
+from radgauge.show.progress import working
 from radgauge.stats.corrections import adjust
 from radgauge.stats.paired import Alternative, permutation_test
 from radgauge.stats.resample import CorpusScores, Rows, interval, mean_scores
@@ -148,6 +149,7 @@ def _columns(done: Perturbed) -> dict[str, str]:
     }
 
 
+@working("judging changed reports")
 def evaluate(
     laboratory: Laboratory,
     metrics: Sequence[str | Metric] | None = None,

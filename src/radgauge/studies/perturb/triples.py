@@ -14,6 +14,7 @@ from typing import NamedTuple
 from radgauge.errors import UsageError
 from radgauge.files import write_file
 from radgauge.io.judgments.rate_eval import Triple
+from radgauge.show.progress import working
 from radgauge.studies.perturb.make import perturb_reports
 
 
@@ -25,6 +26,7 @@ class Triples(NamedTuple):
     no_opposite: int
 
 
+@working("making triples")
 def make_triples(reports: Mapping[str, str], *, seed: int = 0) -> Triples:
     """The triples of all reports that can be both rewritten and turned round; the others are counted.
 
