@@ -215,6 +215,60 @@ def test_views_are_told_from_the_picture(shared_data: Path) -> None:
     assert all("frontal" in each and "lateral" in each for each in views[:20])
 
 
+def test_the_same_candidates_score_alike_with_one_view_and_with_two(shared_data: Path, tmp_path: Path) -> None:
+    from PIL import Image
+
+    from radgauge.cases import Case
+    from radgauge.metrics.vlscore import VLScore
+    from radgauge.scores import score
+
+    studies, texts = _studies(shared_data, "val", 20)
+    encoder = EmbeddedImageText()
+    one, two = [], []
+    for number, study in enumerate(studies):
+        views = [encoder.seen(row).view for row in encoder.look(study)]
+        if sorted(views) != ["frontal", "lateral"]:
+            continue
+        files = [tmp_path / f"{number}_{view}.png" for view in views]
+        for picture, file in zip(study, files, strict=True):
+            Image.fromarray(picture).save(file)
+        case = Case(str(number), texts[number - 1], (texts[number],), images=tuple(files))
+        two.append(case)
+        one.append(Case(case.id, case.candidate, case.references, images=(files[views.index("frontal")],)))
+    single, both = (score(cases, VLScore())["vlscore"].headline for cases in (one, two))
+    known = ~np.isnan(single) & ~np.isnan(both)
+    assert known.sum() >= 16
+    assert abs(float((single - both)[known].mean())) < 0.03
+
+
+def test_a_normal_report_in_other_words_lies_nearer_than_a_missing_pathology() -> None:
+    """With pictures at several places of the space; drawn ones would not be judged."""
+    from radgauge.metrics._triangle import triangle_area
+
+    encoder = EmbeddedImageText()
+    normal = [
+        NORMAL,
+        "Heart size and pulmonary vascularity are within normal limits. Lungs are clear. No effusion.",
+        "No acute cardiopulmonary abnormality. The lungs are clear bilaterally. No pneumothorax.",
+        "Cardiomediastinal silhouette is normal. No focal consolidation. Bony structures are intact.",
+    ]
+    finding = "There is a moderate left pleural effusion. The heart is enlarged."
+    wrong_side = "There is a moderate right pleural effusion. The heart is enlarged."
+    missing = "The heart is enlarged."
+    words = encoder.embed_texts([*normal, finding, wrong_side, missing]).astype(np.float64)
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(50, words.shape[1]))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+
+    def area(one: int, two: int) -> float:
+        here = [np.repeat(words[[at]], len(points), axis=0) for at in (one, two)]
+        return float(triangle_area(points, *here).mean())
+
+    rewordings = [area(0, at) for at in (1, 2, 3)]
+    assert np.mean(rewordings) < area(4, 6) < area(4, 0)  # a missing effusion, a wholly normal report
+    assert min(rewordings) < area(4, 5)  # a wrong side
+
+
 @pytest.mark.slow
 def test_own_reports_are_told_from_others(shared_data: Path) -> None:
     from radgauge.models.image.embedded_image_text import unit
