@@ -32,7 +32,7 @@ def plan_cli(
     scores: Annotated[Path | None, "Scores file of the judged reports, for a correlation."] = None,
     column: Annotated[str | None, "Output of the metric in --scores; the first without it."] = None,
     level: o.Level = 0.95,
-    simulations: Annotated[int, typer.Option("--simulations", min=50, help="Simulated studies per size.")] = 500,
+    simulations: Annotated[int, typer.Option("--simulations", min=50, help="Simulated studies per size.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the simulation.")] = 0,
 ) -> None:
     """How many studies and raters for an interval of a wanted width, by simulation from an earlier study.

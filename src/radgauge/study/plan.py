@@ -82,7 +82,7 @@ def plan_study(
     scores: Results | None = None,
     column: str | None = None,
     level: float = 0.95,
-    simulations: int = 500,
+    simulations: int = 1000,
     seed: int = 0,
 ) -> Plan:
     """Widths of intervals for studies of several sizes.
