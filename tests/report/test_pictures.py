@@ -91,8 +91,11 @@ def test_the_viewer_enlarges_zooms_and_windows(pictured: list[Case], tmp_path: P
         _until(page, f"Math.abs({_MEAN} - {255 - before}) < 1")
         page.keyboard.press("+")
         assert "125 %" in page.inner_text(".viewer-said")
-        page.click("text=Harder")
+        page.click("text=Contrast +")
         _until(page, "document.querySelector('.viewer-said')?.textContent.includes('window 230')")
+        darker = _grey(page)
+        page.click("text=Brighter")
+        _until(page, f"{_MEAN} > {darker} + 1")  # though the picture is inverted
         page.keyboard.press("ArrowRight")
         _until(page, "document.querySelector('.viewer-head b')?.textContent.startsWith('b.png')")
         page.keyboard.press("Escape")

@@ -127,6 +127,7 @@ window.radgaugeViewer = (() => {
       view.width = Math.max(whole / 200, view.width + width * whole);
       redraw();
     };
+    const direction = () => (pictures[at].inverted !== view.inverted ? -1 : 1); // where high values are dark
     const reset = () => { view = start(pictures[at]); place(); redraw(); };
     const open = async (next) => {
       at = (next + pictures.length) % pictures.length;
@@ -155,8 +156,9 @@ window.radgaugeViewer = (() => {
     }
     tools.append(
       act("+", "Zoom in (+)", () => zoomBy(1.25)), act("−", "Zoom out (-)", () => zoomBy(0.8)), act("Fit", "Whole picture (0)", fit),
-      act("Brighter", "Lower the level", () => windowBy(-0.05, 0)), act("Darker", "Raise the level", () => windowBy(0.05, 0)),
-      act("Harder", "Narrow the window", () => windowBy(0, -0.1)), act("Softer", "Widen the window", () => windowBy(0, 0.1)),
+      act("Brighter", "Brighter: the level moves", () => windowBy(-0.05 * direction(), 0)),
+      act("Darker", "Darker: the level moves", () => windowBy(0.05 * direction(), 0)),
+      act("Contrast +", "Narrow the window", () => windowBy(0, -0.1)), act("Contrast −", "Widen the window", () => windowBy(0, 0.1)),
       act("Invert", "Black and white exchanged (i)", () => { view.inverted = !view.inverted; redraw(); }),
       act("Reset", "As it was first (r)", reset), act("Close", "Close (Esc)", () => dialog.close()));
     head.append(name, said, tools);
