@@ -341,3 +341,20 @@ def test_the_line_shows_tokens_cost_and_rate(server: ScriptedServer) -> None:
     text = line.text("translate", 50, 2745, seconds=3.0)
     assert text == "translate 50/2,745  2 requests, 1,000 + 150 tokens, cost 0.5020  3,000 tokens/min"
     model.close()
+
+
+def test_a_set_of_other_reports_is_not_replaced_without_a_word(tmp_path: Path) -> None:
+    out = tmp_path / "sets"
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("id,reference\n1,There is a small left pleural effusion.\n")
+    second.write_text("id,reference\n1,The heart is enlarged.\n")
+    runner = CliRunner()
+    assert runner.invoke(app, ["layman", "build", str(first), "--out", str(out)]).exit_code == 0
+    kept = (out / "sentences.tsv").read_bytes()
+    again = runner.invoke(app, ["layman", "build", str(second), "--out", str(out)])
+    assert again.exit_code != 0
+    assert "holds a set built from other reports" in str(again.exception)
+    assert (out / "sentences.tsv").read_bytes() == kept
+    assert runner.invoke(app, ["layman", "build", str(second), "--out", str(out), "--replace"]).exit_code == 0
+    assert (out / "sentences.tsv").read_bytes() != kept
+    assert runner.invoke(app, ["layman", "build", str(second), "--out", str(out)]).exit_code == 0  # goes on

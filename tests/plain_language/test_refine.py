@@ -145,13 +145,13 @@ def test_a_copy_is_no_translation_whatever_the_checks_say() -> None:
     assert not is_copied("The heart is normal in size.", "The heart is normal in size.")  # plain already
 
 
-def test_the_reader_catches_a_changed_side_that_the_cosine_lets_pass() -> None:
-    text = "There is a small amount of fluid around the lung on the right."
+def test_the_reader_catches_a_changed_amount_that_the_cosine_lets_pass() -> None:
+    text = "There is a large amount of fluid around the lung on the left."
     sentence = "Small left pleural effusion."
     loose = Refinement(Notes({sentence: text}), ("similarity",), ENCODER, theta=0.4, rounds=1)
     assert _run([sentence], loose)[0][0].accepted
     strict = Refinement(Notes({sentence: text}), ("similarity", "reader"), ENCODER, theta=0.4, rounds=1)
-    assert _run([sentence], strict)[0][0].why == "it tells other findings (changed: side)"
+    assert _run([sentence], strict)[0][0].why == "it tells other findings (changed: severity)"
     assert told_differently("No pneumothorax.", "There is an air leak around the lung.")
 
 
@@ -193,3 +193,37 @@ def test_a_text_that_says_less_is_not_taken_for_one_of_another_sentence() -> Non
     sentences = ["Small left pleural effusion.", "Pleural effusion."]
     texts = {0: "There is fluid around the lung.", 1: "There is fluid around the lung."}
     assert misplaced(sentences, texts, encoder=ENCODER) == {}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text", "count"),
+    [
+        (
+            "There is a small pleural effusion.",
+            "Hay un poco de líquido en la parte de abajo del pulmón.",
+            "language",
+        ),
+        ("No pneumothorax.", "Non c'è aria nella cavità della pleura.", "language"),
+        (
+            "There is a large left pleural effusion and a nodule in the right upper lobe.",
+            "There is much fluid around the right lung and a small spot in the upper part of the left lung.",
+            "sides",
+        ),
+        ("Left pneumothorax.", "The lung on the right has collapsed.", "sides"),
+    ],
+)
+def test_another_language_and_swapped_sides_are_sent_back_always(sentence: str, text: str, count: str) -> None:
+    notes = Notes({sentence: text})
+    verdicts, rounds = _run([sentence], Refinement(notes, ("similarity",), ENCODER, theta=-1.0, rounds=1))
+    assert not verdicts[0].accepted
+    assert getattr(rounds[0], count) == 1
+
+
+def test_right_texts_pass_the_checks_that_are_always_on() -> None:
+    sentence = "There is a left pleural effusion. No right effusion."
+    text = "There is fluid around the left lung. There is none on the right."
+    verdicts, rounds = _run(
+        [sentence], Refinement(Notes({sentence: text}), ("similarity",), ENCODER, theta=-1.0, rounds=1)
+    )
+    assert verdicts[0].accepted
+    assert (rounds[0].language, rounds[0].sides) == (0, 0)

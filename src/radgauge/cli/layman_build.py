@@ -44,6 +44,7 @@ def build_cli(
         bool, typer.Option("--report-level/--no-report-level", help="Also build the report-level set.")
     ] = True,
     split: o.Split = None,
+    replace: Annotated[bool, "Replace a set of other reports in that folder."] = False,
     server: o.Server = o.Server(batch=50),
 ) -> None:
     """Build a sentence-level and a report-level lay data set from reports.
@@ -105,6 +106,7 @@ def build_cli(
                 threshold=threshold,
                 report_level=report_level,
                 about=about,
+                replace_set=replace,
                 progress=say.progress(),
             )
         except BudgetReached as error:

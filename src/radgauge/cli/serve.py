@@ -55,7 +55,7 @@ def serve_cli(
     no_cache: Annotated[bool, "Neither use nor write the reading cache."] = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Judge reports over HTTP: values, intervals and explanations as JSON. Needs `pip install 'radgauge[web]'`.
+    """Judge reports over HTTP: values, intervals and explanations as JSON; needs the extra web.
 
     Examples:
 

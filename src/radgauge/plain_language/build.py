@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from radgauge import __version__
-from radgauge.errors import InputError, RadgaugeError
+from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.files import make_folder, write_file
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.dedupe import Deduplicated, deduplicate, distinct_sentences, normal_sentence
@@ -78,6 +78,7 @@ def build_sets(
     threshold: float = 0.8,
     report_level: bool = True,
     about: Mapping[str, object] | None = None,
+    replace_set: bool = False,
     progress: Progress | None = None,
 ) -> Built:
     """Build both sets, or go on with a folder where a run was stopped.
@@ -90,6 +91,7 @@ def build_sets(
         threshold: Greatest cosine of two kept sentences.
         report_level: Also build the report-level set.
         about: More for build.json.
+        replace_set: Whether a set of other reports in that folder may be replaced.
         progress: Told (what, done, total).
 
     Raises:
@@ -103,6 +105,8 @@ def build_sets(
     if not distinct:
         raise InputError("the reports hold no sentence with a word in it")
     make_folder(folder)
+    if not replace_set:
+        _refuse_other_reports(folder, reports)
     sentences = list(distinct.values())
     unique = _unique(sentences, folder / KEPT, encoder=encoder, threshold=threshold, progress=progress)
     entries: dict[int, Entry] = {}
@@ -155,6 +159,18 @@ def build_sets(
     if trouble is not None:
         raise trouble
     return built
+
+
+def _refuse_other_reports(folder: Path, reports: Mapping[str, str]) -> None:
+    """A folder holds the set of its reports; building others there would lose it without a word."""
+    try:
+        known = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["reports_sha256"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # nothing finished there
+    if known != _digest(reports):
+        raise UsageError(
+            f"{folder} holds a set built from other reports; choose another folder, or replace it (--replace)"
+        )
 
 
 def _unique(

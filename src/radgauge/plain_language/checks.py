@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -13,6 +14,7 @@ from radgauge.plain_language.dedupe import normal_sentence
 from radgauge.plain_language.fidelity import compare_lay, lay_findings
 from radgauge.plain_language.lay_reader import LayReader
 from radgauge.plain_language.writer import plain_language
+from radgauge.text.language import looks_english
 
 LLM, SIMILARITY, READER = "llm", "similarity", "reader"
 CHECKS = {
@@ -22,6 +24,13 @@ CHECKS = {
 }
 COPIED = "copied"
 """Always on: a text that repeats a sentence with its terms is no lay text, though every other check likes it."""
+
+
+LANGUAGE = "language"
+"""Always on: a lay text in another language than its sentence, which a cosine of words can like."""
+
+SIDES = "sides"
+"""Always on: left and right in another order, or the other side; the likeness of two long sentences hides it."""
 
 
 def similarities(sentences: Sequence[str], texts: Sequence[str], *, encoder: Encoder) -> list[float]:
@@ -41,6 +50,37 @@ def is_copied(sentence: str, text: str) -> bool:
     """
     same = normal_sentence(sentence) == normal_sentence(text)
     return same and normal_sentence(plain_language(sentence)) != normal_sentence(sentence)
+
+
+def in_another_language(sentence: str, text: str) -> bool:
+    """Whether the lay text of an English sentence is not English.
+
+    >>> in_another_language("No effusion.", "No hay líquido en los pulmones."), in_another_language("Ok.", "Fine.")
+    (True, False)
+    """
+    return looks_english(sentence) and not looks_english(text, least=2)
+
+
+_SIDE = re.compile(r"\b(left|right)\b(?! away| now)", re.IGNORECASE)
+
+
+def sides_differ(sentence: str, text: str) -> bool:
+    """Whether both name sides and name others, or the same ones in another order.
+
+    >>> sides_differ("Left effusion, right nodule.", "Fluid on the right, a spot on the left.")
+    True
+    >>> sides_differ("Left effusion.", "There is fluid around the left lung."), sides_differ("Effusion.", "Fluid.")
+    (False, False)
+    """
+    said, says = ([side.lower() for side in _SIDE.findall(each)] for each in (sentence, text))
+    if not said or not says:
+        return False
+    return _runs(said) != _runs(says)
+
+
+def _runs(sides: Sequence[str]) -> list[str]:
+    """The sides in order, a side that is only repeated counted once."""
+    return [side for place, side in enumerate(sides) if place == 0 or side != sides[place - 1]]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -15,10 +15,14 @@ from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.checks import (
     CHECKS,
     COPIED,
+    LANGUAGE,
     LLM,
     READER,
+    SIDES,
     SIMILARITY,
+    in_another_language,
     is_copied,
+    sides_differ,
     similarities,
     told_differently,
 )
@@ -61,6 +65,8 @@ class Round:
         sentences: All sentences.
         no_answer: Sentences for which no usable text came.
         copied: Texts that repeat the sentence.
+        language: Texts in another language.
+        sides: Texts with other sides, or sides in another order.
         similarity: Texts that were not close enough.
         reader: Texts in which the lay reader found something else.
         llm: Texts that the language model changed.
@@ -73,6 +79,8 @@ class Round:
     sentences: int
     no_answer: int = 0
     copied: int = 0
+    language: int = 0
+    sides: int = 0
     similarity: int = 0
     reader: int = 0
     llm: int = 0
@@ -161,7 +169,7 @@ def add_rounds(parts: Sequence[Sequence[Round]]) -> list[Round]:
     return total
 
 
-_COUNTED = (NO_ANSWER, COPIED, SIMILARITY, READER, LLM)
+_COUNTED = (NO_ANSWER, COPIED, LANGUAGE, SIDES, SIMILARITY, READER, LLM)
 
 
 def _chunk(sentences: Sequence[str], how: Refinement) -> tuple[list[Verdict], list[Round]]:
@@ -237,6 +245,10 @@ def _judge(
     for place, (pair, cosine) in enumerate(zip(pairs, cosines, strict=True)):
         if is_copied(*pair):
             blame(place, COPIED, "it repeats the sentence and its medical terms")
+        if in_another_language(*pair):
+            blame(place, LANGUAGE, "it is in another language than the sentence")
+        if sides_differ(*pair):
+            blame(place, SIDES, "it names other sides, or in another order")
         if SIMILARITY in how.checks and not cosine > how.theta:
             blame(
                 place,

@@ -22,8 +22,12 @@ def _function_words() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(table["english"]), frozenset(table["other"])
 
 
-def looks_english(text: str) -> bool:
+def looks_english(text: str, *, least: int = _LEAST_FOREIGN) -> bool:
     """False if the text is in another script, or if its small words are mostly those of other languages.
+
+    Args:
+        text: A report or a sentence.
+        least: Small words of another language that are needed to say no.
 
     >>> looks_english("No pleural effusion."), looks_english("Sin derrame ni neumotórax en la placa.")
     (True, False)
@@ -36,4 +40,4 @@ def looks_english(text: str) -> bool:
             return False
     english, other = _function_words()
     foreign = sum(word in other for word in words)
-    return foreign < _LEAST_FOREIGN or foreign <= sum(word in english for word in words)
+    return foreign < least or foreign <= sum(word in english for word in words)
