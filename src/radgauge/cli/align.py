@@ -35,6 +35,7 @@ class MetricPairs:
         bool,
         typer.Option("--one-sided", help="--test asks only whether the better metric is better."),
     ] = False
+    correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm"
 
     @property
     def name(self) -> str:
@@ -88,7 +89,6 @@ def align_cli(
         typer.Option("--interval", help="Which bootstrap interval; yu2022 is the paper's own, far too narrow."),
     ] = "percentile",
     ties: Annotated[TieRule, typer.Option("--ties", help="What ties in preferences are worth.")] = "half",
-    correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm",
     figures: Annotated[
         Path | None,
         typer.Option(
@@ -141,7 +141,7 @@ def align_cli(
         more_errors_than=more_errors_than,
         resampling=sampling.record(method=method, least=1),
         ties=ties,
-        correction=correction,
+        correction=rivals.correction,
         pairs=rivals.pairs,
         test=rivals.test,
         one_sided=rivals.one_sided,
@@ -167,7 +167,7 @@ def align_cli(
     out = console()
     print_alignment(out, found, kind)
     if found.pairs:
-        print_pairs(out, found, kind, rivals.name, correction)
+        print_pairs(out, found, kind, rivals.name, rivals.correction)
     for value, part in parts.items():
         out.say(f"\n{by} = {value}: {part.cases} cases\n")
         for correlations in _correlations(part, kind):
