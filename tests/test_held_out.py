@@ -20,8 +20,8 @@ def test_the_judge_does_not_fall_behind_on_texts_set_apart() -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )
     taus = {name: float(tau) for name, tau in re.findall(r"^  (\w+) +(-?[\d.]+) \[", done.stdout, re.MULTILINE)}
-    assert taus["errors_quality"] >= 0.45
+    assert taus["errors_quality"] >= 0.55
     assert taus["errors_quality"] > taus["ratescore_embedded"] > taus["rouge_l"]
     right = re.search(r"right ([\d.]+)", done.stdout)
     assert right is not None
-    assert float(right[1]) >= 0.65
+    assert float(right[1]) >= 0.8
