@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from chromium import chromium
+from dicom_file import write_dicom
 from study_server import StudyServer
 from study_support import Rater, two_systems
 
@@ -497,8 +499,13 @@ def test_a_design_of_ones_own_is_answered_by_keys(browser: Any, served: Any, tmp
 
 def test_images_are_enlarged_zoomed_and_windowed(browser: Any, served: Any, tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image", reason="extra `image` is not installed")
+    pytest.importorskip("pydicom", reason="extra `image` is not installed")
     image.linear_gradient("L").save(tmp_path / "p.png")
-    cases = [replace(case, images=(tmp_path / "p.png",)) for case in two_systems()]
+    image.linear_gradient("L").save(tmp_path / "p.jpg")
+    deep = np.tile(np.linspace(0, 4095, 64).round().astype(np.uint16), (48, 1))
+    write_dicom(tmp_path / "p.dcm", deep, WindowCenter=1000, WindowWidth=400, PatientName="Smith^John")
+    files = tuple(tmp_path / f"p.{kind}" for kind in ("png", "jpg", "dcm"))
+    cases = [replace(case, images=files) for case in two_systems()]
     study, server = served(new_study(tmp_path / "pictures.sqlite", cases, design="preference", raters=1))
     with Store(study.path) as store:
         Rater(store, "rater-1").train()
@@ -506,7 +513,8 @@ def test_images_are_enlarged_zoomed_and_windowed(browser: Any, served: Any, tmp_
         rater.open(study.tokens["rater-1"])
         rater.begin()
         rater.at("Case 1 of 4")
-        rater.page.wait_for_selector("#pictures canvas")
+        rater.page.wait_for_selector("#pictures canvas >> nth=2")
+        assert "Smith" not in rater.page.content()
         rater.press("i")
         rater.page.wait_for_selector("dialog.viewer")
         rater.page.wait_for_selector(".viewer-said:has-text('100 %')")
@@ -515,6 +523,10 @@ def test_images_are_enlarged_zoomed_and_windowed(browser: Any, served: Any, tmp_
         rater.page.wait_for_selector(".viewer-said:has-text('level 128')")
         rater.page.click("text=Brighter")
         rater.page.wait_for_selector(".viewer-said:has-text('level 115')")
+        rater.press("ArrowLeft")  # from the first to the last: the DICOM file, with its own window
+        rater.page.wait_for_selector(
+            ".viewer-said:has-text('level 1000, window 399')"
+        )  # 400 less 1, by the standard
         rater.press("Escape")
         assert rater.page.locator("dialog.viewer").count() == 0
         rater.press("3")
