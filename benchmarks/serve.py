@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -57,7 +58,7 @@ class Client(threading.Thread):
         self.place, self.requests = place, requests
         self.rng = random.Random(number)
         self.seconds: list[float] = []
-        self.errors = 0
+        self.errors: Counter[str] = Counter()
 
     def run(self) -> None:
         connection = http.client.HTTPConnection(self.place, timeout=120)
@@ -69,9 +70,10 @@ class Client(threading.Thread):
                 connection.request("POST", "/score", body, {"Content-Type": "application/json"})
                 answer = connection.getresponse()
                 values = json.loads(answer.read())["cases"][0]["values"]
-                self.errors += answer.status != 200 or not values
-            except (OSError, http.client.HTTPException, KeyError, ValueError):
-                self.errors += 1
+                if answer.status != 200 or not values:
+                    self.errors[f"status {answer.status}"] += 1
+            except (OSError, http.client.HTTPException, KeyError, ValueError) as error:
+                self.errors[type(error).__name__] += 1
                 connection.close()
             self.seconds.append(time.perf_counter() - began)
         connection.close()
@@ -119,7 +121,7 @@ def main() -> None:
         seconds = np.array([each for client in clients for each in client.seconds])
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
-    errors = sum(client.errors for client in clients)
+    errors = sum((client.errors for client in clients), Counter())
     print(
         f"{len(seconds)} requests of one case ({given.metric}), {given.clients} clients, {given.workers} worker(s)"
     )
@@ -127,7 +129,7 @@ def main() -> None:
     print(f"{len(seconds) / took:.0f} requests per second; the clients' own processor time {busy:.0f} s")
     for share in (50, 95, 99):
         print(f"{share}th percentile {np.percentile(seconds, share) * 1000:.1f} ms")
-    print(f"errors {errors}")
+    print(f"errors {sum(errors.values())} {dict(errors) or ''}")
     sizes = [size for _, size in memory]
     print(f"memory at the start {sizes[0]:.0f} MB, largest {max(sizes):.0f} MB, at the end {sizes[-1]:.0f} MB")
 

@@ -64,7 +64,8 @@ def test_compare_and_report_say_so(same: Path, tmp_path: Path) -> None:
     assert len(said["collapse"]) == 1
     cases = rg.read_cases(same).cases
     report = rg.build_report(rg.score(cases, "rouge"), cases=cases, resamples=10, permutations=10)
-    assert any("it may have collapsed" in note for note in report.notes)
+    assert report.verdict is not None
+    assert any("it may have collapsed" in warning for warning in report.verdict.warnings)
 
 
 def test_baselines_are_constant_and_cover_every_study_once() -> None:

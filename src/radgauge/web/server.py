@@ -100,6 +100,7 @@ def configuration(app: ASGIApp, place: Place, *, workers_wait: int = 10) -> uvic
         proxy_headers=place.proxy is not None,
         forwarded_allow_ips=place.proxy,
         timeout_graceful_shutdown=workers_wait,
+        timeout_keep_alive=75,  # the usual 5 s close connections of clients that are merely slow
         lifespan="on",
         ws="none",
     )
