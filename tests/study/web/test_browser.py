@@ -528,7 +528,7 @@ def test_images_are_enlarged_zoomed_and_windowed(browser: Any, served: Any, tmp_
             ".viewer-said:has-text('level 1000, window 399')"
         )  # 400 less 1, by the standard
         rater.press("Escape")
-        assert rater.page.locator("dialog.viewer").count() == 0
+        rater.page.wait_for_selector("dialog.viewer", state="detached")
         rater.press("3")
         rater.saved()
 
