@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import typing
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import ClassVar
@@ -71,3 +73,15 @@ def test_every_metric_describes_itself() -> None:
         assert line.summary, f"{line.name} has no summary"
         assert line.range[0] < line.range[1]
         assert line.columns
+
+
+@pytest.mark.parametrize("name", tuple(registry.METRICS))
+def test_a_setting_with_named_values_refuses_another(name: str) -> None:
+    kind = registry.metric_class(name)
+    hints = typing.get_type_hints(kind)
+    named = [
+        each.name for each in dataclasses.fields(kind) if typing.get_origin(hints[each.name]) is typing.Literal
+    ]
+    for setting in named:
+        with pytest.raises(UsageError, match=f"{setting} must be one of"):
+            kind(**{setting: "no such value"})

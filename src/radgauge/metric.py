@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -175,6 +176,11 @@ class Metric(ABC):
     def directions(self) -> tuple[bool, ...]:
         """For each column whether higher is better; the first is `higher_is_better`."""
         return (self.higher_is_better,) * len(self.columns)
+
+    @property
+    def ranges(self) -> tuple[tuple[float, float], ...]:
+        """Smallest and largest possible value of each column; only that of the headline is known by default."""
+        return (self.range, *((-math.inf, math.inf),) * (len(self.columns) - 1))
 
     @property
     def judges_empty(self) -> bool:

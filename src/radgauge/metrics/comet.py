@@ -56,6 +56,7 @@ class Comet(Metric):
     target: str = "auto"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.target not in ("auto", *TARGETS):
             raise UsageError(f"comet: target must be one of auto, {', '.join(TARGETS)}, got {self.target!r}")
 

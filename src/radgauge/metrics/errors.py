@@ -85,6 +85,7 @@ class Errors(Metric):
     low_confidence: Literal["mark", "skip"] = "mark"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.lexicon and not Path(self.lexicon).is_file():
             raise UsageError(f"errors: lexicon must be a TOML file, there is no {self.lexicon}")
         load_weights(self.weights)
@@ -98,6 +99,11 @@ class Errors(Metric):
     def directions(self) -> tuple[bool, ...]:
         """More quality, recall and coverage, fewer errors."""
         return DIRECTIONS
+
+    @property
+    def ranges(self) -> tuple[tuple[float, float], ...]:
+        """Quality from -1 to 1, shares from 0 to 1, counts from 0 on."""
+        return tuple(_range(column) for column in self.columns)
 
     def parts(self) -> Mapping[str, str]:
         """The reader, and the numbers behind the name of the weights."""
@@ -243,3 +249,11 @@ def _hash(weights: str) -> str:
     import hashlib
 
     return hashlib.sha256(repr(load_weights(weights)).encode()).hexdigest()[:8]
+
+
+def _range(column: str) -> tuple[float, float]:
+    if column.startswith("errors_quality"):
+        return (-1.0, 1.0)
+    return (
+        (0.0, 1.0) if column in ("errors_recall", "errors_coverage", "errors_low_confidence") else (0.0, math.inf)
+    )

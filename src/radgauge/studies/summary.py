@@ -125,8 +125,12 @@ def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
             **how.draw(),
         )
         bounds = [(each.low, each.high, each.method) for each in found]
-        low, high = (-math.inf, math.inf) if scores.metric is None else scores.metric.range
-        bounds[0] = (max(bounds[0][0], low), min(bounds[0][1], high), bounds[0][2])  # of the headline it is known
+        if scores.metric is not None and len(scores.metric.ranges) == len(bounds):
+            limits = scores.metric.ranges
+            bounds = [
+                (max(low, least), min(high, most), how_made)
+                for (low, high, how_made), (least, most) in zip(bounds, limits, strict=True)
+            ]
     reasons = tuple(Counter(scores.reasons.values()).most_common())
     return [
         Summary(

@@ -1,0 +1,19 @@
+"""Summaries: values with intervals that stay where values can be."""
+
+from __future__ import annotations
+
+import pytest
+
+import radgauge as rg
+from radgauge.cases import Case
+
+
+def test_intervals_stay_in_the_range_of_every_column() -> None:
+    reference = "There is a large left pneumothorax. The heart is normal in size."
+    wrong = "No pneumothorax. The heart is normal in size."
+    cases = [Case(str(n), wrong if n == 3 else reference, (reference,)) for n in range(12)]
+    lines = {line.column: line for line in rg.summarise(rg.score(cases, "errors"), method="t", resamples=50)}
+    assert lines["errors_significant"].value == pytest.approx(1 / 12)
+    assert lines["errors_significant"].low == 0.0
+    assert lines["errors_recall"].high == 1.0
+    assert lines["errors_quality"].high <= 1.0
