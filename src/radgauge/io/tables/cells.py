@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import numbers
 
 from radgauge.errors import InputError, shown
@@ -59,7 +58,8 @@ def is_missing(value: object) -> bool:
     """None, NaN, and the missing values of pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, numbers.Real) and math.isnan(value)
+    # not math.isnan, which fails on whole numbers beyond 1e308
+    return isinstance(value, numbers.Real) and bool(value != value)
 
 
 def cell(value: object) -> str:
