@@ -38,7 +38,9 @@ CASE = Case(
     ("Small left effusion. Large pneumothorax. No fracture.",),
     meta={"age": "058Y", "indication": "Fall from a ladder"},
 )
-HONEST = 0.23815907724752156
+_WEIGHTS = load_weights()
+_LOST = _WEIGHTS.categories["omission"] * (1 + _WEIGHTS.base) / (2 + _WEIGHTS.base)
+HONEST = (1 - _LOST) / (1 + _LOST)
 """Quality with the shipped weights: one of two actionable findings left out."""
 OTHER = Case("2", "Rib fracture.", ("Rib fracture.",))
 

@@ -116,11 +116,11 @@ def test_near_copies_are_looked_for_once(tmp_path: Path) -> None:
     assert calls
     assert build_sets(REPORTS, tmp_path, how=HOW, encoder=Counted()) == built
     assert Counted.calls == calls
-    build_sets({**REPORTS, "4": "Clear lungs."}, tmp_path, how=HOW, encoder=Counted())
+    build_sets({**REPORTS, "4": "Clear lungs."}, tmp_path, how=HOW, encoder=Counted(), replace_set=True)
     assert Counted.calls > calls
     (tmp_path / "kept.npz").write_bytes(b"damaged")
     with pytest.raises(InputError, match="remove it"):
-        build_sets(REPORTS, tmp_path, how=HOW, encoder=Counted())
+        build_sets(REPORTS, tmp_path, how=HOW, encoder=Counted(), replace_set=True)
 
 
 def test_without_reports(tmp_path: Path) -> None:
