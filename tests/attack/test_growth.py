@@ -182,7 +182,8 @@ def _judging(name: str) -> Prepared:
     metric = load(name)
 
     def prepare(text: str) -> Callable[[], object]:
-        case = Case("1", text, (text + " Normal.",))
+        # Both have a finding at every size, so that no step from none to some passes for growth.
+        case = Case("1", text + " A nodule.", (text + " A nodule. Normal.",))
         return lambda: metric.measure([case], reading=Readings())
 
     return prepare
