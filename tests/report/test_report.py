@@ -21,9 +21,11 @@ from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases
 from radgauge.io.judgments import Judgments
+from radgauge.reading import Readings
 from radgauge.report import Report, build_report, render_page, write_plots, write_report, write_tables
 from radgauge.report.browser_data import script_safe
 from radgauge.report.files import write_page
+from radgauge.report.notes import explain_case
 from radgauge.report.page import NAV
 from radgauge.report.standing import most_disputed, percentiles
 from radgauge.scores import Results, Scores, score
@@ -293,3 +295,13 @@ def test_a_page_is_written_into_a_pipe_and_does_not_replace_it(tmp_path: Path) -
     finally:
         os.close(reader)
     assert pipe.is_fifo()
+
+
+def test_words_that_were_not_understood_are_marked_where_they_stand() -> None:
+    candidate = "Small left effusion. It wibbles toward the zorb."
+    case = Case("1", candidate, ("Small left effusion.",))
+    notes = explain_case(case, score([case], ["errors"]), reading=Readings())["errors"]
+    (unread,) = [note for note in notes if note[1].startswith("Not understood in the candidate")]
+    spans = list(zip(unread[3][::2], unread[3][1::2], strict=True))
+    assert [candidate[start:end] for start, end in spans] == ["wibbles", "zorb"]
+    assert unread[2] == []

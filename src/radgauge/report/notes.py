@@ -143,9 +143,21 @@ _ROLES = {"side": "side", "severity": "severity", "change": "change", "position"
 
 
 def _wrong(note: Note, text: str, spans: Sequence[Span], reading: Readings) -> Sequence[Span]:
+    if words := note.data.get("unread"):
+        return _places(words, text)
     if note.kind != "changed" or "attribute" not in note.data:
         return spans
     return _wrong_words(text, spans, note.data["attribute"], reading=reading)
+
+
+def _places(words: Sequence[str], text: str) -> list[Span]:
+    """Where words that were not understood stand; a word stands in one of the two texts only.
+
+    >>> _places(["zorb"], "The Zorb and the zorbs.")
+    [(4, 8)]
+    """
+    pattern = "|".join(map(re.escape, words))
+    return [found.span() for found in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE)]
 
 
 def _wrong_words(text: str, spans: Sequence[Span], attribute: object, *, reading: Readings) -> Sequence[Span]:
