@@ -81,14 +81,29 @@ def test_equal_systems_cannot_be_told_apart() -> None:
     assert any("Only 12 studies" in warning for warning in said.warnings)
 
 
-def test_a_constant_report_that_wins_is_a_warning() -> None:
+@pytest.mark.parametrize("name", [TEMPLATE, "always the same"])
+def test_a_constant_report_that_wins_is_never_the_answer(name: str) -> None:
     cases = []
     normal = "The heart is normal in size. The lungs are clear. No pleural effusion or pneumothorax."
     for n in range(20):
-        cases.append(Case(f"s{n}", "Large left pneumothorax with tension.", (normal,), "model"))
-        cases.append(Case(f"s{n}", normal, (normal,), TEMPLATE))
+        cases.append(Case(f"s{n}", normal, (normal,), name))
+        cases.append(Case(f"s{n}", f"Large left pneumothorax, study {n}.", (normal,), "bad"))
+        cases.append(Case(f"s{n}", f"Small left effusion, study {n}. The heart is normal.", (normal,), "less bad"))
     said = verdict(cases, ["errors"])
-    assert any(f"The constant report “{TEMPLATE}” comes out first" in warning for warning in said.warnings)
+    assert said.answer.startswith(("less bad", "bad and less bad", "less bad and bad"))
+    assert [facts.system for facts in said.systems][-1] == name
+    assert said.warnings[0].startswith(
+        f"No system here beats writing the same for all: the constant report “{name}”"
+    )
+
+
+def test_a_system_behind_a_constant_report_is_called_worse() -> None:
+    normal = "The heart is normal in size. The lungs are clear. No pleural effusion or pneumothorax."
+    cases = [Case(f"s{n}", f"Large left pneumothorax, study {n}.", (normal,), "model") for n in range(20)]
+    cases += [Case(f"s{n}", normal, (normal,), TEMPLATE) for n in range(20)]
+    said = verdict(cases, ["errors", "rouge"])
+    assert said.answer.startswith(f"model is worse than {TEMPLATE}: Clinical quality -")
+    assert not any("the opposite" in warning for warning in said.warnings)
 
 
 def test_radiologists_of_the_same_cases_decide_who_is_trusted(judgments: object, results: rg.Results) -> None:

@@ -33,6 +33,9 @@ TRUSTED = 0.1
 """Lower end of the interval of a metric's agreement above which it deserves trust."""
 
 ALPHA = 0.05
+LEAST_STUDIES = 10
+"""Studies from which on one text for all of them makes a constant report."""
+
 COMMON = 3
 """Kinds of error that are shown per system."""
 
@@ -130,9 +133,19 @@ def build_verdict(
     systems = list(dict.fromkeys(system for _, system in results.keys_of_cases))
     trusted = trusted_columns(results, alignment)
     leading = verdict_judge(results, alignment)
-    order = _ranking(leading, systems)
+    ranked = _ranking(leading, systems)
+    same = [system for system in ranked if _constant(system, cases)]
+    real = [system for system in ranked if system not in same]
+    order = [*real, *same]  # nobody comes for a constant report
     answer, reasons, warnings = _answer(
-        results, order, leading, trusted, alignment, correction, permutations, resampling
+        results,
+        real if len(real) > 1 else order,
+        leading,
+        trusted,
+        alignment,
+        correction,
+        permutations,
+        resampling,
     )
     counts = _error_judge(results)
     facts = tuple(_facts(counts, system, cases, places, reading) for system in order) if counts is not None else ()
@@ -140,10 +153,12 @@ def build_verdict(
     if few < FEW:
         studies = f"{few} {'study' if few == 1 else 'studies'}"
         warnings.append(f"Only {studies}: with fewer than {FEW}, intervals can cover less than they say.")
-    if order and len(order) > 1 and _constant(order[0]):
-        warnings.append(
-            f"The constant report “{order[0]}” comes out first: no system here beats writing the same for all. "
-            "Look at the significant findings that are reported, not at averages."
+    if same and ranked[0] in same and len(ranked) > len(same):
+        warnings.insert(
+            0,
+            f"No system here beats writing the same for all: the constant report “{ranked[0]}” has a better "
+            f"{metric_name(leading.columns[0]).name} than {order[0]}. Look at the significant findings that are "
+            "reported, not at averages.",
         )
     return Verdict(
         answer,
@@ -155,11 +170,12 @@ def build_verdict(
     )
 
 
-def _constant(system: str) -> bool:
-    """Whether it is one of the baselines that write the same for everyone."""
+def _constant(system: str, cases: Sequence[Case]) -> bool:
+    """Whether it is a baseline that writes the same for everyone, or does so by itself."""
     from radgauge.studies.baselines import FREQUENT, TEMPLATE
 
-    return system in (TEMPLATE, FREQUENT)
+    texts = [case.candidate for case in cases if case.system == system]
+    return system in (TEMPLATE, FREQUENT) or (len(texts) >= LEAST_STUDIES and len(set(texts)) == 1)
 
 
 def trusted_columns(results: Results, alignment: Alignment | None) -> list[str]:
@@ -231,6 +247,8 @@ def _answer(
     main = shown[leading.columns[0]]
     others = f" of {len(order)} systems" if len(order) > 2 else ""
     by = f"{name.name} {signed(main.result.difference.value)}"
+    if not _chance(main) and main.result.better == "b":  # behind a constant report, which is never put first
+        return f"{best} is worse than {second}: {by}.", [_by_how_much(main, name)], _doubt(trusted, name)
     if _chance(main):
         answer = (
             f"{best} and {second} cannot be told apart{' at the top' + others if others else ''}: the difference "

@@ -40,9 +40,8 @@ class MetricName:
         """The measured agreement in words, "" if there is none."""
         if self.tau is None:
             return ""
-        return (
-            f"Kendall τ-b {self.tau:.2f} [{self.low:.2f}, {self.high:.2f}] with the ratings of {self.pairs} pairs"
-        )
+        bounds = f"[{self.low:.2f}, {self.high:.2f}]"
+        return f"Kendall τ-b {self.tau:.2f} {bounds} with a language model's ratings of {self.pairs} pairs"
 
     def hint(self, higher_is_better: bool, limits: tuple[float, float] | None = None) -> str:
         """What a tooltip says."""
@@ -52,7 +51,7 @@ class MetricName:
             said.append(f"range {_end(limits[0])} to {_end(limits[1])}")
         said.append(_TRUST.get(self.follows, ""))
         if self.agreement:
-            said.append(f"{self.agreement} that {_SET}")
+            said.append(f"{self.agreement} ({_SET})")
         said.append(f"column {self.column}")
         return ". ".join(part for part in said if part)
 
@@ -64,7 +63,7 @@ _TRUST = {
     "reading": "says how a text reads, not whether it is right",
     "image": "follows the picture",
 }
-_SET = "a language model rated blind (benchmarks/held_out)"
+_SET = "given blind, benchmarks/held_out"
 
 
 def metric_name(column: str) -> MetricName:
