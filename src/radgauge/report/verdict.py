@@ -10,24 +10,26 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from radgauge.cases import Case, Key
 from radgauge.choices import Correction
-from radgauge.error_categories import CATEGORIES, JUDGES, ErrorCategory
+from radgauge.error_categories import JUDGES
 from radgauge.errors import InputError
-from radgauge.metric import Explanation
 from radgauge.reading import Readings
 from radgauge.report.paper import p_paper
 from radgauge.scores import Results, Scores
 from radgauge.show.metric_names import MetricName, metric_name
 from radgauge.show.wording import interval, number, share, signed
-from radgauge.stats.proportions import wilson_interval
 from radgauge.stats.resample import FEW
 from radgauge.stats.resampling import Resampling
 from radgauge.studies.agreement import Alignment
 from radgauge.studies.compare import SystemComparison, compare
+
+if TYPE_CHECKING:
+    from radgauge.report.system_facts import SystemFacts
 
 TRUSTED = 0.1
 """Lower end of the interval of a metric's agreement above which it deserves trust."""
@@ -35,53 +37,6 @@ TRUSTED = 0.1
 ALPHA = 0.05
 LEAST_STUDIES = 10
 """Studies from which on one text for all of them makes a constant report."""
-
-COMMON = 3
-"""Kinds of error that are shown per system."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommonError:
-    """A kind of error that a system makes often.
-
-    Attributes:
-        title: The kind.
-        share: Share of the judged reports with a clinically significant error of this kind.
-        example: What the judge says about one of them; "" without texts.
-        case: Number of that case in the browser, -1 if it is not there.
-        study: Its id.
-    """
-
-    title: str
-    share: float
-    example: str = ""
-    case: int = -1
-    study: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SystemFacts:
-    """What the first screen says of one system.
-
-    Attributes:
-        system: Its name.
-        judged: Reports behind the shares.
-        significant: Share of reports with a clinically significant error; NaN if nobody counted errors.
-        low: Lower end of its Wilson interval.
-        high: Upper end.
-        recall: Share of the references' significant findings that are reported; NaN if unknown.
-        false_alarms: Invented significant findings per normal study; NaN if unknown.
-        common: Its commonest kinds of significant error.
-    """
-
-    system: str
-    judged: int
-    significant: float
-    low: float
-    high: float
-    recall: float
-    false_alarms: float
-    common: tuple[CommonError, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +102,14 @@ def build_verdict(
         permutations,
         resampling,
     )
+    from radgauge.report.system_facts import system_facts
+
     counts = _error_judge(results)
-    facts = tuple(_facts(counts, system, cases, places, reading) for system in order) if counts is not None else ()
+    facts = (
+        tuple(system_facts(counts, system, cases=cases, places=places, reading=reading) for system in order)
+        if counts is not None
+        else ()
+    )
     few = len({study for study, _ in results.keys_of_cases})
     if few < FEW:
         studies = f"{few} {'study' if few == 1 else 'studies'}"
@@ -351,84 +312,6 @@ def _error_judge(results: Results) -> Scores | None:
                 plain = (name if name in told else name.removesuffix(end) for name in scores.columns)
                 return replace(scores, columns=tuple(plain))
     return None
-
-
-def _facts(
-    counts: Scores, system: str, cases: Sequence[Case], places: Mapping[Key, int], reading: Readings
-) -> SystemFacts:
-    own = counts.of_system(system)
-    serious = own.column("errors_significant")
-    judged = serious[~np.isnan(serious)]
-    hits, total = int((judged > 0).sum()), len(judged)
-    low, high = wilson_interval(hits, total) if total else (math.nan, math.nan)
-    return SystemFacts(
-        system,
-        total,
-        hits / total if total else math.nan,
-        low,
-        high,
-        _corpus(own, "errors_recall"),
-        _corpus(own, "errors_false_alarms"),
-        tuple(_common(own, total, cases, places, reading)),
-    )
-
-
-def _corpus(scores: Scores, column: str) -> float:
-    from radgauge.metric import sums
-
-    if column not in scores.columns:
-        return math.nan
-    return float(scores.corpus_scores(*sums(scores.rows))[scores.columns.index(column)])
-
-
-def _common(
-    own: Scores, total: int, cases: Sequence[Case], places: Mapping[Key, int], reading: Readings
-) -> list[CommonError]:
-    found = []
-    texts = {case.key: case for case in cases}
-    for category in CATEGORIES:
-        column = f"errors_{category.key}_significant"
-        if column not in own.columns or not total:
-            continue
-        counts = own.column(column)
-        if hits := int((counts > 0).sum()):
-            found.append((hits, category, counts))
-    found.sort(key=lambda each: (-each[0], each[1].number))
-    common = []
-    for hits, category, counts in found[:COMMON]:
-        example, key = _example(own, category, counts, texts, places, reading)
-        common.append(
-            CommonError(
-                category.title, hits / total, example, places.get(key, -1) if key else -1, key[0] if key else ""
-            )
-        )
-    return common
-
-
-def _example(
-    own: Scores,
-    category: ErrorCategory,
-    counts: np.ndarray,
-    texts: Mapping[Key, Case],
-    places: Mapping[Key, int],
-    reading: Readings,
-) -> tuple[str, Key | None]:
-    """What the judge says of a typical case: the one with the fewest other errors that the browser has."""
-    if own.metric is None:
-        return "", None
-    total = own.column("errors_total")
-    rows = [row for row in np.argsort(total, kind="stable").tolist() if counts[row] > 0]
-    rows.sort(key=lambda row: own.keys[row] not in places)
-    for row in rows[:COMMON]:
-        key = own.keys[row]
-        case = texts.get(key)
-        if case is None:
-            continue
-        told: Explanation | None = own.metric.explain(case.with_real_references(), reading=reading)
-        for note in told.notes if told is not None else ():
-            if note.data.get("category_key") == category.key and note.data.get("significant"):
-                return note.text.rsplit(" (", 1)[0] + ".", key
-    return "", None
 
 
 def _judged(results: Results) -> str:
