@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,22 @@ def test_two_processes_share_a_cache(tmp_path: Path) -> None:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0]
     assert Cache(tmp_path).info().entries == 41
+
+
+def test_a_new_file_that_another_process_has_locked_is_waited_for(cache: Cache) -> None:
+    """SQLite refuses to change the journal of a locked file at once, whatever its timeout."""
+    cache.folder.mkdir()
+    holder = sqlite3.connect(cache.path, check_same_thread=False)
+    holder.execute("create table other (id)")
+    holder.execute("drop table other")
+    holder.commit()
+    holder.execute("begin immediate")
+    release = threading.Timer(0.3, holder.rollback)
+    release.start()
+    cache.put("reader-1", {"a": b"1"})
+    release.join()
+    holder.close()
+    assert cache.get("reader-1", ["a"]) == {"a": b"1"}
 
 
 def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

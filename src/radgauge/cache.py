@@ -45,6 +45,8 @@ _OWN = re.compile(r"readings\.sqlite.*|lexicon|models|unsaved|code-hashes\.json|
 
 _TROUBLE = (sqlite3.Error, UnicodeError)  # messages about a damaged file quote it, and need not be UTF-8
 
+_PATIENCE = 60.0  # seconds to wait for a file that another process has locked
+
 # Trouble of the machine, not of the file: locked, no memory, interrupted, no space
 _PASSING = frozenset(
     (
@@ -189,10 +191,10 @@ class Cache:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         for part in self._files():
             tighten(part)
-        db = sqlite3.connect(self.path, timeout=60)
+        db = sqlite3.connect(self.path, timeout=_PATIENCE)
         try:
             db.execute("pragma trusted_schema = off")
-            db.execute("pragma journal_mode = wal")
+            _use_wal(db)
             db.execute("pragma synchronous = normal")
             # One statement each, so that two processes that begin together see no half-made file.
             schema, tables = db.execute(_STATE).fetchone()
@@ -203,6 +205,23 @@ class Cache:
             db.close()
             raise
         return db
+
+
+def _use_wal(db: sqlite3.Connection) -> None:
+    """Let readers and a writer work beside one another.
+
+    SQLite does not wait for its timeout here: of two processes that change a new file, one is refused at once.
+    """
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            db.execute("pragma journal_mode = wal")
+        except sqlite3.OperationalError as error:
+            if not _is_passing(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _look_up(db: sqlite3.Connection, keys: list[bytes]) -> tuple[dict[bytes, bytes], int]:
