@@ -216,7 +216,7 @@ def test_nothing_half_written_is_left_behind(
     def fail(*_: object, **__: object) -> None:
         raise OSError("no space")
 
-    monkeypatch.setattr("radgauge.io.scores_file._write_jsonl", fail)
+    monkeypatch.setattr("radgauge.io.scores_records._write_jsonl", fail)
     with pytest.raises(OSError, match="no space"):
         write_scores(tmp_path / "scores.jsonl", results)
     assert list(tmp_path.glob("**/*scores*")) == []

@@ -201,7 +201,7 @@ def older_scores(baseline: str | None) -> Results | None:
     """The scores that `--baseline` names, if it names a file and no system."""
     from radgauge.io.scores_file import is_scores_file, read_scores
 
-    if baseline is None or not Path(baseline).is_file() or not is_scores_file(Path(baseline)):
+    if baseline is None or not Path(baseline).exists() or not is_scores_file(Path(baseline)):
         return None
     return read_scores(Path(baseline))
 

@@ -185,7 +185,7 @@ def _scored(
     from radgauge.errors import UsageError
     from radgauge.io.scores_file import is_scores_file, read_scores
 
-    if source is not None and source.is_file() and is_scores_file(source):
+    if source is not None and source.exists() and is_scores_file(source):
         if constant.baselines:
             raise UsageError(f"{source.name} holds scores; baselines need the reports themselves")
         results = read_scores(source)

@@ -9,34 +9,31 @@ holds the same columns, with the header under the schema's metadata key "radgaug
 from __future__ import annotations
 
 import csv
-import json
 import logging
-import math
-import platform
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import radgauge
 from radgauge.cache import default_cache_dir
-from radgauge.errors import InputError, RadgaugeError, UsageError, require
+from radgauge.errors import RadgaugeError, UsageError, require
 from radgauge.files import NoFolder, check_folder, replacing
+from radgauge.io.score_folder import is_score_folder, read_score_folder
+from radgauge.io.scores_records import (
+    FLAT,
+    has_header,
+    header_of,
+    read_records,
+    results_of,
+    table_of,
+    write_records,
+)
 from radgauge.io.tables.excel import write_sheet
-from radgauge.metric import Alias, Metric, Rows, unaliased
-from radgauge.registry import load
-from radgauge.scores import Results, Scores
+from radgauge.scores import Results
 from radgauge.show.wording import spreadsheet_cell
 
 log = logging.getLogger(__name__)
-
-FORMAT = "radgauge-scores-1"
-FLAT = (".csv", ".xlsx")
-"""Tables for spreadsheets: values only."""
-_LARGEST = float(np.finfo(np.float64).max)
 
 
 def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any] | None = None) -> None:
@@ -55,17 +52,17 @@ def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any]
     path = Path(path)
     _check_suffix(path)
     kept_input = {"input": results.header["input"]} if "input" in results.header else {}
-    header = _header(results, {**kept_input, **(about or {})})
+    header = header_of(results, {**kept_input, **(about or {})})
     for name, written in header["renamed"].items():
         log.warning("the input's column %r is written as %r: its name is one that scores files use", name, written)
-    table = _table(results)
+    table = table_of(results)
     try:
         check_folder(path)
         with replacing(path) as beside:
             if path.suffix in FLAT:
                 _write_flat(beside, path.suffix, table)
             else:
-                (_write_parquet if path.suffix == ".parquet" else _write_jsonl)(beside, header, table)
+                write_records(beside, header, table)
     except Exception as error:  # hours of computing must not be lost to a full disk or an odd cell
         kept = _keep(path.stem, header, table)
         if kept is None:
@@ -96,6 +93,7 @@ def _check_suffix(path: Path) -> None:
 def read_scores(path: Path | str) -> Results:
     """The results in a scores file, with the file's header as `header`.
 
+    A folder of parts (`radgauge score -o FOLDER`) is read as a whole, in the order of its input.
     Corpus values are exact where the metric that made the file is installed; otherwise they are means of
     the case values, and the judge has no `metric`.
 
@@ -103,211 +101,16 @@ def read_scores(path: Path | str) -> Results:
         InputError: It is no scores file, or not as radgauge wrote it.
     """
     path = Path(path)
-    if path.suffix in FLAT:
-        raise InputError(f"{path.name} is a table of values, not a scores file; those end in .jsonl or .parquet")
-    header, table = _read_parquet(path) if path.suffix == ".parquet" else _read_jsonl(path)
-    _check_header(path, header)
-    if "id" not in table or "system" not in table:
-        raise InputError(f"{path}: not a scores file: the columns id and system must be there")
-    for name in ("id", "system"):
-        odd = next((at for at, value in enumerate(table[name], start=1) if not isinstance(value, str)), None)
-        if odd is not None:
-            raise InputError(f"{path}, case {odd}: {name} must be a text, got {_kind(table[name][odd - 1])}")
-    keys = tuple(zip(table["id"], table["system"], strict=True))
-    if len(set(keys)) < len(keys):
-        raise InputError(f"{path}: every (id, system) must occur once")
-    judges: dict[str, Scores] = {}
-    for name, about in header["judges"].items():
-        columns = tuple(about["columns"])
-        values = _matrix(path, table, columns)
-        metric = _restore(about)
-        rows = _matrix(path, table, _row_columns(name, about["rows"])) if about["rows"] else values
-        if metric is not None and not _fits(metric, rows, values):
-            raise InputError(f"{path}: the statistics of {name!r} are not those that its metric keeps")
-        judges[name] = Scores(
-            judge=name,
-            signature=about["signature"],
-            keys=keys,
-            rows=rows if metric is not None else values,
-            values=values,
-            columns=columns,
-            higher_is_better=about["higher_is_better"],
-            reasons={(study, system): why for study, system, why in about.get("not_judged", [])},
-            metric=metric,
-            directions=tuple(about.get("directions", ())),
-        )
-    taken = {"id", "system"} | {c for about in header["judges"].values() for c in about["columns"]}
-    original = {written: name for name, written in header.get("renamed", {}).items()}
-    meta = {
-        original.get(name, name): ["" if value is None else str(value) for value in column]
-        for name, column in table.items()
-        if name not in taken and not name.startswith("_")
-    }
-    return Results(judges, meta, header)
+    if path.is_dir():
+        return read_score_folder(path)
+    return results_of(path, *read_records(path))
 
 
 def is_scores_file(path: Path) -> bool:
-    """Whether a file looks like one of ours (cheap: reads its beginning only)."""
-    if path.suffix == ".parquet":
-        return b"radgauge" in (_parquet(path, "read_schema").metadata or {})
-    with path.open("rb") as file:
-        return file.readline(64).lstrip().startswith(b'{"_header"')
-
-
-def _header(results: Results, about: Mapping[str, Any]) -> dict[str, Any]:
-    judges = {}
-    for name, scores in results.items():
-        metric = scores.metric
-        judges[name] = {
-            "columns": list(scores.columns),
-            "signature": scores.signature,
-            "higher_is_better": scores.higher_is_better,
-            "directions": list(scores.directions),
-            "metric": None if metric is None else unaliased(metric).name,
-            "alias": metric.alias if isinstance(metric, Alias) else "",
-            "settings": None if metric is None else _settings(unaliased(metric)),
-            "rows": 0 if _rows_are_values(scores) else scores.rows.shape[1],
-            "judged": int((~np.isnan(scores.headline)).sum()),
-            "not_judged": [[study, system, why] for (study, system), why in scores.reasons.items()],
-        }
-    return {
-        "format": FORMAT,
-        "radgauge": radgauge.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        **about,
-        "renamed": {name: written for name, written in _meta_columns(results).items() if name != written},
-        "cases": len(results.keys_of_cases),
-        "judges": judges,
-    }
-
-
-def _table(results: Results) -> dict[str, list[Any]]:
-    table = results.to_dict()
-    for name, written in _meta_columns(results).items():
-        table[written] = list(results.meta[name])
-    for name, scores in results.items():
-        if not _rows_are_values(scores):
-            for column, values in zip(
-                _row_columns(name, scores.rows.shape[1]), scores.rows.T.tolist(), strict=True
-            ):
-                table[column] = [None if math.isnan(value) else value for value in values]
-    return table
-
-
-def _meta_columns(results: Results) -> dict[str, str]:
-    """What each extra column of the input is called in the file: `meta_...` where its name is taken.
-
-    Taken are the columns of the scores, and names that begin with "_", which are those of the statistics.
-    """
-    columns = {"id", "system"} | {column for scores in results.values() for column in scores.columns}
-    clear = [name for name in results.meta if name not in columns and not name.startswith("_")]
-    names = {name: name for name in clear}
-    used = columns | set(clear)
-    for name in results.meta:
-        if name not in names:
-            written = f"meta_{name}"
-            while written in used:
-                written = f"meta_{written}"
-            used.add(written)
-            names[name] = written
-    return names
-
-
-def _rows_are_values(scores: Scores) -> bool:
-    return scores.rows is scores.values or (
-        scores.rows.shape == scores.values.shape and np.array_equal(scores.rows, scores.values, equal_nan=True)
-    )
-
-
-def _row_columns(judge: str, width: int) -> tuple[str, ...]:
-    return tuple(f"_{judge}_{number}" for number in range(width))
-
-
-def _settings(metric: Metric) -> dict[str, Any]:
-    return {name: str(value) if isinstance(value, Path) else value for name, value in metric.settings().items()}
-
-
-def _restore(about: Mapping[str, Any]) -> Metric | None:
-    given = about.get("settings")
-    if not isinstance(about.get("metric"), str) or not isinstance(given, dict):
-        return None  # without its settings nobody knows how the metric computed
-    settings: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
-    try:
-        metric = load(about["metric"], **settings)
-        return Alias(metric, about["alias"]) if about.get("alias") else metric
-    except (RadgaugeError, TypeError, ValueError):
-        return None  # made by a metric or a setting that this installation does not have: means will do
-
-
-def _fits(metric: Metric, rows: Rows, values: Rows) -> bool:
-    """Whether the metric can compute with these statistics."""
-    try:
-        return metric.case_scores(rows).shape == values.shape
-    except (IndexError, ValueError):
-        return False
-
-
-def _check_header(path: Path, header: Mapping[str, Any]) -> None:
-    """That a header is made of what `_header` puts there."""
-    judges = header.get("judges")
-    if not isinstance(judges, dict):
-        raise InputError(f"{path}: not a scores file: the header must have 'judges'")
-    renamed = header.get("renamed", {})
-    if not isinstance(renamed, dict) or not all(isinstance(name, str) for name in renamed.values()):
-        raise InputError(f"{path}: the header's 'renamed' must map names to names")
-    for name, about in judges.items():
-        if not isinstance(about, dict):
-            raise InputError(f"{path}: the header's judge {name!r} must be an object")
-        for key, (fits, what) in _JUDGE.items():
-            if not fits(about.get(key)):
-                raise InputError(f"{path}: {key!r} of judge {name!r} in the header must be {what}")
-
-
-def _names(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
-
-
-def _reasons(value: object) -> bool:
-    return value is None or (isinstance(value, list) and all(_names(each) and len(each) == 3 for each in value))
-
-
-_JUDGE: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "columns": (_names, "a list of column names"),
-    "signature": (lambda value: isinstance(value, str), "a text"),
-    "higher_is_better": (lambda value: isinstance(value, bool), "true or false"),
-    "rows": (lambda value: type(value) is int and 0 <= value <= 10_000, "a number of columns"),
-    "metric": (lambda value: value is None or isinstance(value, str), "a name or null"),
-    "alias": (lambda value: value is None or isinstance(value, str), "a name or null"),
-    "settings": (lambda value: value is None or isinstance(value, dict), "an object or null"),
-    "not_judged": (_reasons, "a list of [id, system, reason]"),
-    "directions": (
-        lambda value: value is None or (isinstance(value, list) and all(isinstance(each, bool) for each in value)),
-        "a list of true and false",
-    ),
-}
-
-
-def _matrix(path: Path, table: Mapping[str, list[Any]], columns: tuple[str, ...]) -> Rows:
-    """Columns of numbers; anything else is an error, as it would become a score."""
-    for column in columns:
-        if column not in table:
-            raise InputError(f"{path}: the header promises column {column!r} and no record has it")
-        for number, value in enumerate(table[column], start=1):
-            if value is not None and not (type(value) in (int, float) and abs(value) <= _LARGEST):
-                what = "an infinite or too large number" if type(value) in (int, float) else _kind(value)
-                raise InputError(
-                    f"{path}, case {number}: column {column!r} must be a finite number or null, got {what}"
-                )
-    cells = [[np.nan if value is None else float(value) for value in table[column]] for column in columns]
-    return np.asarray(cells, dtype=np.float64).reshape(len(columns), -1).T
-
-
-def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
-    return names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)
+    """Whether a file, or a folder of parts, looks like one of ours (cheap: reads its beginning only)."""
+    if path.is_dir():
+        return is_score_folder(path)
+    return has_header(path)
 
 
 def _write_flat(path: Path, suffix: str, table: Mapping[str, list[Any]]) -> None:
@@ -329,107 +132,8 @@ def _keep(name: str, header: Mapping[str, Any], table: Mapping[str, list[Any]]) 
         path = folder / f"{name[:100]}-{secrets.token_hex(4)}.jsonl"
         try:
             with replacing(path) as beside:
-                _write_jsonl(beside, header, table)
+                write_records(beside, header, table)
         except OSError:
             continue
         return path
     return None
-
-
-def _write_jsonl(path: Path, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> None:
-    names = list(table)
-    with path.open("wb") as file:
-        file.write(_line({"_header": header}))
-        for row in zip(*table.values(), strict=True):
-            file.write(_line(dict(zip(names, row, strict=True))))
-
-
-def _line(record: Mapping[str, Any]) -> bytes:
-    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
-    try:
-        return f"{text}\n".encode()
-    except UnicodeEncodeError:  # half a character in a cell: JSON has an escape for it
-        return f"{json.dumps(record, allow_nan=False)}\n".encode()
-
-
-def _read_jsonl(path: Path) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    records = _lines(path)
-    _, first = next(records, (0, None))
-    header = first.get("_header") if isinstance(first, dict) else None
-    if not isinstance(header, dict):
-        raise InputError(f'{path}: not a scores file: its first line must be {{"_header": {{...}}}}')
-    table: dict[str, list[Any]] = {}
-    for number, record in records:
-        if not isinstance(record, dict) or (table and record.keys() != table.keys()):
-            raise InputError(f"{path}, line {number}: every record must have the same columns")
-        for name, value in record.items():
-            table.setdefault(name, []).append(value)
-    rows = len(next(iter(table.values()), []))
-    if rows != header.get("cases"):
-        raise InputError(
-            f"{path}: the header promises {header.get('cases')} cases, the file has {rows}; it is incomplete"
-        )
-    return header, table
-
-
-def _lines(path: Path) -> Iterator[tuple[int, Any]]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, _json(line, f"{path}, line {number}")
-
-
-def _json(line: bytes, where: str) -> Any:
-    try:
-        return json.loads(line.decode("utf-8"), parse_constant=_no_number)
-    except UnicodeDecodeError:
-        raise InputError(f"{where}: not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: not JSON ({error.msg})") from None
-    except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, _NoNumber) else "a number too long or nesting too deep"
-        raise InputError(f"{where}: not JSON ({why})") from None
-
-
-class _NoNumber(ValueError):
-    pass
-
-
-def _no_number(name: str) -> None:
-    raise _NoNumber(f"{name} is no value; null means not judged")
-
-
-def _write_parquet(path: Path, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> None:
-    pa = require("pyarrow", extra="parquet")
-    pq = require("pyarrow.parquet", extra="parquet")
-    arrow = pa.table(dict(table))
-    metadata = {b"radgauge": json.dumps(header, ensure_ascii=False, allow_nan=False).encode()}
-    pq.write_table(arrow.replace_schema_metadata(metadata), path)
-
-
-def _read_parquet(path: Path) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    arrow = _parquet(path, "read_table")
-    packed = (arrow.schema.metadata or {}).get(b"radgauge")
-    if packed is None:
-        raise InputError(f"{path}: not a scores file: the schema has no radgauge header")
-    header = _json(packed, f"{path}, header")
-    if not isinstance(header, dict):
-        raise InputError(f"{path}: not a scores file: its header must be an object")
-    names = arrow.schema.names
-    if len(set(names)) < len(names):
-        raise InputError(f"{path}: every column must have a name of its own")
-    try:
-        return header, arrow.to_pydict()
-    except (ValueError, OverflowError) as error:  # a text that is no UTF-8, a date out of range
-        raise InputError(f"{path}: a cell cannot be read ({type(error).__name__})") from None
-
-
-def _parquet(path: Path, what: str) -> Any:
-    pq = require("pyarrow.parquet", extra="parquet")
-    arrow = require("pyarrow", extra="parquet")
-    try:
-        return getattr(pq, what)(path)
-    except (arrow.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise InputError(f"{path} is damaged, cut off or no Parquet file") from None
