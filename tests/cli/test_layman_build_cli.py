@@ -97,7 +97,7 @@ def test_a_set_from_a_language_model(reports: Path, server: ScriptedServer, tmp_
     assert "6 requests, 600 + 300 tokens, cost 0.0012" in err
     assert {path.name for path in (tmp_path / "sets").iterdir()} == {
         *("sentences.tsv", "sentences.jsonl", "reports.jsonl", "rounds.csv", "rounds.svg"),
-        *("build.json", "journal.jsonl", "kept.npz"),
+        *("build.json", "journal.jsonl", "kept.npz", "trace.jsonl"),
     }
     assert len(sentence_set(str(tmp_path / "sets" / "sentences.tsv"))) == 10
 
@@ -358,3 +358,30 @@ def test_a_set_of_other_reports_is_not_replaced_without_a_word(tmp_path: Path) -
     assert runner.invoke(app, ["layman", "build", str(second), "--out", str(out), "--replace"]).exit_code == 0
     assert (out / "sentences.tsv").read_bytes() != kept
     assert runner.invoke(app, ["layman", "build", str(second), "--out", str(out)]).exit_code == 0  # goes on
+
+
+def test_whole_reports_with_examples_and_their_trace(server: ScriptedServer, tmp_path: Path) -> None:
+    reports, folder = tmp_path / "two.csv", tmp_path / "whole"
+    reports.write_text("id,report\n7,Left pleural effusion. Cardiomegaly.\n8,No pneumothorax.\n", encoding="utf-8")
+    shown, _ = build(reports, folder, "--unit", "report", "--prompt", "examples", "--batch", "50")
+    first = next(each for each in server.requests if task_of(each) == "translate")
+    assert texts_of(first) == ["Left pleural effusion. Cardiomegaly.", "No pneumothorax."]
+    assert "about science for the general public" in str(first.body)
+    assert "reports with a lay version" in " ".join(shown.split())
+    before = len(server.requests)
+    build(reports, folder, "--unit", "report", "--prompt", "examples")
+    assert len(server.requests) == before  # nothing is paid for twice
+    build(reports, folder, "--unit", "report")
+    assert len(server.requests) > before  # another prompt is another question
+    done = CliRunner().invoke(app, ["layman", "trace", str(folder), "7"], catch_exceptions=False)
+    assert done.stdout.startswith("0  Left pleural effusion. Cardiomegaly.\n1  ")
+    assert "by sentence" in done.stdout
+    assert "accepted" in done.stdout
+    done = CliRunner().invoke(app, ["layman", "statistics", str(folder), "--json"], catch_exceptions=False)
+    assert [each["samples"] for each in json.loads(done.stdout)] == [2, 2]
+    out = tmp_path / "tuning.jsonl"
+    done = CliRunner().invoke(
+        app, ["layman", "tuning", str(folder), "-o", str(out), "--for-patients", "Simply."], catch_exceptions=False
+    )
+    assert "wrote 4 rows" in done.stderr
+    assert out.read_text(encoding="utf-8").count('"instruction": "Simply."') == 2

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from radgauge.cli import layman_build as layman_build  # adds its subjects
+from radgauge.cli import layman_sets as layman_sets
 from radgauge.cli import options as o
 from radgauge.cli.layman_studies import LayText, OtherMetrics, layman, print_captioned
 from radgauge.cli.lines import echo

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,9 +16,37 @@ from radgauge.cli.resume import keeps
 from radgauge.files import write_file
 
 if TYPE_CHECKING:
+    from radgauge.llm.prompts import Prompt
     from radgauge.plain_language.build import Built
+    from radgauge.plain_language.prompts import Unit
+    from radgauge.plain_language.whole_reports import BuiltReports
+
+SENTENCES_OF_A_REPORT = 10
+"""--batch counts sentences; of whole reports, this part of it goes into a request."""
 
 Folder = Annotated[Path, typer.Argument(help="Folder that `radgauge layman build` wrote.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompts:
+    """Which words a language model is asked in."""
+
+    prompt: Annotated[
+        Literal["plain", "examples"],
+        "Instructions alone, or with examples to follow (the paper's P1 and P2, in our words).",
+    ] = "plain"
+    prompts: Annotated[
+        Path | None, "A TOML file with prompts of your own: translate, revise, check, or some of them."
+    ] = None
+    examples: Annotated[
+        Path | None, "A table with examples of your own: the columns professional and lay, 20 rows at most."
+    ] = None
+
+    def of(self, unit: Unit) -> dict[str, Prompt]:
+        """The prompts for sentences or for reports."""
+        from radgauge.plain_language.prompts import lay_prompts
+
+        return lay_prompts(unit, self.prompt, own=self.prompts, examples=self.examples)
 
 
 @o.command(layman, "build")
@@ -43,6 +72,11 @@ def build_cli(
     report_level: Annotated[
         bool, typer.Option("--report-level/--no-report-level", help="Also build the report-level set.")
     ] = True,
+    unit: Annotated[
+        Literal["sentence", "report"],
+        "sentence: both sets, reports out of lay sentences; report: whole reports, as algorithm 1.",
+    ] = "sentence",
+    words: Prompts = Prompts(),
     split: o.Split = None,
     replace: Annotated[bool, "Replace a set of other reports in that folder."] = False,
     server: o.Server = o.Server(batch=50),
@@ -58,6 +92,8 @@ def build_cli(
 
       radgauge layman build reports.csv --out sets --translator llm --price-in 2.5 --price-out 10 --max-cost 20
 
+      radgauge layman build reports.csv --out whole --translator llm --unit report --prompt examples
+
       radgauge score reports.csv -m layman:sentences=sets/sentences.tsv
     """
     from radgauge.cli.language_model import CostLine, open_model, usage_text
@@ -68,6 +104,7 @@ def build_cli(
     from radgauge.plain_language.checks import LLM, SIMILARITY
     from radgauge.plain_language.refine import Refinement
     from radgauge.plain_language.translators import EmbeddedTranslator, LlmTranslator, Translator
+    from radgauge.plain_language.whole_reports import BuiltReports, build_reports
 
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out must be a folder, but {out} is a file")
@@ -88,7 +125,8 @@ def build_cli(
                 model,
                 journal,
                 vectors,
-                batch=server.batch,
+                words.of(unit),
+                batch=server.batch if unit == "sentence" else max(1, server.batch // SENTENCES_OF_A_REPORT),
                 parallel=server.parallel,
                 retry_failed=server.retry_failed,
                 progress=None if say.quiet else line,
@@ -97,18 +135,24 @@ def build_cli(
         how = Refinement(writer, wanted, vectors, theta, rounds, asked)
         stopped = ""
         keeps(lambda: out.is_dir() and any(out.iterdir()))
+        built: Built | BuiltReports
         try:
-            built = build_sets(
-                texts,
-                out,
-                how=how,
-                encoder=vectors,
-                threshold=threshold,
-                report_level=report_level,
-                about=about,
-                replace_set=replace,
-                progress=say.progress(),
-            )
+            if unit == "report":
+                built = build_reports(
+                    texts, out, how=how, about=about, replace_set=replace, progress=say.progress()
+                )
+            else:
+                built = build_sets(
+                    texts,
+                    out,
+                    how=how,
+                    encoder=vectors,
+                    threshold=threshold,
+                    report_level=report_level,
+                    about=about,
+                    replace_set=replace,
+                    progress=say.progress(),
+                )
         except BudgetReached as error:
             stopped = str(error)
         finally:
@@ -123,8 +167,15 @@ def build_cli(
         o.print_json(built)
     else:
         print_built(built)
-    if not built.pairs:
-        echo(f"note: no lay text passed the checks; {out / 'sentences.jsonl'} says why for each", err=True)
+    made, where = (
+        (built.lay_reports, "reports.jsonl")
+        if isinstance(built, BuiltReports)
+        else (built.pairs, "sentences.jsonl")
+    )
+    if not made:
+        echo(f"note: no lay text passed the checks; {out / where} says why for each", err=True)
+    elif unit == "report":
+        say.tell(f"wrote {out}; see how a report was refined: radgauge layman trace {out} ID")
     else:
         say.tell(f"wrote {out}; use it: radgauge score ... -m layman:sentences={out / 'sentences.tsv'}")
 
@@ -208,32 +259,37 @@ def _draw(folder: Path) -> None:
     write_file(path.with_suffix(".svg"), plot.file())
 
 
-def print_built(built: Built) -> None:
+def print_built(built: Built | BuiltReports) -> None:
     """What a run made, and how many texts each round accepted."""
+    from radgauge.plain_language.build import Built
     from radgauge.show.tables import Column, table
     from radgauge.show.terminal import console
 
-    counts = [
-        ("reports", built.reports),
-        ("sentences", built.sentences),
-        ("distinct", built.distinct),
-        ("kept", built.kept),
-        ("pairs in the sentence set", built.pairs),
-        ("rejected by people", built.rejected),
-        ("near-copies with the kept one's text", built.reused),
-        ("near-copies translated too", built.translated_too),
-        ("reports with a lay version", built.lay_reports),
-    ]
+    counts = [("reports", built.reports)]
+    if isinstance(built, Built):
+        counts += [
+            ("sentences", built.sentences),
+            ("distinct", built.distinct),
+            ("kept", built.kept),
+            ("pairs in the sentence set", built.pairs),
+            ("rejected by people", built.rejected),
+            ("near-copies with the kept one's text", built.reused),
+            ("near-copies translated too", built.translated_too),
+        ]
+    else:
+        counts.append(("distinct", built.distinct))
+    counts.append(("reports with a lay version", built.lay_reports))
     out = console()
     out.show(table("", Column("", right=True), rows=[(name, f"{value:,}") for name, value in counts]))
+    checks = ("no_answer", "copied", "language", "sides", "similarity", "reader", "llm")
     rounds = [
         (
             *(str(each.round), each.texts, each.accepted, each.accepted_in_all, f"{each.accepted_share:.1%}"),
-            *(each.no_answer, each.copied, each.similarity, each.reader, each.llm),
+            *(getattr(each, name) for name in checks),
         )
         for each in built.rounds
     ]
     heads = ("round", "texts", "accepted", "in all", Column("share", right=True))
-    out.show(table(*heads, "no answer", "copied", "similarity", "reader", "llm", rows=rounds))
+    out.show(table(*heads, *(name.replace("_", " ") for name in checks), rows=rounds))
     for why, count in built.reasons.items():
         out.print(f"not accepted: {count} because {why}")

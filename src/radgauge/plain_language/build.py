@@ -6,7 +6,8 @@ if the lay reader finds the same statements in it; otherwise it is translated on
 something that its radiologist did not.
 
 Files in the folder: sentences.tsv (the sentence set, as metric `layman` reads it), sentences.jsonl (every sentence
-with its verdict), reports.jsonl, rounds.csv, build.json; for going on journal.jsonl, kept.npz, verdicts.jsonl.
+with its verdict), reports.jsonl, rounds.csv, trace.jsonl (every text of every round), build.json; for going on
+journal.jsonl, kept.npz, verdicts.jsonl.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.files import make_folder, write_file
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.dedupe import Deduplicated, deduplicate, distinct_sentences, normal_sentence
-from radgauge.plain_language.refine import Refinement, Round, Verdict, add_rounds, refine
+from radgauge.plain_language.refine import Refinement, Round, Step, Verdict, add_rounds, refine
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sentences import Pair, keeps_meaning
 from radgauge.plain_language.sets import Entry, is_heading, rejected_pairs, write_sets
 from radgauge.reading import Progress
 
-ROUNDS, ABOUT, KEPT = "rounds.csv", "build.json", "kept.npz"
+ROUNDS, ABOUT, KEPT, TRACE = "rounds.csv", "build.json", "kept.npz", "trace.jsonl"
 
 
 @dataclass(frozen=True)
@@ -106,11 +107,12 @@ def build_sets(
         raise InputError("the reports hold no sentence with a word in it")
     make_folder(folder)
     if not replace_set:
-        _refuse_other_reports(folder, reports)
+        refuse_other_reports(folder, reports)
     sentences = list(distinct.values())
     unique = _unique(sentences, folder / KEPT, encoder=encoder, threshold=threshold, progress=progress)
     entries: dict[int, Entry] = {}
     parts: list[Sequence[Round]] = []
+    steps: list[Step] = []
 
     def run(places: Sequence[int], what: str, *, in_set: bool) -> None:
         finished = 0
@@ -125,7 +127,7 @@ def build_sets(
             if progress is not None:
                 progress(what, finished, len(places))
 
-        refine([sentences[place] for place in places], how, done=done)
+        refine([sentences[place] for place in places], how, done=done, trace=steps.extend)
 
     trouble: BaseException | None = None
     try:
@@ -138,7 +140,8 @@ def build_sets(
     rejected = rejected_pairs(folder)
     pairs, lay_reports = write_sets(folder, list(entries.values()), reports if report_level else {}, rejected)
     rounds = add_rounds(parts)
-    write_file(folder / ROUNDS, _table(rounds))
+    write_file(folder / ROUNDS, rounds_table(rounds))
+    write_file(folder / TRACE, trace_lines(steps))
     built = Built(
         reports=len(reports),
         sentences=len(said),
@@ -154,20 +157,20 @@ def build_sets(
         stopped="" if trouble is None else str(trouble) or "interrupted",
     )
     signature = f"{how.signature}|dedupe:{threshold:g}@{encoder.signature}|v:{__version__}"
-    facts = {"signature": signature, "reports_sha256": _digest(reports), **(about or {}), **asdict(built)}
+    facts = {"signature": signature, "reports_sha256": digest(reports), **(about or {}), **asdict(built)}
     write_file(folder / ABOUT, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
     if trouble is not None:
         raise trouble
     return built
 
 
-def _refuse_other_reports(folder: Path, reports: Mapping[str, str]) -> None:
+def refuse_other_reports(folder: Path, reports: Mapping[str, str]) -> None:
     """A folder holds the set of its reports; building others there would lose it without a word."""
     try:
         known = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["reports_sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return  # nothing finished there
-    if known != _digest(reports):
+    if known != digest(reports):
         raise UsageError(
             f"{folder} holds a set built from other reports; choose another folder, or replace it (--replace)"
         )
@@ -177,7 +180,7 @@ def _unique(
     sentences: Sequence[str], path: Path, *, encoder: Encoder, threshold: float, progress: Progress | None
 ) -> Deduplicated:
     """De-duplicated sentences; a run on the same sentences takes what the first one found."""
-    key = _digest({"encoder": encoder.signature, "threshold": repr(threshold), "all": "\n".join(sentences)})
+    key = digest({"encoder": encoder.signature, "threshold": repr(threshold), "all": "\n".join(sentences)})
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             if str(stored["key"]) == key:
@@ -222,7 +225,13 @@ def _reasons(entries: Iterable[Entry]) -> dict[str, int]:
     return dict(found.most_common())
 
 
-def _table(rounds: Sequence[Round]) -> str:
+def trace_lines(steps: Iterable[Step]) -> str:
+    """Every text of every round as JSON lines."""
+    return "".join(json.dumps(asdict(step), ensure_ascii=False) + "\n" for step in steps)
+
+
+def rounds_table(rounds: Sequence[Round]) -> str:
+    """The acceptance curve as CSV."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = [each.name for each in fields(Round)]
@@ -233,7 +242,8 @@ def _table(rounds: Sequence[Round]) -> str:
     return out.getvalue()
 
 
-def _digest(texts: Mapping[str, str]) -> str:
+def digest(texts: Mapping[str, str]) -> str:
+    """SHA-256 of names and texts in their order."""
     total = hashlib.sha256()
     for name, text in texts.items():
         total.update(json.dumps([name, text]).encode())

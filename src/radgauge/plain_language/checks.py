@@ -9,11 +9,14 @@ from functools import lru_cache
 import numpy as np
 
 from radgauge.findings.findings import Denial, Finding
+from radgauge.findings.places import LEFT, RIGHT
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.dedupe import normal_sentence
 from radgauge.plain_language.fidelity import compare_lay, lay_findings
 from radgauge.plain_language.lay_reader import LayReader
+from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.writer import plain_language
+from radgauge.report_reader import ReportReading
 from radgauge.text.language import looks_english
 
 LLM, SIMILARITY, READER = "llm", "similarity", "reader"
@@ -61,11 +64,25 @@ def in_another_language(sentence: str, text: str) -> bool:
     return looks_english(sentence) and not looks_english(text, least=2)
 
 
+def in_step(text: str, lay: str) -> list[tuple[str, str]]:
+    """The sentences of both in pairs if there are as many; otherwise both as a whole.
+
+    >>> in_step("Effusion. No nodule.", "There is fluid. There is no spot.")
+    [('Effusion.', 'There is fluid.'), ('No nodule.', 'There is no spot.')]
+    """
+    mine, theirs = sentences_of(text), sentences_of(lay)
+    return list(zip(mine, theirs, strict=True)) if mine and len(mine) == len(theirs) else [(text, lay)]
+
+
 _SIDE = re.compile(r"\b(left|right)\b(?! away| now)", re.IGNORECASE)
 
 
 def sides_differ(sentence: str, text: str) -> bool:
-    """Whether both name sides and name others, or the same ones in another order.
+    """Whether a finding is on the other side, or sides are named in another order and no reading explains it.
+
+    The order of left and right sees any wording; it misses findings that change places ("fluid left, spot right"
+    told as "spot left, fluid right"), which the lay reader sees where it reads them on both sides. A text that
+    only tells the same findings in another order passes.
 
     >>> sides_differ("Left effusion, right nodule.", "Fluid on the right, a spot on the left.")
     True
@@ -75,7 +92,26 @@ def sides_differ(sentence: str, text: str) -> bool:
     said, says = ([side.lower() for side in _SIDE.findall(each)] for each in (sentence, text))
     if not said or not says:
         return False
+    mine, theirs = (_sided(each) for each in LayReader().read([sentence, text]))
+    shared = mine.keys() & theirs.keys()
+    if any(not mine[concept] & theirs[concept] for concept in shared):
+        return True
+    if mine == theirs and set().union(*mine.values()) >= {*said, *says}:
+        return False
     return _runs(said) != _runs(says)
+
+
+def _sided(reading: ReportReading) -> dict[str, frozenset[str]]:
+    """Claim -> the sides on which it is made, for claims and denials that have sides."""
+    found: dict[str, frozenset[str]] = {}
+    findings = lay_findings(reading)
+    claims = [(each.concept, each.sides) for each in findings.present]
+    claims += [(f"no {min(each.concepts)}", each.sides) for each in findings.denied if each.concepts]
+    for concept, sides in claims:
+        names = frozenset(name for name, bit in (("left", LEFT), ("right", RIGHT)) if sides & bit)
+        if names:
+            found[concept] = found.get(concept, frozenset()) | names
+    return found
 
 
 def _runs(sides: Sequence[str]) -> list[str]:

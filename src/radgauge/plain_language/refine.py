@@ -21,6 +21,7 @@ from radgauge.plain_language.checks import (
     SIDES,
     SIMILARITY,
     in_another_language,
+    in_step,
     is_copied,
     sides_differ,
     similarities,
@@ -50,6 +51,29 @@ class Verdict:
     accepted: bool
     round: int
     similarity: float | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One text in one round: a line of the paper's table 6.
+
+    Attributes:
+        item: The professional sentence or report.
+        round: From 1.
+        text: The lay text that was checked; "" if none came.
+        similarity: Cosine of both; None if there is no text.
+        sentences: Cosine of each sentence with the one that stands in its place; empty if their numbers differ.
+        accepted: Whether it passed every check.
+        why: What was wrong with it; "" if accepted.
+    """
+
+    item: str
+    round: int
+    text: str
+    similarity: float | None
+    sentences: tuple[float, ...]
+    accepted: bool
     why: str
 
 
@@ -141,6 +165,7 @@ def refine(
     how: Refinement,
     *,
     done: Callable[[Sequence[Verdict], Sequence[Round]], None],
+    trace: Callable[[Sequence[Step]], None] | None = None,
 ) -> None:
     """Take sentences through the rounds, a chunk at a time.
 
@@ -149,10 +174,13 @@ def refine(
         how: Translator and checks.
         done: Told of every finished chunk: its verdicts in order, and its rounds. What it was told stands, even if
             a later chunk ends in an exception.
+        trace: Told of every text of a finished chunk, round by round.
     """
     for start in range(0, len(sentences), how.translator.chunk):
-        verdicts, rounds = _chunk(sentences[start : start + how.translator.chunk], how)
+        verdicts, rounds, steps = _chunk(sentences[start : start + how.translator.chunk], how)
         done(verdicts, rounds)
+        if trace is not None:
+            trace(steps)
 
 
 def add_rounds(parts: Sequence[Sequence[Round]]) -> list[Round]:
@@ -172,17 +200,20 @@ def add_rounds(parts: Sequence[Sequence[Round]]) -> list[Round]:
 _COUNTED = (NO_ANSWER, COPIED, LANGUAGE, SIDES, SIMILARITY, READER, LLM)
 
 
-def _chunk(sentences: Sequence[str], how: Refinement) -> tuple[list[Verdict], list[Round]]:
+def _chunk(sentences: Sequence[str], how: Refinement) -> tuple[list[Verdict], list[Round], list[Step]]:
     final: dict[int, Verdict] = {}
     rounds: list[Round] = []
+    steps: list[Step] = []
     last: dict[int, Verdict] = {}  # what the round before sent back
     proposals: dict[int, str] = {}  # what the language model would have in its place
     for number in range(1, how.rounds + 1):
         texts, missing = _texts(sentences, last, proposals, how)
         for place, why in missing.items():
             final[place] = _given_up(sentences[place], last.get(place), number, why)
+            steps.append(Step(sentences[place], number, "", None, (), False, why))
         pairs = [(sentences[place], text) for place, text in texts.items()]
         verdicts, corrected, counts = _judge(pairs, how, number)
+        steps += [_step(verdict, how.encoder) for verdict in verdicts]
         accepted = sum(verdict.accepted for verdict in verdicts)
         before = rounds[-1].accepted_in_all if rounds else 0
         texts_in_all = len(texts) + len(missing)
@@ -206,7 +237,17 @@ def _chunk(sentences: Sequence[str], how: Refinement) -> tuple[list[Verdict], li
                     proposals[place] = proposal
         if not last:
             break
-    return [final[place] for place in range(len(sentences))], rounds
+    return [final[place] for place in range(len(sentences))], rounds, steps
+
+
+def _step(verdict: Verdict, encoder: Encoder) -> Step:
+    """A line of the trace; of a whole report also the cosine of each sentence."""
+    parts = in_step(verdict.sentence, verdict.lay)
+    cosines = similarities(*zip(*parts, strict=True), encoder=encoder) if len(parts) > 1 else []
+    return Step(
+        *(verdict.sentence, verdict.round, verdict.lay, verdict.similarity, tuple(cosines)),
+        *(verdict.accepted, verdict.why),
+    )
 
 
 def _texts(
@@ -247,7 +288,7 @@ def _judge(
             blame(place, COPIED, "it repeats the sentence and its medical terms")
         if in_another_language(*pair):
             blame(place, LANGUAGE, "it is in another language than the sentence")
-        if sides_differ(*pair):
+        if any(sides_differ(*each) for each in in_step(*pair)):
             blame(place, SIDES, "it names other sides, or in another order")
         if SIMILARITY in how.checks and not cosine > how.theta:
             blame(

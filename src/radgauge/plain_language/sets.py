@@ -91,16 +91,16 @@ def read_sets(folder: Path) -> tuple[list[Entry], dict[str, str]]:
     path = folder / SENTENCES
     if not path.is_file():
         raise InputError(f"{folder} holds no {SENTENCES}: give the folder of `radgauge layman build`")
-    entries = [Entry(**record) for record in _records(path)]
+    entries = [Entry(**record) for record in read_records(path)]
     reports = folder / REPORTS
-    rows = _records(reports) if reports.is_file() else []
+    rows = read_records(reports) if reports.is_file() else []
     return entries, {str(row["id"]): str(row["report"]) for row in rows}
 
 
 def read_verdicts(folder: Path) -> list[dict[str, Any]]:
     """People's verdicts: by, professional, lay, accepted."""
     path = folder / VERDICTS
-    return _records(path) if path.is_file() else []
+    return read_records(path) if path.is_file() else []
 
 
 def rejected_pairs(folder: Path) -> frozenset[Pair]:
@@ -143,7 +143,8 @@ def _lines(records: Iterable[Mapping[str, object]]) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The records of a file of JSON lines."""
     found = []
     with path.open(encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(file, start=1):

@@ -13,9 +13,10 @@ from radgauge.code_hash import code_hash
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal
 from radgauge.llm.numbered import Outcome, Question, ask_all
-from radgauge.llm.prompts import prompt
+from radgauge.llm.prompts import Prompt
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.lay_reader import lay_lexicon
+from radgauge.plain_language.prompts import lay_prompts, prompts_hash
 from radgauge.plain_language.rules import lay_rules
 from radgauge.plain_language.writer import plain_language
 from radgauge.reading import Progress
@@ -90,6 +91,7 @@ class LlmTranslator:
         model: Whom to ask.
         journal: What was asked before.
         encoder: Tells when an answer belongs to another sentence of its batch.
+        prompts: The words of the tasks translate, revise and check; for sentences, as shipped, unless given.
         batch: Sentences per request; 50 in the paper.
         parallel: Requests at the same time.
         attempts: Times that a sentence is asked before it is given up.
@@ -102,6 +104,7 @@ class LlmTranslator:
     model: LanguageModel
     journal: Journal
     encoder: Encoder
+    prompts: Mapping[str, Prompt] = field(default_factory=lay_prompts)
     batch: int = 50
     parallel: int = 4
     attempts: int = 3
@@ -115,8 +118,8 @@ class LlmTranslator:
 
     @property
     def signature(self) -> str:
-        """The model."""
-        return f"llm:{self.model.server.signature}"
+        """The model and the words that it is asked in."""
+        return f"llm:{self.model.server.signature}|prompts:{prompts_hash(self.prompts)}"
 
     def translate(self, sentences: Sequence[str]) -> list[Outcome]:
         """The model's text of each sentence."""
@@ -132,7 +135,7 @@ class LlmTranslator:
         return self._ask("check", pairs, lambda item: {"report": item[0], "plain": item[1]})
 
     def _ask(self, task: str, items: Sequence[Item], shown: Callable[[Item], object]) -> list[Outcome]:
-        asked = prompt(task)
+        asked = self.prompts[task]
 
         def render(part: Sequence[Item]) -> str:
             return asked.fill([shown(item) for item in part])

@@ -38,26 +38,32 @@ class Prompt(NamedTuple):
         return self.user.replace("{form}", f"{{{', '.join(places)}}}").replace("{items}", shown)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def prompt(name: str) -> Prompt:
-    """The prompt of a task: translate, revise, check, triples, rewrite, opposite, entities."""
+    """The prompt of a task: translate, revise, check, triples, rewrite, opposite, entities.
+
+    The lay tasks also for whole reports: translate_report, translate_report_examples, revise_report, check_report.
+    """
     text = (Path(__file__).parent / f"{name}.txt").read_text(encoding="utf-8")
     system, _, user = text.partition(_MARK)
     return Prompt(system.strip(), user.strip())
 
 
-def read_prompts(path: Path | str, *, names: Sequence[str]) -> Mapping[str, Prompt]:
+def read_prompts(path: Path | str, *, names: Sequence[str], some: bool = False) -> Mapping[str, Prompt]:
     """Prompts of the user's own: a TOML file with one text per name. Numbers and form of the answer are added.
 
     Args:
         path: The file, such as `rewrite = "..."` and `opposite = "..."`.
         names: What it must name, and nothing else.
+        some: Whether it may name some of them only.
     """
     file = Path(path)
     try:
         given = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{file.name} cannot be read as TOML: {type(error).__name__}") from None
-    if set(given) != set(names) or not all(isinstance(text, str) and text.strip() for text in given.values()):
-        raise InputError(f"{file.name} must give a text for each of {', '.join(names)} and nothing else")
-    return {name: Prompt(given[name].strip(), prompt(name).user) for name in names}
+    complete = bool(given) and set(given) <= set(names) if some else set(given) == set(names)
+    if not complete or not all(isinstance(text, str) and text.strip() for text in given.values()):
+        which = "one or more" if some else "each"
+        raise InputError(f"{file.name} must give a text for {which} of {', '.join(names)} and nothing else")
+    return {name: Prompt(given[name].strip(), prompt(name).user) for name in names if name in given}
