@@ -12,14 +12,15 @@ HERE = Path(__file__).parent
 REQUIREMENTS = (
     *("transformers==4.57.6", "radgraph==0.1.18", "f1chexbert==0.0.2", "bert-score==0.3.13", "numpy<2"),
     *("scipy<1.14", "scikit-learn<1.6", "pandas<2.3", "safetensors", "huggingface_hub<1", "nltk"),
+    *("medspacy==1.3.1", "sentencepiece", "protobuf"),
 )
-
 
 VLSCORE = (
     *("transformers==4.57.6", "pandas", "pillow", "safetensors", "omegaconf==2.4.0", "opencv-python-headless"),
     *("numpy", "tqdm", "huggingface_hub<1", "ftfy"),
 )
 WITHOUT_DEPENDENCIES = {  # they would replace torch
+    "published": ("RaTEScore==0.6.0",),
     "vlscore": ("vlscore-cxr==0.1.2", "torchvision==0.28.0", "open_clip_torch==3.3.0", "timm==1.0.30"),
 }
 WANTED = {"published": REQUIREMENTS, "vlscore": VLSCORE}

@@ -69,8 +69,8 @@ def test_short_sentences_are_left_out() -> None:
 def test_bad_settings() -> None:
     with pytest.raises(UsageError, match="splitter must be one of rush, pyrush, got 'x'"):
         RateNer("a/b", splitter="x")
-    with pytest.raises(UsageError, match="sentences must be 1 or more, got 0"):
-        RateNer("a/b", sentences=0)
+    with pytest.raises(UsageError, match="tokens must be 0 or more, got -1"):
+        RateNer("a/b", tokens=-1)
 
 
 def test_the_original_splitter_must_be_installed() -> None:
@@ -104,7 +104,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("side", ["candidate", "reference"])
 def test_same_entities_as_the_authors(checkpoints: Path, side: str) -> None:
     texts = CANDIDATES if side == "candidate" else REFERENCES
-    found = RateNer(str(checkpoints / "RaTE-NER-Deberta"), sentences=7).read(texts)
+    found = RateNer(str(checkpoints / "RaTE-NER-Deberta"), tokens=70).read(texts)
     for entities, expected in zip(found, FIXTURE[f"{side}_entities"], strict=True):
         assert [list(entity[:2]) for entity in entities] == expected
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from radgauge.models.text import sequences
-from radgauge.models.text.flat_bert import FlatBert, can_be_flat
-from radgauge.models.text.sequences import SequenceEncoder
+from radgauge.models.text import batching
+from radgauge.models.text.flat_bert import FlatBert
+from radgauge.models.text.sequences import SequenceEncoder, can_be_flat
 
 pytestmark = pytest.mark.models
 
@@ -39,7 +39,7 @@ def test_vectors_are_those_of_transformers(
     with torch.inference_mode():
         expected = [model(torch.tensor([ids]))[0][0] for ids in IDS]
     encoder = SequenceEncoder(model, pad=1, device="cpu")
-    assert isinstance(encoder.network, FlatBert)
+    assert isinstance(encoder.flat, FlatBert)
     for found, wanted in zip(encoder.vectors(IDS, first_only=first_only), expected, strict=True):
         torch.testing.assert_close(found, wanted[0] if first_only else wanted, atol=1e-5, rtol=1e-5)
 
@@ -73,13 +73,13 @@ def test_equal_sequences_are_read_once(
     seeded: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[list[int]] = []
-    plain = sequences.token_batches
+    plain = batching.token_batches
 
     def watched(lengths: list[int], **settings: Any) -> Any:
         sizes.append(lengths)
         return plain(lengths, **settings)
 
-    monkeypatch.setattr(sequences, "token_batches", watched)
+    monkeypatch.setattr(batching, "token_batches", watched)
     found = SequenceEncoder(network(seeded, tmp_path, "bert"), pad=0, device="cpu").vectors(IDS)
     assert sizes == [[4, 3, 6, 3, 1]]
     assert found[0] is found[-1]

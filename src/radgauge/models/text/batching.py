@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from radgauge.errors import ModelError, require
+
+log = logging.getLogger(__name__)
 
 TOKENS_PER_BATCH = 512
 """For one thread of a processor: more is slower, because the batch then leaves its cache."""
@@ -42,6 +45,71 @@ def token_batches(
         size = grown
     if batch:
         yield batch
+
+
+def run_batches(
+    lengths: Sequence[int], work: Callable[[list[int]], None], *, tokens: int, padding: bool = True
+) -> None:
+    """Call `work` with batches of positions until all are done; where memory runs out, batches of half the size.
+
+    Args:
+        lengths: Tokens of each text.
+        work: Does one batch, given the positions of its texts; if it fails for want of memory it is called again
+            with fewer of them.
+        tokens: Size of a batch.
+        padding: As in `token_batches`.
+
+    Raises:
+        ModelError: Memory does not suffice for one text.
+
+    >>> def work(batch):
+    ...     if len(batch) > 2:
+    ...         raise MemoryError
+    ...     print(batch)
+    >>> run_batches([3, 9, 4, 8], work, tokens=100)
+    [1, 3]
+    [2, 0]
+    """
+    left = list(range(len(lengths)))
+    while left:
+        done: set[int] = set()
+        try:
+            for batch in token_batches([lengths[at] for at in left], tokens=tokens, padding=padding):
+                chosen = [left[at] for at in batch]
+                work(chosen)
+                done.update(chosen)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(chosen) == 1:
+                raise ModelError(
+                    f"memory must suffice for one text of {lengths[chosen[0]]} tokens, and does not; "
+                    "use device=cpu, or shorten the text"
+                ) from error
+            tokens = max(sum(lengths[at] for at in chosen) // 2, 1)
+            log.warning("memory ran out with %d texts at once; going on with %d tokens", len(chosen), tokens)
+            _free()
+        left = [at for at in left if at not in done]
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a batch failed for want of memory, on a device or on the processor."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    said = str(error)
+    return "out of memory" in said or "can't allocate memory" in said or "not enough memory" in said
+
+
+def _free() -> None:
+    torch = require("torch", extra="models")
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def batch_tokens(device: str) -> int:
+    """Tokens of a batch: every thread of a processor gets a share that stays in its cache."""
+    torch = require("torch", extra="models")
+    return TOKENS_PER_BATCH * int(torch.get_num_threads()) if device == "cpu" else TOKENS_ON_DEVICE
 
 
 def markers(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -6,11 +6,14 @@ that package needs numpy 1 and an old hub client. This module needs torch; `mode
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from radgauge.models.text.flat_encoder import FlatEncoder
 
 EPSILON = 1e-12
 DROPPED = -1e20
@@ -52,6 +55,32 @@ class LayerMix(nn.Module):
             layers = [_normed(layer, mask.to(layer.dtype)) for layer in layers]
         mixed: Tensor = self.gamma * sum(weight * layer for weight, layer in zip(weights, layers, strict=True))
         return mixed
+
+    def flat(self, layers: Iterable[Tensor], owner: Tensor, counts: Tensor) -> Tensor:
+        """Mix (tokens, hidden) of every layer over texts laid end to end, in evaluation mode.
+
+        Args:
+            layers: Taken one at a time.
+            owner: The text of each token.
+            counts: Tokens of each text, (texts, 1).
+        """
+        weights = torch.cat(list(self.scalar_parameters))
+        weights = sparsemax(weights) if self.transformation == "sparsemax" else weights.softmax(0)
+        mixed = None
+        for weight, layer in zip(weights, layers, strict=True):
+            part = weight * (_flat_normed(layer, owner, counts) if self.layer_norm else layer)
+            mixed = part if mixed is None else mixed.add_(part)
+        return self.gamma * mixed
+
+
+def _flat_normed(layer: Tensor, owner: Tensor, counts: Tensor) -> Tensor:
+    """As `_normed`: over all numbers of one text."""
+    total = counts * layer.shape[1]
+    sums = layer.new_zeros(len(counts), 1)
+    mean = (sums.index_add(0, owner, layer.sum(1, keepdim=True)) / total)[owner]
+    apart = layer - mean
+    variance = sums.index_add(0, owner, (apart * apart).sum(1, keepdim=True)) / total
+    return apart / torch.sqrt(variance + EPSILON)[owner]
 
 
 def _normed(layer: Tensor, mask: Tensor) -> Tensor:
@@ -156,6 +185,29 @@ class Estimator(nn.Module):
         # special tokens count, as in COMET; the divisor is the number of positions in the mask
         total = mixed.float().masked_fill(hidden, 0.0).sum(1)
         return total / attention_mask.sum(1, keepdim=True)
+
+    def embed_flat(self, flat: FlatEncoder, batch: Sequence[Sequence[int]]) -> Tensor:
+        """The same for texts laid end to end, by an encoder with this one's weights."""
+        sizes = [len(ids) for ids in batch]
+        owner = torch.arange(len(batch), device=flat.device).repeat_interleave(
+            torch.tensor(sizes, device=flat.device)
+        )
+        counts = torch.tensor(sizes, device=flat.device, dtype=torch.float32)[:, None]
+        states = flat.states(batch)
+        if self.layerwise_attention is None:
+            mixed = next(islice(states, int(self.layer), None))
+        else:
+            mixed = self.layerwise_attention.flat(states, owner, counts)
+        if self.pool == "cls":
+            first: Tensor = mixed[counts[:, 0].long().cumsum(0) - counts[:, 0].long()]
+            return first
+        # an id that pads, written out in a text, is counted and not summed, as in COMET
+        hidden = torch.tensor([token == self.padding for ids in batch for token in ids], device=flat.device)
+        if self.pool == "max":
+            parts = mixed.masked_fill(hidden[:, None], float("-inf")).split(sizes)
+            return torch.stack([rows.max(dim=0).values for rows in parts])
+        total = mixed.new_zeros(len(batch), mixed.shape[1])
+        return total.index_add_(0, owner, mixed.masked_fill(hidden[:, None], 0.0)) / counts
 
     def parameter_groups(self, *, encoder_rate: float, rate: float, decay: float) -> list[dict[str, Any]]:
         """Learning rates: the encoder's top layer has `encoder_rate`, each lower one `decay` of the next."""

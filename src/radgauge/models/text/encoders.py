@@ -13,7 +13,8 @@ import numpy as np
 from radgauge.errors import ModelError, UsageError, require
 from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
-from radgauge.models.text.batching import TOKENS_PER_BATCH, token_batches
+from radgauge.models.text.batching import batch_tokens, run_batches
+from radgauge.models.text.sequences import SequenceEncoder, can_be_flat
 from radgauge.models.text.static_embedding import StaticEncoder
 from radgauge.models.text.vectors import VectorReader, Vectors
 from radgauge.parsing import parse_json
@@ -46,22 +47,22 @@ class TransformerEncoder(VectorReader):
             `auto`: what a sentence-transformers folder says, otherwise `mean`.
         max_length: Sub-tokens kept of each text, special ones included; 30 as in RaTEScore's released code.
         device: `auto`, `cpu`, `cuda`, `cuda:1`.
-        tokens: Sub-tokens per forward pass, padding included.
+        tokens: Sub-tokens per forward pass; 0 for what suits the device.
     """
 
     model: str
     pooling: str = "auto"
     max_length: int = 30
     device: str = "auto"
-    tokens: int = TOKENS_PER_BATCH
+    tokens: int = 0
     batch_size: ClassVar[int] = 4096  # texts per call of `read`: enough to form batches of like length
 
     def __post_init__(self) -> None:
         if self.pooling not in POOLINGS:
             raise UsageError(f"pooling must be one of {', '.join(POOLINGS)}, got {self.pooling!r}")
-        if self.max_length < 3 or self.tokens < 1:
+        if self.max_length < 3 or self.tokens < 0:
             raise UsageError(
-                f"max_length must be 3 or more and tokens 1 or more, got {self.max_length} and {self.tokens}"
+                f"max_length must be 3 or more and tokens 0 or more, got {self.max_length} and {self.tokens}"
             )
 
     @property
@@ -76,16 +77,11 @@ class TransformerEncoder(VectorReader):
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One row of length one per text, in order."""
-        torch = require("torch", extra="models")
         network = _load(self.model, pick_device(self.device))
-        pooling = self.resolved_pooling
-        found = np.empty((len(texts), network.dimensions), np.float32)
-        if texts:
-            tokenised = network.tokenizer(list(texts), truncation=True, max_length=self.max_length)
-            with torch.inference_mode():
-                for batch in token_batches([len(ids) for ids in tokenised["input_ids"]], tokens=self.tokens):
-                    found[batch] = network.embed(tokenised, batch, pooling=pooling)
-        return found
+        if not texts:
+            return np.empty((0, network.dimensions), np.float32)
+        tokenised = network.tokenizer(list(texts), truncation=True, max_length=self.max_length)
+        return network.encode(tokenised, pooling=self.resolved_pooling, tokens=self.tokens)
 
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
@@ -112,20 +108,49 @@ def encoder_named(name: str, *, pooling: str = "auto", max_length: int = 30) -> 
 
 @dataclass(frozen=True)
 class _Network:
-    """A loaded checkpoint: tokenizer, transformer and the linear layers that follow the pooling, if any."""
+    """A loaded checkpoint: tokenizer, transformer and the linear layers that follow the pooling, if any.
+
+    Transformers that run without padding do so by `flat`; `transformer` is then their pooler alone.
+    """
 
     tokenizer: Any
+    flat: SequenceEncoder | None
     transformer: Any
+    hidden: int
     layers: tuple[tuple[Any, Any, str | None], ...]
     device: str
 
     @property
     def dimensions(self) -> int:
         """Length of a vector."""
-        return int(self.layers[-1][0].shape[0] if self.layers else self.transformer.config.hidden_size)
+        return int(self.layers[-1][0].shape[0] if self.layers else self.hidden)
 
-    def embed(self, tokenised: Mapping[str, list[list[int]]], rows: Sequence[int], *, pooling: str) -> Vectors:
-        """Unit vectors of some of the texts, as one batch padded on the right."""
+    def encode(self, tokenised: Mapping[str, list[list[int]]], *, pooling: str, tokens: int) -> Vectors:
+        """Unit vectors of all texts."""
+        torch = require("torch", extra="models")
+        ids = tokenised["input_ids"]
+        found = np.empty((len(ids), self.dimensions), np.float32)
+        if self.flat is None:
+
+            def work(batch: list[int]) -> None:
+                found[batch] = self.finished(self.padded(tokenised, batch, pooling=pooling))
+
+            with torch.inference_mode():
+                run_batches([len(each) for each in ids], work, tokens=tokens or batch_tokens(self.device))
+            return found
+        with torch.inference_mode():
+            vectors = self.flat.vectors(ids, first_only=pooling != "mean", tokens=tokens)
+            if pooling == "mean":
+                vectors = [rows.mean(dim=0) for rows in vectors]
+            pooled = torch.stack(vectors)
+            if pooling == "pooler":
+                if self.transformer is None:
+                    raise ModelError("the transformer has no pooler; use pooling cls or mean")
+                pooled = self.transformer(pooled[:, None])
+            return self.finished(pooled)
+
+    def padded(self, tokenised: Mapping[str, list[list[int]]], rows: Sequence[int], *, pooling: str) -> Any:
+        """Pooled vectors of some of the texts, as one batch padded on the right."""
         torch = require("torch", extra="models")
         width = max(len(tokenised["input_ids"][row]) for row in rows)
         batch = {}
@@ -135,14 +160,18 @@ class _Network:
             batch[name] = torch.tensor(padded, device=self.device)
         output = self.transformer(**batch)
         if pooling == "cls":
-            vectors = output.last_hidden_state[:, 0]
-        elif pooling == "mean":
+            return output.last_hidden_state[:, 0]
+        if pooling == "mean":
             mask = batch["attention_mask"][..., None]
-            vectors = (output.last_hidden_state * mask).sum(dim=1) / mask.sum(dim=1)
-        else:
-            vectors = getattr(output, "pooler_output", None)
-            if vectors is None:
-                raise ModelError(f"{type(self.transformer).__name__} has no pooler; use pooling cls or mean")
+            return (output.last_hidden_state * mask).sum(dim=1) / mask.sum(dim=1)
+        vectors = getattr(output, "pooler_output", None)
+        if vectors is None:
+            raise ModelError(f"{type(self.transformer).__name__} has no pooler; use pooling cls or mean")
+        return vectors
+
+    def finished(self, vectors: Any) -> Vectors:
+        """Pooled vectors through the layers behind the pooling, of length one."""
+        torch = require("torch", extra="models")
         for weight, bias, activation in self.layers:
             vectors = torch.nn.functional.linear(vectors, weight, bias)
             vectors = torch.tanh(vectors) if activation == "tanh" else vectors
@@ -154,8 +183,13 @@ class _Network:
 def _load(model: str, device: str) -> _Network:
     folder = checkpoint_folder(model)
     tokenizer = load_tokenizer(folder, of=model)
-    transformer = load_transformer(folder, of=model)
-    return _Network(tokenizer, transformer.eval().to(device), _dense_layers(folder, device), device)
+    transformer = load_transformer(folder, of=model).eval().to(device)
+    hidden, layers = int(transformer.config.hidden_size), _dense_layers(folder, device)
+    if not can_be_flat(transformer):
+        return _Network(tokenizer, None, transformer, hidden, layers, device)
+    pooler = getattr(transformer, "pooler", None)
+    flat = SequenceEncoder(transformer, pad=tokenizer.pad_token_id or 0, device=device)
+    return _Network(tokenizer, flat, pooler, hidden, layers, device)
 
 
 def _modules(folder: Path) -> list[tuple[str, dict[str, Any], Path]]:

@@ -17,12 +17,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from radgauge.errors import ModelError, require
 from radgauge.files import make_folder, replacing, sha256_of, write_file
 from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find
 from radgauge.models.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, read_weights
+from radgauge.models.text.batching import batch_tokens, run_batches
 from radgauge.models.text.feed_forward import ACTIVATIONS, Head, head_of
+from radgauge.models.text.flat_encoder import FlatEncoder
+from radgauge.models.text.sequences import can_be_flat, flat_encoder
 from radgauge.models.text.vectors import VectorReader, Vectors
 
 if TYPE_CHECKING:
@@ -298,7 +303,7 @@ class EstimatorReader(VectorReader):
     Args:
         folder: The checkpoint.
         device: auto, cpu, cuda.
-        batch_size: Texts per forward pass.
+        batch_size: Texts per call of `read`; those that cannot run without padding are one forward pass.
     """
 
     folder: str
@@ -314,5 +319,22 @@ class EstimatorReader(VectorReader):
         """One vector per text."""
         torch = require("torch", extra="models")
         loaded = loaded_estimator(self.folder, pick_device(self.device))
+        flat = _flat(self.folder, loaded.device)
         with torch.inference_mode():
-            return list(loaded.network.embed(*loaded.tokens(texts)).float().cpu().numpy())
+            if flat is None:
+                return list(loaded.network.embed(*loaded.tokens(texts)).float().cpu().numpy())
+            ids = loaded.tokenizer(list(texts), truncation=True, max_length=loaded.longest)["input_ids"]
+            found = np.empty((len(ids), flat.hidden), np.float32)
+
+            def work(batch: list[int]) -> None:
+                found[batch] = loaded.network.embed_flat(flat, [ids[at] for at in batch]).cpu().numpy()
+
+            run_batches([len(each) for each in ids], work, tokens=batch_tokens(loaded.device), padding=False)
+        return list(found)
+
+
+@lru_cache(maxsize=2)
+def _flat(folder: str, device: str) -> FlatEncoder | None:
+    """The encoder of a checkpoint without padding; None where its architecture is left to transformers."""
+    model = loaded_estimator(folder, device).network.encoder.model
+    return flat_encoder(model, device=device) if can_be_flat(model) else None

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 from radgauge.errors import ModelError, UsageError, require
 from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
+from radgauge.models.text.sequences import SequenceEncoder, can_be_flat
 from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.text.rush import rush_sentences
 
@@ -37,7 +38,6 @@ SPLITTERS = ("rush", "pyrush")
 SHORTEST = 3  # characters of a sentence
 LONGEST = 512  # sub-tokens of a sentence
 _SENTENCES_KEPT = 1 << 17
-_CHARACTERS_AT_ONCE = 4000  # on a processor: with more, DeBERTa's attention leaves its cache, at twice the time
 
 Span = tuple[int, int]
 
@@ -94,20 +94,20 @@ class RateNer:
         model: Folder or hub id with optional `@revision`.
         splitter: "rush", or "pyrush": the original through medspacy, if it is installed.
         device: `auto`, `cpu`, `cuda`, `cuda:1`.
-        sentences: Sentences per forward pass.
+        tokens: Sub-tokens per forward pass; 0 for what suits the device.
     """
 
     model: str
     splitter: str = "rush"
     device: str = "auto"
-    sentences: int = 64
+    tokens: int = 0
     batch_size: ClassVar[int] = 2048
 
     def __post_init__(self) -> None:
         if self.splitter not in SPLITTERS:
             raise UsageError(f"splitter must be one of {', '.join(SPLITTERS)}, got {self.splitter!r}")
-        if self.sentences < 1:
-            raise UsageError(f"sentences must be 1 or more, got {self.sentences}")
+        if self.tokens < 0:
+            raise UsageError(f"tokens must be 0 or more, got {self.tokens}")
 
     @property
     def signature(self) -> str:
@@ -120,7 +120,7 @@ class RateNer:
         spans = [kept_sentences(text, split(text)) for text in texts]
         sentences = [[text[start:end] for start, end in found] for text, found in zip(texts, spans, strict=True)]
         network = _load(self.model, pick_device(self.device))
-        known = network.entities([each for found in sentences for each in found], size=self.sentences)
+        known = network.entities([each for found in sentences for each in found], tokens=self.tokens)
         return [
             tuple(
                 Entity(entity.name, entity.type, entity.start + start, entity.end + start)
@@ -186,48 +186,37 @@ class _Network:
     """A loaded checkpoint, and the sentences it has seen."""
 
     tokenizer: Any
-    classifier: Any
-    device: str
+    encoder: SequenceEncoder
+    classify: Callable[[Any], Any]
+    names: tuple[str, ...]
     known: dict[str, tuple[Entity, ...]] = field(default_factory=dict)
 
-    def entities(self, sentences: Sequence[str], *, size: int) -> dict[str, tuple[Entity, ...]]:
+    def entities(self, sentences: Sequence[str], *, tokens: int) -> dict[str, tuple[Entity, ...]]:
         """Entities of each distinct sentence, spans within the sentence."""
         if len(self.known) > _SENTENCES_KEPT:
             self.known.clear()
         fresh = [each for each in dict.fromkeys(sentences) if each not in self.known]
-        fresh.sort(key=len, reverse=True)
-        while fresh:
-            fits = _CHARACTERS_AT_ONCE // max(1, len(fresh[0])) if self.device == "cpu" else size
-            count = max(1, min(size, fits))
-            batch, fresh = fresh[:count], fresh[count:]
-            self.known.update(zip(batch, self._read(batch), strict=True))
+        if fresh:
+            self.known.update(zip(fresh, self._read(fresh, tokens), strict=True))
         return self.known
 
-    def _read(self, batch: list[str]) -> list[tuple[Entity, ...]]:
-        torch = require("torch", extra="models")
-        encoded = self.tokenizer(
-            batch,
-            padding=True,
-            truncation=True,
-            max_length=LONGEST,
-            return_tensors="pt",
-            return_offsets_mapping=True,
-        )
-        offsets = encoded.pop("offset_mapping").tolist()
-        rows = encoded["input_ids"].tolist()
-        with torch.inference_mode():
-            labels = self.classifier(**encoded.to(self.device)).logits.argmax(dim=2).tolist()
-        names = self.classifier.config.id2label
-        found = []
-        for sentence, ids, marks, places in zip(batch, rows, labels, offsets, strict=True):
-            length = sum(each != self.tokenizer.pad_token_id for each in ids)
-            tokens = self.tokenizer.convert_ids_to_tokens(ids[:length])
-            spans = decode(tokens, [names[mark] for mark in marks[:length]])
-            found.append(tuple(self._entity(sentence, tokens, places, *span) for span in spans))
-        return found
+    def _read(self, batch: list[str], tokens: int) -> list[tuple[Entity, ...]]:
+        encoded = self.tokenizer(batch, truncation=True, max_length=LONGEST, return_offsets_mapping=True)
+        rows, offsets = encoded["input_ids"], encoded["offset_mapping"]
+        labels = self.encoder.vectors(rows, then=self.classify, tokens=tokens)
+        return [
+            self._entities(sentence, ids, [self.names[mark] for mark in marks.tolist()], places)
+            for sentence, ids, marks, places in zip(batch, rows, labels, offsets, strict=True)
+        ]
+
+    def _entities(
+        self, sentence: str, ids: list[int], labels: list[str], places: list[tuple[int, int]]
+    ) -> tuple[Entity, ...]:
+        tokens = self.tokenizer.convert_ids_to_tokens(ids)
+        return tuple(self._entity(sentence, tokens, places, *span) for span in decode(tokens, labels))
 
     def _entity(
-        self, sentence: str, tokens: list[str], places: list[list[int]], first: int, last: int, kind: str
+        self, sentence: str, tokens: list[str], places: list[tuple[int, int]], first: int, last: int, kind: str
     ) -> Entity:
         name = self.tokenizer.convert_tokens_to_string(tokens[first : last + 1])
         start, end = places[first][0], places[last][1]
@@ -246,4 +235,18 @@ def _load(model: str, device: str) -> _Network:
     strange = sorted(set(classifier.config.id2label.values()) - set(LABELS))
     if strange:
         raise ModelError(f"{model!r} must label with {', '.join(LABELS)}, got {strange[0]!r}")
-    return _Network(tokenizer, classifier.eval().to(device), device)
+    names = tuple(classifier.config.id2label[number] for number in range(len(classifier.config.id2label)))
+    encoder, classify = _halves(classifier.eval(), pad=tokenizer.pad_token_id or 0, device=device)
+    return _Network(tokenizer, encoder, classify, names)
+
+
+def _halves(classifier: Any, *, pad: int, device: str) -> tuple[SequenceEncoder, Callable[[Any], Any]]:
+    """The encoder of a token classifier, and what makes labels of its rows."""
+    torch = require("torch", extra="models")
+    last = getattr(classifier, "classifier", None)
+    if can_be_flat(classifier.base_model) and isinstance(last, torch.nn.Linear):
+        last = last.float().to(device)
+        return SequenceEncoder(classifier.base_model, pad=pad, device=device), lambda rows: last(rows).argmax(
+            dim=1
+        )
+    return SequenceEncoder(classifier, pad=pad, device=device), lambda rows: rows.argmax(dim=1)

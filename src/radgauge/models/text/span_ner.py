@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from radgauge.errors import ModelError, require
 from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
@@ -21,6 +23,7 @@ from radgauge.models.text.ratener import (
     kept_sentences,
     splitter_named,
 )
+from radgauge.models.text.sequences import SequenceEncoder
 from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.parsing import parse_json
 from radgauge.text.tokens import tokenize
@@ -30,6 +33,7 @@ CLASSES = ("", *dict.fromkeys(label[2:] for label in LABELS if label != "O"))
 LONGEST_SPAN = 8  # words
 HEAD_WIDTH = 3096
 WIDTH_FEATURES = 150
+_SENTENCES_AT_ONCE = 32  # through the head, whose layers are wide
 
 
 def build_head(hidden: int, *, width: int = HEAD_WIDTH) -> Any:
@@ -66,20 +70,40 @@ def span_logits(encoder: Any, head: Any, encoded: Any, sizes: Sequence[int]) -> 
         encoded: Batch of the tokenizer for sentences split into words.
         sizes: Words of each sentence that survived truncation.
     """
-    torch = require("torch", extra="models")
     states = encoder(input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"]).last_hidden_state
-    found = []
-    for row, size in enumerate(sizes):
-        words = encoded.word_ids(row)
-        begin = torch.tensor([words.index(word) for word in range(size)], device=states.device)
-        end = torch.tensor(
-            [len(words) - 1 - words[::-1].index(word) for word in range(size)], device=states.device
-        )
-        spans = torch.tensor(all_spans(size), device=states.device).reshape(-1, 2)
-        width = head["widths"](spans[:, 1] - spans[:, 0])
-        features = torch.cat([states[row][begin[spans[:, 0]]], states[row][end[spans[:, 1]]], width], dim=1)
-        found.append(head["layers"](features))
-    return found
+    return _scored(head, list(states), [encoded.word_ids(row) for row in range(len(sizes))], sizes)
+
+
+def _scored(
+    head: Any, states: Sequence[Any], word_ids: Sequence[Sequence[int | None]], sizes: Sequence[int]
+) -> list[Any]:
+    """Class scores of every span of some sentences, in one pass through the head."""
+    torch = require("torch", extra="models")
+    firsts, lasts, widths, counts = [], [], [], []
+    offset = 0
+    for rows, words, size in zip(states, word_ids, sizes, strict=True):
+        begin, end = np.zeros((2, size), np.int64)
+        for at, word in enumerate(words):
+            if word is not None and word < size:
+                end[word] = at
+        for at in range(len(words) - 1, -1, -1):
+            word = words[at]
+            if word is not None and word < size:
+                begin[word] = at
+        spans = np.array(all_spans(size), np.int64).reshape(-1, 2)
+        firsts.append(begin[spans[:, 0]] + offset)
+        lasts.append(end[spans[:, 1]] + offset)
+        widths.append(spans[:, 1] - spans[:, 0])
+        counts.append(len(spans))
+        offset += len(rows)
+    if not sum(counts):
+        return [head["layers"][-1].bias.new_zeros(0, len(CLASSES)) for _ in counts]
+    flat = torch.cat(list(states))
+    first, last, width = (
+        torch.from_numpy(np.concatenate(each)).to(flat.device) for each in (firsts, lasts, widths)
+    )
+    features = torch.cat([flat[first], flat[last], head["widths"](width)], dim=1)
+    return list(head["layers"](features).split(counts))
 
 
 def kept_words(encoded: Any, row: int) -> int:
@@ -123,13 +147,11 @@ class SpanNer:
         model: The folder.
         splitter: "rush" or "pyrush".
         device: `auto`, `cpu`, `cuda`.
-        sentences: Sentences per forward pass.
     """
 
     model: str
     splitter: str = "rush"
     device: str = "auto"
-    sentences: int = 32
     batch_size: ClassVar[int] = 2048
 
     @property
@@ -149,7 +171,7 @@ class SpanNer:
             [texts[number][start + a : start + b] for a, b in zip(each.starts, each.ends, strict=True)]
             for (number, (start, _)), each in zip(pieces, tokens, strict=True)
         ]
-        predicted = predict_spans(self.model, words, device=self.device, size=self.sentences)
+        predicted = predict_spans(self.model, words, device=self.device)
         for (number, (start, _)), each, spans in zip(pieces, tokens, predicted, strict=True):
             for first, last, kind in spans:
                 a, b = start + each.starts[first], start + each.ends[last]
@@ -166,26 +188,22 @@ class SpanNer:
 
 
 def predict_spans(
-    model: str, sentences: Sequence[Sequence[str]], *, device: str = "auto", size: int = 32
+    model: str, sentences: Sequence[Sequence[str]], *, device: str = "auto"
 ) -> list[list[tuple[int, int, str]]]:
     """Entities of sentences given as words: (first word, last word, type)."""
     torch = require("torch", extra="models")
     tokenizer, encoder, head = _load(model, pick_device(device))
     found: list[list[tuple[int, int, str]]] = [[] for _ in sentences]
     order = sorted((at for at, words in enumerate(sentences) if words), key=lambda at: -len(sentences[at]))
-    for start in range(0, len(order), size):
-        batch = order[start : start + size]
+    for start in range(0, len(order), _SENTENCES_AT_ONCE):
+        batch = order[start : start + _SENTENCES_AT_ONCE]
         encoded = tokenizer(
-            [list(sentences[at]) for at in batch],
-            is_split_into_words=True,
-            padding=True,
-            truncation=True,
-            max_length=512,
-            return_tensors="pt",
-        ).to(pick_device(device))
+            [list(sentences[at]) for at in batch], is_split_into_words=True, truncation=True, max_length=512
+        )
         sizes = [kept_words(encoded, row) for row in range(len(batch))]
+        vectors = encoder.vectors(encoded["input_ids"])
         with torch.inference_mode():
-            scores = span_logits(encoder, head, encoded, sizes)
+            scores = _scored(head, vectors, [encoded.word_ids(row) for row in range(len(batch))], sizes)
         for at, words, each in zip(batch, sizes, scores, strict=True):
             spans = all_spans(words)
             found[at] = [(*spans[number], CLASSES[kind]) for number, kind in choose_spans(each.cpu())]
@@ -193,14 +211,18 @@ def predict_spans(
 
 
 @lru_cache(maxsize=2)
-def _load(model: str, device: str) -> tuple[Any, Any, Any]:
+def _load(model: str, device: str) -> tuple[Any, SequenceEncoder, Any]:
     folder = checkpoint_folder(model)
     settings = _settings(folder)
     tokenizer = load_tokenizer(folder, of=model)
     encoder = load_transformer(folder, of=model)
     head = build_head(encoder.config.hidden_size, width=settings["width"])
     head.load_state_dict(require("safetensors.torch", extra="models").load_file(folder / "span_head.safetensors"))
-    return tokenizer, encoder.eval().to(device), head.eval().to(device)
+    return (
+        tokenizer,
+        SequenceEncoder(encoder, pad=tokenizer.pad_token_id or 0, device=device),
+        head.eval().to(device),
+    )
 
 
 def _settings(folder: Path) -> dict[str, Any]:

@@ -140,11 +140,11 @@ class _Network:
     def vectors(self, pieces: list[list[int]]) -> list[Vectors]:
         """One row of length one per token of each piece."""
         torch = require("torch", extra="models")
-        with torch.inference_mode():
-            return [
-                torch.nn.functional.normalize(each, dim=-1, eps=1e-30).cpu().numpy()
-                for each in self.encoder.vectors(pieces)
-            ]
+
+        def normed(rows: Any) -> Any:
+            return torch.nn.functional.normalize(rows, dim=-1, eps=1e-30).cpu()
+
+        return [each.numpy() for each in self.encoder.vectors(pieces, then=normed)]
 
     def assemble(
         self, ids: list[int], windows: list[tuple[int, int]], cut: int, vectors: list[Vectors]
