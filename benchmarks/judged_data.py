@@ -22,7 +22,10 @@ from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.io.judgments.judgments import Count, error_scores, rating_scores
 
 DATA = Path(os.environ.get("RADGAUGE_DATA", Path(__file__).parents[2] / "shared" / "data"))
-HELD_OUT = Path(__file__).parent / "held_out" / "pairs.jsonl"
+HELD_OUT = {
+    "held_out": Path(__file__).parent / "held_out" / "pairs.jsonl",
+    "held_out_second": Path(__file__).parent / "held_out" / "second" / "pairs.jsonl",
+}
 """Pairs that were held out until a first run of the metric was reported; development data since."""
 SYSTEMS = "iu_xray_systems/mrg_rl_test382_systems.csv"
 SIGNIFICANT = frozenset({"urgent", "actionable"})
@@ -61,7 +64,7 @@ def judged_sources(data: Path = DATA) -> dict[str, Judgments]:
     for name in ("written_chest", "written_regions"):
         if (folder / f"{name}.jsonl").exists():
             found[name] = _judgments(name, json_lines(folder / f"{name}.jsonl"))
-    found["held_out"] = _judgments("held_out", json_lines(HELD_OUT))
+    found |= {name: _judgments(name, json_lines(path)) for name, path in HELD_OUT.items()}
     return found
 
 
@@ -158,5 +161,6 @@ def _case(row: Mapping[str, Any]) -> Case:
 def _counts(rows: Sequence[Mapping[str, Any]]) -> Iterable[Count]:
     for row in rows:
         for error in row["errors"]:
-            significant = error["significance"] in SIGNIFICANT
+            known = error.get("significance")
+            significant = error["significant"] if known is None else known in SIGNIFICANT
             yield _case(row).key, str(row.get("judge", 1)), CATEGORY[error["category"]], significant, 1.0

@@ -82,8 +82,10 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     present = merge(list(claims.values()), knowledge)
     topics = knowledge.rules.topics
     found = {topic for finding in present for topic in topics.get(finding.concept, ())}
-    ruled_out = frozenset(concept for denial in denied for concept in denial.concepts)
-    normal = {topic for concept in ruled_out for topic in topics.get(concept, ())}
+    named = frozenset(concept for denial in denied for concept in denial.concepts)
+    plain = frozenset(concept for denial in denied if not denial.normal for concept in denial.concepts)
+    ruled_out = named.union(*(knowledge.similarity.ancestors(concept) for concept in plain))
+    normal = {topic for concept in named for topic in topics.get(concept, ())}
     return Findings(
         present=present,
         denied=tuple(denied),
@@ -138,8 +140,9 @@ def _sentences(reading: ReportReading, present: Sequence[Finding]) -> Sentences:
     """The sentences; those that only deny or call normal claim nothing."""
     claiming = {number for finding in present for number in finding.sentences}
     silent = {m.sentence for m in reading.mentions if m.assertion == "absent" or m.kind == "normality"}
-    texts = tuple(reading.text[start:end] for start, end, _ in reading.sentences)
-    return Sentences(texts, tuple(n for n in range(len(texts)) if n in claiming or n not in silent))
+    spans = tuple((start, end) for start, end, _ in reading.sentences)
+    texts = tuple(reading.text[start:end] for start, end in spans)
+    return Sentences(texts, tuple(n for n in range(len(texts)) if n in claiming or n not in silent), spans)
 
 
 def _place_devices(claims: dict[int, Finding], reading: ReportReading, knowledge: Knowledge) -> None:

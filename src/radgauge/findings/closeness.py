@@ -164,4 +164,18 @@ def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
         return any(likeness(words, each.removeprefix(OPEN)) >= SAME for each in denial.concepts if OPEN in each)
     if finding.concept.startswith(NOT_NORMAL):
         return any(knowledge.places.related(x, y) for x in denial.places for y in finding.locations)
-    return not denial.concepts.isdisjoint(knowledge.similarity.ancestors(finding.concept))
+    if not denial.concepts.isdisjoint(knowledge.similarity.ancestors(finding.concept)):
+        return True
+    return not denial.normal and any(_is_kind_there(each, finding, knowledge) for each in denial.concepts)
+
+
+def _is_kind_there(denied: str, finding: Finding, knowledge: Knowledge) -> bool:
+    """Whether a finding in its place is the denied one by another name: "scaphoid fracture"."""
+    concept = knowledge.lexicon.concepts.get(denied)
+    if concept is None or not concept.location or not finding.locations:
+        return False
+    if knowledge.similarity.is_sketch(finding.concept) or any(map(knowledge.places.is_vague, concept.location)):
+        return False
+    if finding.concept not in knowledge.similarity.ancestors(denied):
+        return False
+    return any(knowledge.places.related(x, y) for x in concept.location for y in finding.locations)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import tomllib
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any
 
 from radgauge.findings.numbers import DATA
+from radgauge.models.text.static_embedding import StaticEncoder, Vectors
 from radgauge.report_reader.lexicon import ABNORMAL_KINDS, Lexicon
 
 
@@ -34,6 +36,16 @@ class Descriptions:
                         tuple(dict.fromkeys((*equals, *entry.get("equals", ())))),
                         tuple(dict.fromkeys((*signs, *entry.get("signs", ())))),
                     )
+        return found
+
+    def picture(self, concept: str) -> Vectors | None:
+        """What a diagnosis looks like as one vector; None if it has no description set."""
+        key = ("picture", concept)
+        if key not in self.compiled:
+            phrases = self.phrases.get(concept)
+            known = None if phrases is None else StaticEncoder().encode([" ".join(chain(*phrases))])[0]
+            self.compiled[key] = known
+        found: Vectors | None = self.compiled[key]
         return found
 
 

@@ -103,7 +103,7 @@ class Findings:
     Attributes:
         present: Its claims, each once.
         denied: Its denials, plain ones and statements of normality.
-        ruled_out: Every concept that some denial names, to see quickly that none does.
+        ruled_out: Every concept that some denial names or names a kind of, to see quickly that none does.
         topics: Parts of the chest that it speaks of.
         normal_topics: Those among them that it calls normal and finds nothing in.
         disputed: Positions in `present` of findings that the report itself denies elsewhere.

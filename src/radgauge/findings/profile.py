@@ -18,59 +18,28 @@ from radgauge.error_categories import CATEGORIES
 from radgauge.findings.aligned import Aligned, Contradiction, Difference, Match
 from radgauge.findings.closeness import one_place
 from radgauge.findings.devices import BAD
+from radgauge.findings.edited import count_edits
+from radgauge.findings.error import (
+    FALSE,
+    FALSE_COMPARISON,
+    FALSE_UNCERTAINTY,
+    LOCATION,
+    OMITTED,
+    OMITTED_COMPARISON,
+    OMITTED_UNCERTAINTY,
+    SEVERITY,
+    Error,
+)
 from radgauge.findings.findings import SAME, Denial, Finding, Findings, Knowledge
 from radgauge.findings.numbers import numbers
 from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
 from radgauge.findings.support import supports
 from radgauge.findings.weights import Weights
 
-FALSE, OMITTED, LOCATION, SEVERITY = 0, 1, 2, 3
-FALSE_COMPARISON, OMITTED_COMPARISON, FALSE_UNCERTAINTY, OMITTED_UNCERTAINTY = 4, 5, 6, 7
-"""Positions in CATEGORIES."""
-
-WORSE = frozenset({"new", "increased"})
-"""Changes that call for action."""
-
 ACTIONABLE = TIERS.index("actionable")
 LIKELY = numbers()["support"]["likely"]  # support from which an unmatched finding is no significant error
 PICTURED = numbers()["support"]["pictured"]  # support of a word for how a matched finding looks
 BIG_STEP = numbers()["severity"]["big_step"]  # trace to moderate matters, mild to moderate does not
-
-
-class Error(NamedTuple):
-    """One error that a radiologist would count.
-
-    Attributes:
-        category: Position in CATEGORIES.
-        significant: Whether it is clinically significant.
-        tier: Position in TIERS of the finding it concerns.
-        hedged: Whether the finding is uncertain.
-        denied: Whether the other report denies the finding in words.
-        reference: The reference's finding, None for a false one.
-        candidate: The candidate's finding, None for an omission.
-        difference: What differs, for errors in an attribute.
-        spans: Where the denial stands in the other report.
-        support: How likely the other report says the finding in words that were not brought together, 0 to 1.
-    """
-
-    category: int
-    significant: bool
-    tier: int
-    hedged: bool
-    denied: bool
-    reference: Finding | None
-    candidate: Finding | None
-    difference: Difference | None = None
-    spans: tuple[tuple[int, int], ...] = ()
-    support: float = 0.0
-
-    @property
-    def is_reversed(self) -> bool:
-        """Whether a significant change is told the other way round: better for worse, stable for grown."""
-        d = self.difference
-        if d is None or d.attribute != "change" or not d.conflict or not self.significant:
-            return False
-        return (d.reference in WORSE) is not (d.candidate in WORSE)
 
 
 class Profile(NamedTuple):
@@ -125,7 +94,7 @@ def profile_of(
         if match.differences:
             errors += _attribute_errors(match, tier, knowledge)
     pictured = _pictured([match.reference for match in aligned.matched], knowledge)
-    for finding, denial, support in _alone(aligned.missing, aligned.denied, reference, candidate):
+    for finding, denial, support in _alone(aligned.missing, aligned.denied, reference, candidate, knowledge):
         if denial is None and pictured(finding):
             support = max(support, PICTURED)
         tier = _whole_tier(finding, knowledge, context)
@@ -134,13 +103,14 @@ def profile_of(
             asked, found = asked + 1, found + (support >= LIKELY)
         errors.append(_whole(OMITTED, tier, finding, denial, support))
     pictured = _pictured([match.candidate for match in aligned.matched], knowledge)
-    for finding, denial, support in _alone(aligned.added, aligned.invented, candidate, reference):
+    for finding, denial, support in _alone(aligned.added, aligned.invented, candidate, reference, knowledge):
         if denial is None and pictured(finding):
             support = max(support, PICTURED)
         errors.append(_whole(FALSE, _whole_tier(finding, knowledge, context), finding, denial, support))
     if aligned.missing and aligned.added:
         _rivals(errors, knowledge)
     errors += _disputes(aligned, reference, candidate, knowledge, context)
+    count_edits(errors, reference, candidate, knowledge, context)
     return Profile(
         errors=tuple(errors),
         tiers=tuple(tiers),
@@ -180,10 +150,15 @@ def _unread(reference: Findings, candidate: Findings) -> float:
 
 
 def _alone(
-    unmatched: Sequence[Finding], contradicted: Sequence[Contradiction], own: Findings, other: Findings
+    unmatched: Sequence[Finding],
+    contradicted: Sequence[Contradiction],
+    own: Findings,
+    other: Findings,
+    knowledge: Knowledge,
 ) -> list[tuple[Finding, Denial | None, float]]:
     """Findings of one report alone, with their denial or how likely the other report says them all the same."""
-    support = supports([min(each.sentences) for each in unmatched], own.sentences, other.sentences)
+    pictures = [knowledge.descriptions.picture(each.concept) for each in unmatched]
+    support = supports([min(each.sentences) for each in unmatched], own.sentences, other.sentences, pictures)
     found = [(finding, None, value) for finding, value in zip(unmatched, support, strict=True)]
     return [*found, *((each.finding, each.denial, 0.0) for each in contradicted)]
 

@@ -2,27 +2,40 @@
 
 The sentence of the finding is compared with the sentences of the other report that claim something or that were
 not understood, by the cosine of their static embeddings; a sentence that only denies or calls normal supports no
-finding. How likely a cosine means the same was measured on labelled statements (docs/metrics/errors.md).
+finding. A sentence that repeats most words of the other and still tells another finding tells it on purpose: the
+more words two sentences share, the less their cosine says. A diagnosis with a description set is also looked for
+by what it looks like. How likely both mean the same was measured on labelled statements (docs/metrics/errors.md).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
-
-import numpy as np
 
 from radgauge.findings.numbers import numbers
 from radgauge.models.text.static_embedding import StaticEncoder, Vectors
 
+_WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
+
+COPIED_FROM = 0.5
+"""Share of its words from which a sentence begins to be a copy."""
+
 
 class Scale(NamedTuple):
-    """A cosine as a probability: 1 / (1 + exp(-slope (cosine - half)))."""
+    """Evidence e as a probability, 1 / (1 + exp(-slope e)): e = cosine - half - copied c + described d.
+
+    c is the share of its words, above one half, that a sentence has in common with the nearest; d the greatest
+    cosine of the finding's description set with a sentence of the other report, less described_half.
+    """
 
     slope: float
     half: float
+    copied: float
+    described: float
+    described_half: float
 
 
 class Sentences:
@@ -31,15 +44,30 @@ class Sentences:
     Args:
         texts: The sentences.
         claiming: Positions of those that claim something or were not understood.
+        spans: Where they stand in the report.
     """
 
-    __slots__ = ("_claims", "_vectors", "claiming", "texts")
+    __slots__ = ("_claims", "_vectors", "_words", "claiming", "spans", "texts")
 
-    def __init__(self, texts: tuple[str, ...] = (), claiming: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        texts: tuple[str, ...] = (),
+        claiming: tuple[int, ...] = (),
+        spans: tuple[tuple[int, int], ...] = (),
+    ) -> None:
         self.texts = texts
+        self.spans = spans
         self.claiming = claiming
         self._vectors: Vectors | None = None
         self._claims: Vectors | None = None
+        self._words: tuple[frozenset[str], ...] | None = None
+
+    @property
+    def words(self) -> tuple[frozenset[str], ...]:
+        """The words of each sentence."""
+        if self._words is None:
+            self._words = tuple(frozenset(_WORD.findall(text.lower())) for text in self.texts)
+        return self._words
 
     @property
     def vectors(self) -> Vectors:
@@ -56,17 +84,39 @@ class Sentences:
         return self._claims
 
 
-def supports(sentences: Iterable[int], own: Sentences, other: Sentences) -> list[float]:
-    """For each sentence of `own` how likely `other` says the same, 0 to 1."""
+def supports(
+    sentences: Iterable[int],
+    own: Sentences,
+    other: Sentences,
+    pictures: Sequence[Vectors | None] = (),
+) -> list[float]:
+    """For each sentence of `own` how likely `other` says the same, 0 to 1.
+
+    Args:
+        sentences: Their numbers.
+        own: The report that they stand in.
+        other: The report that may say it in other words.
+        pictures: For each the vector of what its finding looks like, None where that is not known.
+    """
     wanted = list(sentences)
     if not wanted or not other.claiming:
         return [0.0] * len(wanted)
-    best = np.max(own.vectors[wanted] @ other.claims.T, axis=1).tolist()
+    cosines = own.vectors[wanted] @ other.claims.T
     scale = _scale()
-    return [1.0 / (1.0 + math.exp(-scale.slope * (cosine - scale.half))) for cosine in best]
+    found = []
+    for row, sentence in enumerate(wanted):
+        at = int(cosines[row].argmax())
+        words = own.words[sentence]
+        shared = len(words & other.words[other.claiming[at]]) / len(words) if words else 0.0
+        evidence = float(cosines[row, at]) - scale.half - scale.copied * max(shared - COPIED_FROM, 0.0)
+        picture = pictures[row] if pictures else None
+        if picture is not None:
+            evidence += scale.described * (float((other.claims @ picture).max()) - scale.described_half)
+        found.append(1.0 / (1.0 + math.exp(-scale.slope * evidence)))
+    return found
 
 
 @lru_cache(maxsize=1)
 def _scale() -> Scale:
     table = numbers()["support"]
-    return Scale(table["slope"], table["half"])
+    return Scale(*(table[name] for name in Scale._fields))

@@ -1,0 +1,104 @@
+"""Errors in sentences that two reports share but for a word that turns them round."""
+
+from __future__ import annotations
+
+from radgauge.findings.aligned import Difference
+from radgauge.findings.edits import Edit, edits, words_of
+from radgauge.findings.error import (
+    FALSE,
+    FALSE_COMPARISON,
+    FALSE_UNCERTAINTY,
+    LOCATION,
+    OMITTED,
+    OMITTED_UNCERTAINTY,
+    SEVERITY,
+    Error,
+)
+from radgauge.findings.findings import Finding, Findings, Knowledge
+from radgauge.findings.open_claims import OPEN
+from radgauge.findings.rules import SIGNIFICANT, TIERS, Context
+
+UNNAMED = TIERS.index("actionable")
+"""Tier of what a sentence tells in words that the reader does not know."""
+_NAMED_BY = 6  # content words of a sentence that stand for what it says
+
+
+def count_edits(
+    errors: list[Error], reference: Findings, candidate: Findings, knowledge: Knowledge, context: Context
+) -> None:
+    """Add what sentences that were turned round get wrong, unless an error of theirs is counted already.
+
+    A finding that is alone in such a sentence is not told in other words by the sentence it was copied from.
+    """
+    for edit in edits(reference.sentences.texts, candidate.sentences.texts):
+        claims = edit.sentence_r in reference.sentences.claiming, edit.sentence_c in candidate.sentences.claiming
+        if not (any(claims) if edit.tells in ("added", "omitted") else all(claims)):
+            continue
+        known = [index for index, error in enumerate(errors) if _touches(error, edit)]
+        counted = {errors[index].category for index in known} - {FALSE, OMITTED}
+        if _category(edit) in counted or any(errors[index].significant for index in known):
+            continue
+        alone = [index for index in known if errors[index].support > 0.0]
+        for index in alone:
+            error = errors[index]
+            errors[index] = error._replace(support=0.0, significant=error.tier in SIGNIFICANT)
+        if not alone:
+            errors.append(_error(edit, reference, candidate, knowledge, context))
+
+
+def _touches(error: Error, edit: Edit) -> bool:
+    r, c = error.reference, error.candidate
+    return (r is not None and edit.sentence_r in r.sentences) or (c is not None and edit.sentence_c in c.sentences)
+
+
+def _error(edit: Edit, reference: Findings, candidate: Findings, knowledge: Knowledge, context: Context) -> Error:
+    ours = _claim(candidate, edit.sentence_c, knowledge, context)
+    theirs = _claim(reference, edit.sentence_r, knowledge, context)
+    known = [knowledge.rules.tier_of(each, context) for each in (theirs, ours) if each is not None]
+    tier = min(known) if known else UNNAMED
+    r, c = theirs or _unnamed(reference, edit.sentence_r), ours or _unnamed(candidate, edit.sentence_c)
+    category = _category(edit)
+    if category in (FALSE, OMITTED):
+        other, at = (reference, edit.sentence_r) if category == FALSE else (candidate, edit.sentence_c)
+        spans = other.sentences.spans[at : at + 1]
+        alone = (None, c) if category == FALSE else (r, None)
+        return Error(category, tier in SIGNIFICANT, tier, False, True, *alone, None, spans)
+    difference = Difference(edit.tells, edit.reference, edit.candidate, True)
+    return Error(category, tier in SIGNIFICANT, tier, False, False, r, c, difference)
+
+
+def _category(edit: Edit) -> int:
+    if edit.tells in ("added", "omitted"):
+        return FALSE if edit.tells == "added" else OMITTED
+    if edit.tells in ("side", "location"):
+        return LOCATION
+    if edit.tells == "change":
+        return FALSE_COMPARISON
+    if edit.tells == "uncertainty":
+        return FALSE_UNCERTAINTY if edit.candidate == "uncertain" else OMITTED_UNCERTAINTY
+    return SEVERITY
+
+
+def _claim(findings: Findings, sentence: int, knowledge: Knowledge, context: Context) -> Finding | None:
+    """The most significant finding of a sentence."""
+    inside = [each for each in findings.present if sentence in each.sentences]
+    return min(inside, key=lambda each: knowledge.rules.tier_of(each, context), default=None)
+
+
+def _unnamed(findings: Findings, sentence: int) -> Finding:
+    """What a sentence says, as a claim in its own words."""
+    words = words_of(findings.sentences.texts[sentence]).order[:_NAMED_BY]
+    return Finding(
+        concept=OPEN + " ".join(words),
+        others=(),
+        kind="open",
+        uncertain=False,
+        sides=0,
+        locations=frozenset(),
+        severity=0,
+        sizes_mm=(),
+        change="",
+        descriptors=frozenset(),
+        spans=findings.sentences.spans[sentence : sentence + 1],
+        sentences=frozenset((sentence,)),
+    )

@@ -1,0 +1,195 @@
+"""Sentences that two reports share but for a word that turns them round.
+
+A report that repeats a sentence of the other and has "left" for "right", "positive" for "negative", 0.4 for 4 cm
+or a denial where there is none says the opposite, whether or not the reader knows the finding. Only sentences that
+share most of their words are compared: in others a different word may be part of another way of saying the same.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from radgauge.findings.numbers import DATA
+
+_TOKEN = re.compile(r"(\d+(?:\.\d+)?)\s*(mm|cm|%|percent)?(?![^\W_])|[^\W\d_]+")
+_MM = {"cm": 10.0, "mm": 1.0}
+_CHANGES = ("increased", "decreased", "stable")
+_YEAR = (1900.0, 2100.0)
+
+
+class Edit(NamedTuple):
+    """One thing that two sentences tell differently.
+
+    Attributes:
+        tells: What it concerns: side, location, severity, size, change or uncertainty; added or omitted for a
+            finding that only one of the sentences affirms.
+        reference: The word of the reference; "" for a denial that it lacks.
+        candidate: The word of the candidate.
+        sentence_r: Number of the sentence in the reference.
+        sentence_c: Number of the sentence in the candidate.
+    """
+
+    tells: str
+    reference: str
+    candidate: str
+    sentence_r: int
+    sentence_c: int
+
+
+class Words(NamedTuple):
+    """A sentence as words and numbers."""
+
+    content: frozenset[str]
+    numbers: tuple[tuple[float, str], ...]
+    denials: int
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    alike: float
+    numbers: float
+    denial: float
+    same_number: float
+    values: Mapping[str, tuple[tuple[int, int], ...]]
+    tells: tuple[str, ...]
+    far: tuple[int, ...]
+    denials: frozenset[str]
+    empty: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def _table() -> _Table:
+    table = tomllib.loads((DATA / "edits.toml").read_text(encoding="utf-8"))
+    values: dict[str, list[tuple[int, int]]] = {}
+    for number, group in enumerate(table["opposed"]):
+        for place, words in enumerate(group["values"]):
+            for word in words:
+                values.setdefault(word, []).append((number, place))
+    limits = table["limits"]
+    return _Table(
+        limits["alike"],
+        limits["numbers"],
+        limits["denial"],
+        limits["same_number"],
+        {word: tuple(found) for word, found in values.items()},
+        tuple(group["tells"] for group in table["opposed"]),
+        tuple(group.get("far", 1) for group in table["opposed"]),
+        frozenset(table["denials"]["words"]),
+        frozenset(table["empty"]["words"]),
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def words_of(sentence: str) -> Words:
+    """The words of a sentence, its numbers (lengths in mm) and how often it denies.
+
+    >>> words_of("No nodule above 0.6 cm.").numbers
+    ((6.0, 'mm'),)
+    """
+    table = _table()
+    content, order, numbers, denials = set(), [], [], 0
+    for match in _TOKEN.finditer(sentence.lower()):
+        if match[1] is not None:
+            unit = match[2] or ""
+            numbers.append((float(match[1]) * _MM.get(unit, 1.0), "mm" if unit in _MM else unit))
+            continue
+        denials += match[0] in table.denials
+        if match[0] in table.values or (match[0] not in table.denials and match[0] not in table.empty):
+            content.add(match[0])
+            order.append(match[0])
+    return Words(frozenset(content), tuple(numbers), denials, tuple(order))
+
+
+def edits(reference: Sequence[str], candidate: Sequence[str]) -> list[Edit]:
+    """What near copies of a sentence tell differently; each sentence of the candidate against its nearest.
+
+    >>> [edit[:3] for edit in edits(["Mass in the left kidney."], ["Mass in the right kidney."])]
+    [('side', 'left', 'right')]
+    """
+    known = set(reference)
+    theirs = [words_of(each) for each in reference]
+    found: list[Edit] = []
+    for at, sentence in enumerate(candidate):
+        if sentence in known:
+            continue
+        ours = words_of(sentence)
+        best, nearest = 0.0, -1
+        for number, other in enumerate(theirs):
+            alike = _alike(ours, other)
+            if alike > best:
+                best, nearest = alike, number
+        if best >= _table().alike:
+            found += [Edit(*each, nearest, at) for each in _between(theirs[nearest], ours, best)]
+    return found
+
+
+def _alike(a: Words, b: Words) -> float:
+    size = len(a.content) + len(b.content)
+    return 2.0 * len(a.content & b.content) / size if size else 0.0
+
+
+def _between(r: Words, c: Words, alike: float) -> list[tuple[str, str, str]]:
+    table = _table()
+    found = []
+    only_r, only_c = r.content - c.content, c.content - r.content
+    if only_r and only_c:
+        for word in sorted(only_r):
+            for group, place in table.values.get(word, ()):
+                if any(table.values.get(shared, ()) and _has(shared, group, place) for shared in c.content):
+                    continue
+                there = ((each, _far(each, group, place)) for each in sorted(only_c))
+                other, to = next((each for each in there if each[1] is not None), ("", None))
+                if to is not None:
+                    found.append(_named(table.tells[group], place, to, word, other))
+    more = only_r if r.denials else only_c
+    if alike >= table.denial and bool(r.denials) is not bool(c.denials) and not found and not more:
+        found.append(("added", "no", "") if r.denials else ("omitted", "", "no"))
+    if alike >= table.numbers and (size := _other_number(r, c, table.same_number)):
+        found.append(("size", *size))
+    return found
+
+
+def _named(tells: str, place: int, to: int, word: str, other: str) -> tuple[str, str, str]:
+    """An edit in the words of the differences: which of two reports affirms a finding, which way a change goes."""
+    if tells == "finding":
+        return ("omitted" if place else "added", word, other)
+    if tells == "change":
+        return (tells, _CHANGES[place], _CHANGES[to])
+    if tells == "uncertainty":
+        words = ("certain", "uncertain")
+        return (tells, words[place], words[1 - place])
+    return (tells, word, other)
+
+
+def _has(word: str, group: int, place: int) -> bool:
+    return (group, place) in _table().values.get(word, ())
+
+
+def _far(word: str, group: int, place: int) -> int | None:
+    """Which other value of a group a word has, if that is far enough from this one."""
+    table = _table()
+    values = table.values.get(word, ())
+    return next((to for number, to in values if number == group and abs(to - place) >= table.far[group]), None)
+
+
+def _other_number(r: Words, c: Words, same: float) -> tuple[str, str] | None:
+    """The first numbers, in the order of the sentences, that differ, if both have as many of each unit."""
+    if not r.numbers or len(r.numbers) != len(c.numbers) or sorted(r.numbers) == sorted(c.numbers):
+        return None
+    units_r, units_c = [unit for _, unit in r.numbers], [unit for _, unit in c.numbers]
+    if sorted(units_r) != sorted(units_c):
+        return None
+    for (a, unit), (b, _) in zip(sorted(r.numbers, key=_by_unit), sorted(c.numbers, key=_by_unit), strict=True):
+        if abs(a - b) > same * max(a, b) and not (_YEAR[0] <= a <= _YEAR[1] or _YEAR[0] <= b <= _YEAR[1]):
+            return f"{a:g} {unit}".strip(), f"{b:g} {unit}".strip()
+    return None
+
+
+def _by_unit(number: tuple[float, str]) -> tuple[str, float]:
+    return number[1], number[0]
