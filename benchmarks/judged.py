@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from radgauge.cases import Case
-from radgauge.findings.profile import OMITTED
+from radgauge.findings.error import OMITTED
 from radgauge.io.judgments import Judgments
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings

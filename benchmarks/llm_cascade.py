@@ -24,7 +24,8 @@ from judged_data import CATEGORY, DATA, json_lines, system_texts
 from numpy.typing import NDArray
 
 from radgauge.cases import Case
-from radgauge.findings.profile import Arithmetic, Error, Profile
+from radgauge.findings.error import Error
+from radgauge.findings.profile import Arithmetic, Profile
 from radgauge.findings.rules import SIGNIFICANT, TIERS
 from radgauge.findings.weights import load_weights
 from radgauge.metrics.errors import COLUMNS, Errors

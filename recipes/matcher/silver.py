@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from radgauge.findings.claims import findings_of
+from radgauge.findings.error import FALSE
 from radgauge.findings.findings import Findings, knowledge_for
 from radgauge.findings.match import align_findings
-from radgauge.findings.profile import FALSE, profile_of
+from radgauge.findings.profile import profile_of
 from radgauge.findings.rules import TIERS
 from radgauge.report_reader import load_lexicon, read_report
 from radgauge.studies.perturb import perturb

@@ -6,7 +6,7 @@ import pytest
 
 from radgauge.cases import Case
 from radgauge.findings.edits import edits
-from radgauge.findings.profile import Error
+from radgauge.findings.error import Error
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 

@@ -61,8 +61,8 @@ def _error(edit: Edit, reference: Findings, candidate: Findings, knowledge: Know
     if category in (FALSE, OMITTED):
         other, at = (reference, edit.sentence_r) if category == FALSE else (candidate, edit.sentence_c)
         spans = other.sentences.spans[at : at + 1]
-        alone = (None, c) if category == FALSE else (r, None)
-        return Error(category, tier in SIGNIFICANT, tier, False, True, *alone, None, spans)
+        alone = Error(category, tier in SIGNIFICANT, tier, False, True, r, None, spans=spans)
+        return alone if category == OMITTED else alone._replace(reference=None, candidate=c)
     difference = Difference(edit.tells, edit.reference, edit.candidate, True)
     return Error(category, tier in SIGNIFICANT, tier, False, False, r, c, difference)
 

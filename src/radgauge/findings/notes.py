@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from radgauge.error_categories import CATEGORIES
 from radgauge.findings.aligned import Aligned
+from radgauge.findings.error import FALSE, OMITTED, Error
 from radgauge.findings.findings import NOT_NORMAL, Finding, Findings, Knowledge
 from radgauge.findings.numbers import coverage_threshold
 from radgauge.findings.open_claims import OPEN
 from radgauge.findings.places import place_names, severity_name, side_name
-from radgauge.findings.profile import FALSE, OMITTED, Arithmetic, Error, Profile
+from radgauge.findings.profile import Arithmetic, Profile
 from radgauge.findings.rules import TIERS
 from radgauge.metric import Note
 

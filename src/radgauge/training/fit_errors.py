@@ -19,7 +19,8 @@ from scipy.optimize import brentq, minimize
 from radgauge.cases import Case
 from radgauge.error_categories import CATEGORIES
 from radgauge.errors import InputError, UsageError
-from radgauge.findings.profile import OMITTED, Profile
+from radgauge.findings.error import OMITTED
+from radgauge.findings.profile import Profile
 from radgauge.findings.rules import TIERS
 from radgauge.findings.weights import PRIOR, SCALARS, Weights
 from radgauge.io.judgments import Judgments

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from radgauge.error_categories import CATEGORIES
-from radgauge.findings.profile import FALSE, OMITTED, Arithmetic, Error, Profile
+from radgauge.findings.error import FALSE, OMITTED, Error
+from radgauge.findings.profile import Arithmetic, Profile
 from radgauge.findings.rules import SIGNIFICANT, TIERS
 from radgauge.llm.schema import FLAG, INTEGER, TEXT, TEXT_OR_NULL, faults_of, listed, one_of, record
 from radgauge.metric import Note, Span
