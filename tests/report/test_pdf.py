@@ -9,7 +9,7 @@ import pytest
 
 from radgauge.errors import UsageError
 from radgauge.report import Report, write_pdf
-from radgauge.report.files import BROWSERS
+from radgauge.show.printing import BROWSERS
 
 
 def test_without_a_browser_it_says_what_to_do(

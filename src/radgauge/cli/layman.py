@@ -7,43 +7,10 @@ from typing import Annotated, Literal
 import typer
 
 from radgauge.cli import layman_build as layman_build  # adds its subjects
+from radgauge.cli import layman_leaflets as layman_leaflets
 from radgauge.cli import layman_sets as layman_sets
 from radgauge.cli import options as o
 from radgauge.cli.layman_studies import LayText, OtherMetrics, layman, print_captioned
-from radgauge.cli.lines import echo
-
-
-@o.command(layman, "write")
-def write_cli(
-    report: o.OneReport = None,
-    check: Annotated[bool, "Also say what the plain text loses, adds or changes, to stderr."] = False,
-) -> None:
-    """Write a report in plain language, offline.
-
-    Examples:
-
-      radgauge layman write report.txt
-
-      echo "No pneumothorax." | radgauge layman write --check
-    """
-    from radgauge.cases import Case
-    from radgauge.metrics.lay_fidelity import LayFidelity
-    from radgauge.plain_language.writer import plain_language
-    from radgauge.reading import Readings
-
-    text = o.report_text(report)
-    lay = plain_language(text)
-    echo(lay)
-    if not check:
-        return
-    explained = LayFidelity().explain(Case("report", lay, (text,)), reading=Readings())
-    if explained is None or not explained.notes:
-        echo("nothing that can be checked was read", err=True)
-        return
-    echo(f"lay_fidelity {explained.values['lay_fidelity']:.3f}", err=True)
-    for note in explained.notes:
-        if note.kind != "matched":
-            echo(note.text, err=True)
 
 
 @o.command(layman, "score")

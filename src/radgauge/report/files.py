@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from radgauge.errors import MissingExtra, UsageError, require
+from radgauge.errors import MissingExtra, require
 from radgauge.files import make_folder, write_file
 from radgauge.report.build import Report
 from radgauge.report.page import render_page
-
-PRINTING = 120
-"""Seconds that a browser may take to print."""
+from radgauge.show.printing import print_pdf
 
 PNG_SCALE = 3
 """PNG pixels per SVG pixel: sharp in print at a column's width."""
@@ -34,34 +28,13 @@ def write_page(path: Path, page: str) -> int:
     return len(text)
 
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
-
-
 def write_pdf(path: Path | str, report: Report) -> int:
     """Print the page into a PDF with the browser of this machine; returns its size in bytes.
 
     Raises:
         UsageError: There is no browser, or it did not print.
     """
-    program = os.environ.get("RADGAUGE_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        raise UsageError(
-            "a PDF needs a browser: install Chromium or Chrome, or name one with RADGAUGE_BROWSER; "
-            "or write the HTML file and print it"
-        )
-    with tempfile.TemporaryDirectory(prefix="radgauge-") as folder:
-        page, made = Path(folder, "report.html"), Path(folder, "report.pdf")
-        write_page(page, render_page(report))
-        command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        command += [f"--user-data-dir={folder}/profile", "--no-first-run", "--no-pdf-header-footer"]
-        command += [f"--print-to-pdf={made}", page.as_uri()]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=PRINTING, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise UsageError(f"{program} did not print the report: {type(error).__name__}") from error
-        if not made.is_file():
-            raise UsageError(f"{program} did not print the report (exit code {done.returncode})")
-        text = made.read_bytes()
+    text = print_pdf(render_page(report), of="report")
     write_file(Path(path), text)
     return len(text)
 

@@ -1,0 +1,77 @@
+"""Who signed a plain text: the answers of a study with the design `lay` as decisions on leaflets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from radgauge.errors import InputError
+from radgauge.plain_language.leaflets import Decision
+from radgauge.study.answers import Judged, submitted
+from radgauge.study.check import require_proof
+from radgauge.study.judgments import study_cases
+from radgauge.study.store import Store
+
+RELEASE, MATCH, RIGHT = "release", "sentence_match", "right"
+
+
+def study_decisions(path: Path | str) -> list[Decision]:
+    """What radiologists decided about the plain texts of a study.
+
+    The events are replayed first. Only submitted cases count, and only candidates for which the question whether
+    the text may go to the patient was answered. A text that is called right with a sentence that does not match is
+    not released: one of the two answers is a slip.
+
+    Args:
+        path: The file of the study.
+    """
+    require_proof(path)
+    with Store(path, readonly=True) as store:
+        if RELEASE not in {field.key for field in store.design.fields}:
+            raise InputError(
+                f"{Path(path).name}: the design {store.design.name} does not ask whether a text may go to the "
+                "patient; make the study with the design lay"
+            )
+        texts = {case.key: case for case in study_cases(store)}
+        found = []
+        for each in submitted(store, roles=("rater", "adjudicator")):
+            for label, system in each.able().items():
+                given = each.state.answers.get(label, {})
+                said = given.get(RELEASE, {}).get("choice")
+                if said is None:
+                    continue
+                case = texts[each.study, system]
+                why = _objection(given) if said == "yes" else _reason(given)
+                found.append(
+                    Decision(
+                        id=each.study,
+                        by=each.person.name,
+                        at=_when(store, each),
+                        report=case.references[0],
+                        plain=case.candidate,
+                        released=not why,
+                        why=why,
+                    )
+                )
+    return found
+
+
+def _reason(given: Mapping[str, Any]) -> str:
+    return str(given[RELEASE].get("reason") or "").strip() or "the radiologist did not release it"
+
+
+def _objection(given: Mapping[str, Any]) -> str:
+    """What speaks against a signature in the signer's own answers."""
+    wrong = [int(unit) + 1 for unit, said in given.get(MATCH, {}).items() if said.get("choice") == "no"]
+    if wrong:
+        return f"signed, but sentence {min(wrong)} is said not to match the report"
+    if given.get(RIGHT, {}).get("choice", "yes") != "yes":
+        return "signed, but not everything is said to be right"
+    return ""
+
+
+def _when(store: Store, judged: Judged) -> str:
+    """When the case was submitted last."""
+    events = store.events(person_id=judged.person.id, case=judged.case)
+    return max(event.time for event in events if event.kind == "submit")
