@@ -10,7 +10,6 @@ from radgauge.errors import MissingExtra, require
 from radgauge.files import make_folder, write_file
 from radgauge.report.build import Report
 from radgauge.report.page import render_page
-from radgauge.show.printing import print_pdf
 
 PNG_SCALE = 3
 """PNG pixels per SVG pixel: sharp in print at a column's width."""
@@ -34,6 +33,8 @@ def write_pdf(path: Path | str, report: Report) -> int:
     Raises:
         UsageError: There is no browser, or it did not print.
     """
+    from radgauge.show.printing import print_pdf
+
     text = print_pdf(render_page(report), of="report")
     write_file(Path(path), text)
     return len(text)
