@@ -55,7 +55,7 @@ def test_a_denied_normality_without_an_opposite_shows_its_structure() -> None:
     ("text", "expected"),
     [
         ("No lung markings laterally, consistent with pneumothorax.", {"pneumothorax": "present"}),
-        ("No flow in the left testis, diagnostic of torsion.", {"torsion": "present"}),
+        ("No flow in the left testis, diagnostic of torsion.", {"testicular_torsion": "present"}),
         ("No bowel gas is seen, suspicious for ileus.", {"ileus": "uncertain"}),
         ("No opacity consistent with pneumonia.", {"pneumonia": "absent"}),
         ("No finding suggestive of pneumonia.", {"pneumonia": "absent"}),

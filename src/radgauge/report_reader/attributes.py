@@ -234,6 +234,8 @@ def _measured(items: Sequence[Item], drafts: Sequence[Draft], index: int, positi
     )
     if behind is not None and not attached and _in_phrase(items, index, behind.item):
         return behind
+    if behind is not None and behind.unnamed and behind.side and _leads_to(items, index, behind.item):
+        return behind  # "18 mm on the right, 11 mm on the left"
     front = [draft for draft in drafts if draft.item < index]
     if not front:
         return behind
@@ -244,6 +246,10 @@ def _measured(items: Sequence[Item], drafts: Sequence[Draft], index: int, positi
         if last.item in draft.explicit and items[draft.item].role in FINDINGS:
             return draft
     return last
+
+
+def _leads_to(items: Sequence[Item], index: int, side: int) -> bool:
+    return all(items[between].role in ("preposition", "determiner") for between in range(index + 1, side))
 
 
 def _in_phrase(items: Sequence[Item], index: int, head: int) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from radgauge.code_hash import code_hash
 from radgauge.parsing import shipped_toml
-from radgauge.report_reader.lexicon import Lexicon, load_lexicon
+from radgauge.report_reader.lexicon import ABNORMAL_KINDS, Lexicon, load_lexicon
 from radgauge.report_reader.lexicon.load import read_kept, write_kept
 from radgauge.report_reader.spelling import Spelling, short_forms, words_of_terms
 from radgauge.report_reader.vocabulary import ALWAYS, IF_DENIED, Cue, Entry, Vocabulary
@@ -90,6 +90,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
         _senses(lexicon),
         dict(lexicon.tables.get("compositions", {}).get("elsewhere", {})),
         frozenset(" ".join(phrase_key(word)) for word in _named_by_whole(lexicon)),
+        _named_pairs(lexicon, terms),
     )
 
 
@@ -124,6 +125,7 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
         },
         "elsewhere": dict(vocabulary.elsewhere),
         "named_by_whole": sorted(vocabulary.named_by_whole),
+        "named_pairs": {finding: dict(places) for finding, places in vocabulary.named_pairs.items()},
     }
 
 
@@ -153,6 +155,7 @@ def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
         {word: [(frozenset(near), meant) for near, meant in each] for word, each in kept["senses"].items()},
         kept["elsewhere"],
         frozenset(kept["named_by_whole"]),
+        kept["named_pairs"],
     )
 
 
@@ -298,6 +301,53 @@ def _named_by_whole(lexicon: Lexicon) -> Iterator[str]:
     classes = tables.get("polarity", {}).get("words", {})
     for word in _words(tables.get("compositions", {}).get("whole", {}), "words"):
         yield from classes[word[1:]] if word[0] == "@" else (word,)
+
+
+def _named_pairs(lexicon: Lexicon, terms: Terms) -> dict[str, dict[str, str]]:
+    """Finding -> structure -> the finding that is named by both: laceration of the liver, "hepatic laceration".
+
+    Taken from the terms of the lexicon that are a structure followed by a finding and that lie in this structure.
+    """
+    candidates: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for concept in lexicon:
+        if concept.kind not in ABNORMAL_KINDS:
+            continue
+        for term in (concept.name, *concept.synonyms):
+            key = phrase_key(term)
+            for end in range(1, len(key)):
+                place, finding = terms.get(key[:end]), terms.get(key[end:])
+                if (
+                    place is None
+                    or finding is None
+                    or place.role != "anatomy"
+                    or finding.role not in ABNORMAL_KINDS
+                ):
+                    continue
+                pair = (finding.value, place.value)
+                if _is_named_by_place(lexicon, lexicon[finding.value].location, place.value):
+                    continue
+                if concept.id == finding.value or _lies_in(lexicon, concept.location, place.value):
+                    weight = len(key) * len(concept.synonyms) if term == concept.name else 1
+                    candidates[pair][concept.id] = candidates[pair].get(concept.id, 0) + weight
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for (general, where), named in candidates.items():
+        kinds = [each for each in named if general in lexicon.ancestors(each)]
+        if kinds or general not in named:  # "endplate sclerosis" is a term of sclerosis itself
+            found[general][where] = min(kinds or named, key=lambda each: (-named[each], each))
+    return dict(found)
+
+
+_TISSUES = frozenset(_LISTS["tissues"])
+
+
+def _is_named_by_place(lexicon: Lexicon, location: Iterable[str], place: str) -> bool:
+    """Whether a finding that lies here is called so already: not if it lies in all bones, or in a whole."""
+    own = [each for each in location if each not in _TISSUES]
+    return not all(each != place and lexicon.is_a(place, each) for each in own)
+
+
+def _lies_in(lexicon: Lexicon, location: Iterable[str], place: str) -> bool:
+    return any(lexicon.is_a(each, place) or lexicon.is_a(place, each) for each in location)
 
 
 def _named(lexicon: Lexicon, words: Sequence[str]) -> list[str]:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 
-from radgauge.report_reader.phrases import look_left, look_right, object_after, subject_before
-from radgauge.report_reader.vocabulary import ALWAYS, ANYWHERE, FINDINGS, IF_DENIED, MODIFIERS, Item, Vocabulary
+from radgauge.report_reader.phrases import look_left, look_right, object_after, place_follows, subject_before
+from radgauge.report_reader.vocabulary import (
+    ALWAYS,
+    ANYWHERE,
+    FINDINGS,
+    IF_DENIED,
+    JOINS,
+    MODIFIERS,
+    Item,
+    Vocabulary,
+)
 from radgauge.report_reader.wholes import coordinated_before
 
 
@@ -67,6 +76,10 @@ def drafts_of(
                         before += joined
                 draft.explicit = before + after or subject_before(items, index, starts, across_verb=True)
                 taken.update(before)
+                if " " in words[index] and index > 1 and items[index - 1].role in JOINS:
+                    drafts += _shared_finding(items, words, index, draft, vocabulary)
+                if " of " in words[index] and index + 2 < len(items) and items[index + 1].role in JOINS:
+                    drafts += _shared_noun(items, words, index, draft, vocabulary)
             if words[index] in vocabulary.compositions:
                 _compose(draft, composed(draft, items, words[index], vocabulary))
         elif _tells_growth(item, words, index):
@@ -102,10 +115,120 @@ def drafts_of(
         if draft.item in taken:  # "small left apical pneumothorax": small is said of the finding
             draft.words = [index for index in draft.words if items[index].role in ("side", "position", "part")]
     _share_places(items, words, drafts, vocabulary)
+    drafts = _named_by_place(items, drafts, vocabulary)
     for draft in drafts:
         if draft.concept in vocabulary.elsewhere and _lies_elsewhere(draft, items, vocabulary):
             draft.concept = vocabulary.elsewhere[draft.concept]
     return drafts
+
+
+def _named_by_place(items: Sequence[Item], drafts: list[Draft], vocabulary: Vocabulary) -> list[Draft]:
+    """The drafts with findings called what they are called in their place: a laceration of the liver.
+
+    Several structures that make different findings of it are told apart: fractures of the femur and the tibia.
+    """
+    found: list[Draft] = []
+    pairs = vocabulary.named_pairs
+    for draft in drafts:
+        if draft.concept not in pairs or draft.inverse:
+            found.append(draft)
+            continue
+        if not draft.explicit:
+            draft.concept = _named_by_subject(items, draft, vocabulary) or draft.concept
+            found.append(draft)
+            continue
+        named: dict[str, list[int]] = {}
+        for place in draft.explicit:
+            named.setdefault(vocabulary.named_pair(draft.concept, items[place].value), []).append(place)
+        if len(named) == 1 or (len(named) == 2 and "" in named):
+            draft.concept = next((each for each in named if each), draft.concept)
+            found.append(draft)
+        elif "" in named or any(not _CHEST.isdisjoint(vocabulary.lexicon[each].regions) for each in named):
+            found.append(draft)  # chest reports speak of "degenerative changes of the spine and shoulders" as one
+        else:
+            for concept, places in named.items():
+                one = copy(draft)
+                one.concept, one.explicit = concept, places
+                found.append(one)
+    return found
+
+
+def _named_by_subject(items: Sequence[Item], draft: Draft, vocabulary: Vocabulary) -> str:
+    """What a finding without a place is called in the structure last named: "the tendon is missing, a rupture"."""
+    seen = 0
+    for index in range(draft.item - 1, -1, -1):
+        if items[index].role == "semicolon" or seen == _NEAREST:
+            break
+        if items[index].role == "anatomy":
+            seen += 1
+            named = vocabulary.named_pair(draft.concept, items[index].value)
+            if named and _CHEST.isdisjoint(vocabulary.lexicon[named].regions):
+                return named
+    return ""
+
+
+_CHEST = frozenset({"chest"})
+_NEAREST = 2  # structures before a finding that may be its place
+
+
+def _shared_finding(
+    items: Sequence[Item], words: Sequence[str], index: int, draft: Draft, vocabulary: Vocabulary
+) -> list[Draft]:
+    """Findings that share the noun of the one at `index`: "no orbital, zygomatic or mandibular fracture"."""
+    norms = words[index].split()
+    found: list[Draft] = []
+    position = index
+    while position > 1 and items[position - 1].role in JOINS:
+        front = position - 1
+        while front > 0 and items[front].role in JOINS:
+            front -= 1
+        if items[front].role != "anatomy" or (items[front].form != "adjective" and _is_placed(items, front)):
+            break
+        for tail in range(1, len(norms)):
+            entry = vocabulary.term((*words[front].split(), *norms[tail:]))
+            concept = entry.value if entry is not None and entry.role in FINDINGS else ""
+            if (
+                not concept
+                and (noun := vocabulary.term(tuple(norms[tail:]))) is not None
+                and noun.role in FINDINGS
+            ):
+                concept = vocabulary.named_pair(noun.value, items[front].value)
+            if concept and concept != draft.concept:
+                one = copy(draft)
+                one.concept, one.explicit, one.words = concept, [front], list(draft.words)
+                found.append(one)
+                break
+        else:
+            break
+        position = front
+    return found
+
+
+def _shared_noun(
+    items: Sequence[Item], words: Sequence[str], index: int, draft: Draft, vocabulary: Vocabulary
+) -> list[Draft]:
+    """Findings of places joined to the one in the term at `index`: "fractures of the tibia and the fibula"."""
+    entry = vocabulary.term(tuple(words[index].split(" of ", 1)[0].split()))
+    if entry is None or entry.role not in FINDINGS or not place_follows(items, index + 2):
+        return []
+    found: list[Draft] = []
+    for place in range(index + 2, len(items)):
+        role = items[place].role
+        if role == "anatomy":
+            one = copy(draft)
+            one.concept = vocabulary.named_pair(entry.value, items[place].value) or entry.value
+            one.explicit, one.words = [place], list(draft.words)
+            found.append(one)
+        elif role not in JOINS and role not in MODIFIERS and role != "determiner":
+            break
+    return found
+
+
+def _is_placed(items: Sequence[Item], index: int) -> bool:
+    """Whether the structure at `index` is the place of something before: "swelling of the wrist"."""
+    while index > 0 and (items[index - 1].role in MODIFIERS or items[index - 1].role == "determiner"):
+        index -= 1
+    return index > 0 and (items[index - 1].role in ("preposition", "verb") or items[index - 1].role in FINDINGS)
 
 
 def _lies_elsewhere(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> bool:

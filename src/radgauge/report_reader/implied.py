@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radgauge.report_reader.drafts import Draft, composed
-from radgauge.report_reader.lexicon import Lexicon
+from radgauge.report_reader.lexicon import ABNORMAL_KINDS, Lexicon
 from radgauge.report_reader.reading import Mention
 from radgauge.report_reader.vocabulary import Item, Vocabulary
 
@@ -42,17 +42,67 @@ def implied_denials(
     return found
 
 
+def denied_elsewhere(mentions: Sequence[Mention], first: int, vocabulary: Vocabulary) -> list[Mention]:
+    """What the normality of one structure says of the finding named last, in another: "the talus is normal".
+
+    `first` is the first mention of the sentence; the finding stands in it or in the sentence before.
+    """
+    found = []
+    known = {(each.concept, each.attributes.locations) for each in mentions[first:] if each.form == "implied"}
+    for index in range(first, len(mentions)):
+        mention = mentions[index]
+        if mention.kind != "normality" or mention.assertion != "present" or mention.form == "implied":
+            continue
+        before = _last_finding(mentions, index, mentions[index].sentence - 1)
+        if before is None:
+            continue
+        for place in mention.attributes.locations:
+            concept = _finding_there(before, place, vocabulary)
+            if concept and (concept, (place,)) not in known:
+                side = mention.attributes.laterality
+                said = mention.attributes._replace(laterality=side, locations=(place,))
+                found.append(
+                    mention._replace(concept=concept, assertion="absent", attributes=said, form="implied")
+                )
+    return found
+
+
+def _last_finding(mentions: Sequence[Mention], index: int, earliest: int) -> Mention | None:
+    for position in range(index - 1, -1, -1):
+        mention = mentions[position]
+        if mention.sentence < earliest:
+            return None
+        if mention.kind in ABNORMAL_KINDS and mention.form != "implied" and mention.assertion == "present":
+            return mention
+    return None
+
+
+def _finding_there(before: Mention, place: str, vocabulary: Vocabulary) -> str:
+    """What the finding would be called in this place; "" where it could not lie, or lies there as named."""
+    lexicon = vocabulary.lexicon
+    known, there = lexicon.concepts.get(before.concept), lexicon.concepts.get(place)
+    if known is None or there is None:
+        return ""
+    named_by_place = not set(known.location).isdisjoint(before.attributes.locations)
+    for each in (before.concept, *(lexicon.ancestors(before.concept) if named_by_place else ())):
+        if each != _ANYTHING and (concept := vocabulary.named_pair(each, place)):
+            return concept
+    regions = {region for each in known.location if each in lexicon.concepts for region in lexicon[each].regions}
+    return before.concept if not regions.isdisjoint(there.regions) or not regions else ""
+
+
 def _ruled_out(
     items: Sequence[Item], words: Sequence[str], draft: Draft, place: int, vocabulary: Vocabulary
 ) -> Sequence[str]:
     """What this word of normality rules out of the structure at `place`."""
+    structure = items[place].value
     if opposite := _opposite(items, words, draft, place, vocabulary):
         return (opposite,)
     lexicon = vocabulary.lexicon
     word = lexicon.concepts.get(items[draft.item].value)
     if word is not None and (own := [each for each in word.denies if each != _ANYTHING]):
-        return own[:_MOST]
-    return _typical(items[place].value, lexicon)
+        return [vocabulary.named_pair(each, structure) or each for each in own[:_MOST]]
+    return [*_typical(structure, lexicon), vocabulary.named_pair(_ANYTHING, structure) or _ANYTHING]
 
 
 def _opposite(

@@ -90,7 +90,7 @@ def look_right(items: Sequence[Item], index: int) -> tuple[list[int], list[int]]
             if anatomy or following not in ("preposition", "side", "number"):
                 break
         elif role in ("comma", "conjunction"):
-            if not (anatomy or words) or not _place_follows(items, position + 1):
+            if not (anatomy or words) or not place_follows(items, position + 1):
                 break
         else:
             break
@@ -102,7 +102,7 @@ def look_right(items: Sequence[Item], index: int) -> tuple[list[int], list[int]]
     return words, anatomy
 
 
-def _place_follows(items: Sequence[Item], index: int) -> bool:
+def place_follows(items: Sequence[Item], index: int) -> bool:
     """Whether anatomy starts here that is not the subject or the front of something else."""
     found = False
     for position in range(index, len(items)):
@@ -168,7 +168,7 @@ def object_after(items: Sequence[Item], index: int) -> list[int]:
         if role == "anatomy":
             objects.append(position)
         elif role in ("comma", "conjunction"):
-            if not objects or not _place_follows(items, position + 1):
+            if not objects or not place_follows(items, position + 1):
                 break
         elif role == "preposition":
             if items[index].role != "normality" and not objects:

@@ -11,7 +11,9 @@ from typing import Any
 
 from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.report_reader.anaphora import deny_counterpart, resolve_references
+from radgauge.report_reader.carried_sides import carry_sides
 from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
+from radgauge.report_reader.implied import denied_elsewhere
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.open_claims import open_concept
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence, Unread
@@ -174,12 +176,16 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
             which, begin, stop = found.counterpart
             if denied := deny_counterpart(mentions, first, which, vocabulary):
                 mentions.append(_counterpart(denied, sentence[begin:stop], (begin + start, number), vocabulary))
+        place: Sequence[int] = range(first, len(mentions))
+        if found.normal and (denied_too := denied_elsewhere(mentions, first, vocabulary)):
+            place = _put_in_order(mentions, first, denied_too)
         for source, target, name in found.relations:
-            relations.append(new(Relation, (source + first, target + first, name)))
+            relations.append(new(Relation, (place[source], place[target], name)))
         for begin, stop, role, value, owner in found.modifiers:
-            describes = owner + first if owner >= 0 else -1
+            describes = place[owner] if owner >= 0 else -1
             modifiers.append(new(Modifier, (begin + start, stop + start, role, value, describes)))
     resolve_by_region(mentions, relations, vocabulary)
+    carry_sides(mentions, vocabulary)
     return ReportReading(
         text,
         tuple(sentences),
@@ -190,6 +196,15 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
         content,
         understood,
     )
+
+
+def _put_in_order(mentions: list[Mention], first: int, more: Sequence[Mention]) -> list[int]:
+    """Add mentions to those of a sentence, in text order; returns where each of those from `first` on is now."""
+    here = [*mentions[first:], *more]
+    order = sorted(range(len(here)), key=lambda index: here[index].start)
+    mentions[first:] = [here[index] for index in order]
+    place = {before: after for after, before in enumerate(order)}
+    return [first + place[index] for index in range(len(here))]
 
 
 def _counterpart(denied: tuple[str, str], words: str, place: tuple[int, int], vocabulary: Vocabulary) -> Mention:

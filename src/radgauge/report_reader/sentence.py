@@ -59,6 +59,7 @@ class SentenceReading(NamedTuple):
     content: int = 0  # content words
     known: int = 0  # content words that the lexicon knows
     refers: bool = False  # whether it speaks of something that the sentence before named
+    normal: bool = False  # whether it calls something normal
     counterpart: tuple[str, int, int] = ("", 0, 0)  # what it denies of that: "the lateral one is not", and where
 
 
@@ -166,7 +167,10 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         mentions, modifiers, relations = _in_order(mentions, modifiers, relations)
     refers = refers_back(tokens.norms) or any(mention.attributes.laterality == "same" for mention in mentions)
     unnamed = not_there(text) if FINDINGS.isdisjoint(mention.kind for mention in mentions) else ("", 0, 0)
-    return SentenceReading(tuple(mentions), modifiers, tuple(relations), unread, content, known, refers, unnamed)
+    normal = any(mention.kind == "normality" for mention in mentions)
+    return SentenceReading(
+        tuple(mentions), modifiers, tuple(relations), unread, content, known, refers, normal, unnamed
+    )
 
 
 def _advice_from(items: Sequence[Item], words: Sequence[str]) -> int:

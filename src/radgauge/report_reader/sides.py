@@ -77,10 +77,18 @@ def _by_places(
 
 def may_have_side(mention: Mention, vocabulary: Vocabulary) -> bool:
     """Whether a finding that names no side can have one: not if it lies in the heart or another single organ."""
-    unsided, ancestors = vocabulary.unsided, vocabulary.lexicon.ancestors
-    return not any(
-        place in unsided or not unsided.isdisjoint(ancestors(place)) for place in mention.attributes.locations
-    )
+    return not any(_is_unsided(place, vocabulary) for place in mention.attributes.locations)
+
+
+def _is_unsided(place: str, vocabulary: Vocabulary) -> bool:
+    """Whether a structure lies in an organ without sides, nearer than in one that there are two of."""
+    concepts = vocabulary.lexicon.concepts
+    for each in (place, *vocabulary.lexicon.ancestors(place)):
+        if each in vocabulary.unsided:
+            return True
+        if each in concepts and concepts[each].paired:
+            return False
+    return False
 
 
 def same_side(items: list[Item]) -> None:

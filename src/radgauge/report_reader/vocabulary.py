@@ -113,6 +113,7 @@ class Vocabulary:
     senses: Mapping[str, list[tuple[frozenset[str], str]]] = field(default_factory=dict)  # word -> (near, meant)
     elsewhere: Mapping[str, str] = field(default_factory=dict)  # concept -> what its word means in other regions
     named_by_whole: frozenset[str] = frozenset()  # words that say of an organ what its parts do not share
+    named_pairs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # finding -> place -> both in one
     composed: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)  # word, place -> finding
     sentences: dict[str, Any] = field(
         default_factory=dict, repr=False
@@ -138,6 +139,16 @@ class Vocabulary:
                 known = next((each for each in whole if each), "")
             known = self.composed[key] = known or _rule_for(ANYWHERE, rules)
         return known
+
+    def named_pair(self, finding: str, place: str) -> str:
+        """The finding that has this one and a structure, or the organ it is part of, in its name; "" for none."""
+        places = self.named_pairs.get(finding)
+        if places is None:
+            return ""
+        if place in places:
+            return places[place]
+        above = self.lexicon.ancestors(place)[:_HANDED_DOWN]
+        return next((places[each] for each in above if each in places and self.lexicon[each].parents), "")
 
     def term(self, norms: tuple[str, ...]) -> Entry | None:
         """What these words together stand for."""
