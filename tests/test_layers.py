@@ -17,6 +17,7 @@ SOURCE = Path(radgauge.__file__).parent
 LAYERS = [
     {"choices", "errors", "parsing"},
     {"text", "stats", "error_categories", "show", "images", "files", "web"},
+    {"scale.engines", "scale.ray_engine", "scale.executors"},
     {"io.tables"},
     {"cases", "cache", "packing"},
     {"io.case_files", "io.corpora"},
@@ -32,6 +33,7 @@ LAYERS = [
     {"explain"},
     {"metrics", "contract", "io", "samples", "study"},
     {"studies.summary", "studies.compare", "studies.model_checks"},
+    {"scale"},
     {"studies.baselines"},
     {"training"},
     {"studies", "plain_language.studies", "plain_language.robustness"},

@@ -284,8 +284,35 @@ def _telling_column(cases: Sequence[Case]) -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Something that a person should know of some of the cases: `{before}{count} of {total} {what}{after}`.
+
+    `after` names the first of them, which stands at `first`; notes on parts of an input add up.
+    """
+
+    count: int
+    total: int
+    what: str
+    after: str = ""
+    before: str = ""
+    first: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.before}{self.count} of {self.total} {self.what}{self.after}"
+
+    def __add__(self, other: Counted) -> Counted:
+        earlier = min((each for each in (self, other) if each.count), key=lambda each: each.first, default=self)
+        return replace(earlier, count=self.count + other.count, total=self.total + other.total)
+
+
 def text_notes(cases: Sequence[Case], *, places: Sequence[str]) -> list[str]:
     """What a person should know about texts that are allowed but odd: how many, and the first."""
+    return [str(note) for note in odd_texts(cases, places=places) if note.count]
+
+
+def odd_texts(cases: Sequence[Case], *, places: Sequence[str]) -> list[Counted]:
+    """The same as counts, in the order in which they were met; of all of the cases."""
     kinds: dict[str, list[int]] = {}
     for index, case in enumerate(cases):
         if case.missing:
@@ -308,7 +335,13 @@ def text_notes(cases: Sequence[Case], *, places: Sequence[str]) -> list[str]:
         if SPREADSHEET_NUMBER.fullmatch(case.id):
             kinds.setdefault("ids look like numbers that a spreadsheet has rounded", []).append(index)
     return [
-        f"{len(found)} of {len(cases)} {what}; first: id {cases[found[0]].id!r} ({places[found[0]]})"
+        Counted(
+            len(found),
+            len(cases),
+            what,
+            f"; first: id {cases[found[0]].id!r} ({places[found[0]]})",
+            first=found[0],
+        )
         for what, found in kinds.items()
     ]
 

@@ -50,3 +50,6 @@ Missing = Literal["error", "nan", "subset"]
 
 Section = Literal["findings", "impression", "both", "whole"]
 """The part of a report that is judged."""
+
+EngineName = Literal["process", "pool", "ray"]
+"""Where the parts of a large run are scored: in this process, in several, or on a Ray cluster."""

@@ -62,7 +62,7 @@ def score(
     """
     listed, header = _given(cases, references, candidates)
     check_profile(models)
-    judges = _load_all(metrics, models=models)
+    judges = judges_of(metrics, models=models)
     told = progress if callable(progress) else None
     shared = reading if reading is not None else Readings(progress=told)
     names = [metric.name for metric in judges]
@@ -123,7 +123,8 @@ def _paired(references: Sequence[str | Sequence[str]] | None, candidates: Sequen
     )
 
 
-def _load_all(metrics: Sequence[str | Metric] | str | Metric | None, *, models: str) -> list[Metric]:
+def judges_of(metrics: Sequence[str | Metric] | str | Metric | None, *, models: str = "embedded") -> list[Metric]:
+    """The metrics that names, specifications or objects stand for; no two may write the same column."""
     if metrics is None:
         from radgauge.registry import DEFAULTS
 

@@ -121,11 +121,9 @@ class CaseForm(ImageFolder, ReportForm):
     ] = False
     view_seed: Annotated[int, "Decides among several views."] = 0
 
-    def read(self, reports: Sequence[Path] | None) -> CaseFile:
-        """The cases that the options describe."""
-        from radgauge.cli.stdin import standing_in
+    def _files(self, reports: Sequence[Path] | None) -> tuple[Sequence[Path] | None, dict[str, Path] | None]:
+        """The file of reports, if there is one, and the files of candidates by system."""
         from radgauge.errors import UsageError
-        from radgauge.io.case_files import read_cases
 
         candidates = self.candidates
         if self.reference_file is not None:  # then files without an option are candidates too
@@ -140,7 +138,15 @@ class CaseForm(ImageFolder, ReportForm):
             )
         if self.reference_file is not None and not candidates:
             raise UsageError("--references needs at least one --candidates file")
-        given = _systems(candidates)
+        return reports, _systems(candidates)
+
+    def read(self, reports: Sequence[Path] | None) -> CaseFile:
+        """The cases that the options describe."""
+        from radgauge.cli.stdin import standing_in
+        from radgauge.errors import UsageError
+        from radgauge.io.case_files import read_cases
+
+        reports, given = self._files(reports)
         piped = next((name for name, file in (given or {}).items() if str(file) == "-"), None)
         if [*map(str, (*(reports or ()), self.reference_file, *(given or {}).values()))].count("-") > 1:
             raise UsageError("standard input (-) can be one file only")
@@ -183,6 +189,11 @@ class CaseSource(CaseForm):
     def cases(self) -> CaseFile:
         """The cases."""
         return self.read(self.reports)
+
+    def files(self) -> tuple[Path | None, dict[str, Path] | None]:
+        """The file of reports, or the files of candidates by system."""
+        reports, given = self._files(self.reports)
+        return (reports[0] if reports else None), given
 
 
 def roles(columns: str | None) -> Mapping[str, Sequence[str]] | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.scale_options import Cluster
 
 if TYPE_CHECKING:
     from radgauge.scores import Results
@@ -20,10 +21,14 @@ def score_cli(
     constant: o.Baselines,
     sampling: o.Intervals,
     say: o.ReadingOutput,
+    cluster: Cluster,
     output: Annotated[
         Path | None,
         "-o",
-        "Write a value per case and metric to this .jsonl, .parquet, .csv or .xlsx.",
+        (
+            "Write a value per case and metric to this .jsonl, .parquet, .csv or .xlsx; a name without ending is "
+            "a folder of parts, for runs of any size, which go on where they were stopped."
+        ),
     ] = None,
     explain: Annotated[
         Path | None,
@@ -51,8 +56,12 @@ def score_cli(
       radgauge score wide.csv --candidate-columns model_a,model_b
 
       radgauge score --references truth.csv --candidates model_a.csv --candidates model_b.csv
+
+      radgauge score million.parquet --output scores/ --jobs 8
     """
+    from radgauge.cli.score_parts import is_folder, score_in_parts
     from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary
+    from radgauge.errors import UsageError
     from radgauge.files import check_folder
     from radgauge.io.explanations import write_explanations
     from radgauge.io.scores_file import check_scores_path, write_scores
@@ -60,6 +69,25 @@ def score_cli(
     from radgauge.studies.collapse import collapse_notes
     from radgauge.studies.summary import summarise
 
+    if output is not None and is_folder(output):
+        if explain is not None or constant.baselines:
+            raise UsageError(
+                "--explain and --baselines need all reports at once; write to a file, not to a folder"
+            )
+        score_in_parts(
+            source,
+            judged,
+            sampling,
+            say,
+            cluster,
+            output,
+            longest=longest,
+            all_columns=all_columns,
+            signatures=signatures,
+        )
+        return
+    if cluster.asked:
+        raise UsageError("--jobs, --engine and --parts are for output to a folder: --output scores/")
     if output is not None:
         check_scores_path(output)
     if explain is not None:

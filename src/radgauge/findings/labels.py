@@ -54,6 +54,7 @@ class Labels:
         return all(abs(float(x) - float(y)) > limit for x in a for y in b)
 
 
+@lru_cache(maxsize=1 << 15)  # sentences repeat, and the search for a word that might be a label is the dearest one
 def labels_in(sentence: str) -> tuple[Label, ...]:
     """Every label of a sentence.
 
@@ -63,7 +64,6 @@ def labels_in(sentence: str) -> tuple[Label, ...]:
     return _found(sentence) if label_rules().may_hold.search(sentence) is not None else ()
 
 
-@lru_cache(maxsize=1 << 14)
 def _found(sentence: str) -> tuple[Label, ...]:
     lowered = sentence.lower()
     return tuple(

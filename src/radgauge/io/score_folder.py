@@ -44,7 +44,14 @@ import radgauge
 from radgauge.cases import Key
 from radgauge.errors import InputError
 from radgauge.files import make_folder, replacing, write_file
-from radgauge.io.scores_records import header_of, read_records, results_of, table_of, write_records
+from radgauge.io.scores_records import (
+    header_of,
+    read_key_columns,
+    read_records,
+    results_of,
+    table_of,
+    write_records,
+)
 from radgauge.scores import Results, Scores
 
 FORMAT = "radgauge-score-folder-1"
@@ -195,7 +202,14 @@ def read_score_folder(folder: Path | str) -> Results:
     return Results(judges, {name: [column[i] for i in order] for name, column in meta.items()}, header)
 
 
-def write_part(path: Path, results: Results, *, rows: Sequence[int], fingerprint: str) -> Part:
+def write_part(
+    path: Path,
+    results: Results,
+    *,
+    rows: Sequence[int],
+    fingerprint: str,
+    about: Mapping[str, Any] | None = None,
+) -> Part:
     """Write the results of one part, whole or not at all, and say what the manifest says of it.
 
     Args:
@@ -203,11 +217,20 @@ def write_part(path: Path, results: Results, *, rows: Sequence[int], fingerprint
         results: Of the part's cases.
         rows: Where the cases stand in the input.
         fingerprint: Of the run.
+        about: More for `part` in its header, which has the number of cases and the digest of their keys.
     """
-    header = header_of(results, {"fingerprint": fingerprint})
+    keys = digest_of(results.keys_of_cases)
+    part = {"cases": len(rows), "keys": keys, **(about or {})}
+    header = header_of(results, {"fingerprint": fingerprint, "part": part})
     with replacing(path) as beside:
         write_records(beside, header, {**table_of(results), ROW: list(rows)})
-    return Part(path.name, len(rows), digest_of(results.keys_of_cases))
+    return Part(path.name, len(rows), keys)
+
+
+def read_keys(path: Path) -> tuple[dict[str, Any], int, str]:
+    """The header of a part, how many cases its rows are, and the digest of their keys: nothing else is read."""
+    header, studies, systems = read_key_columns(path)
+    return header, len(studies), digest_of(zip(studies, systems, strict=True))
 
 
 def write_score_folder(

@@ -35,6 +35,33 @@ def read_records(path: Path) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     return header, table
 
 
+def read_header(path: Path) -> dict[str, Any]:
+    """The header of a scores file, checked; its records are not read."""
+    if path.suffix == ".parquet":
+        packed = (_parquet(path, "read_schema").metadata or {}).get(b"radgauge")
+        header = _json(packed, f"{path}, header") if packed is not None else None
+    else:
+        with path.open("rb") as file:
+            first = _json(file.readline(), f"{path}, line 1")
+        header = first.get("_header") if isinstance(first, dict) else None
+    if not isinstance(header, dict):
+        raise InputError(f"{path}: not a scores file: it has no radgauge header")
+    _check_header(path, header)
+    return header
+
+
+def read_key_columns(path: Path) -> tuple[dict[str, Any], list[str], list[str]]:
+    """The header of a scores file and its columns id and system."""
+    header = read_header(path)
+    if path.suffix == ".parquet":
+        table = require("pyarrow.parquet", extra="parquet").read_table(path, columns=["id", "system"])
+        return header, table["id"].to_pylist(), table["system"].to_pylist()
+    records = (record for _, record in _lines(path))
+    next(records, None)
+    keys = [(record["id"], record["system"]) for record in records]
+    return header, [study for study, _ in keys], [system for _, system in keys]
+
+
 def results_of(path: Path, header: dict[str, Any], table: Mapping[str, list[Any]]) -> Results:
     """The results that header and columns of a scores file stand for."""
     if "id" not in table or "system" not in table:

@@ -124,18 +124,7 @@ def compare(
     """
     how = resampling or Resampling(level, resamples, method, seed)
     there = list(dict.fromkeys(system for _, system in results.keys_of_cases))
-    chosen = list(systems) if systems else there
-    for name in [*chosen, *([baseline] if baseline else [])]:
-        if name not in there:
-            raise UsageError(f"there is no system {name!r} in these scores; there are: {', '.join(there)}")
-    if len(chosen) < 2 and not (baseline and chosen != [baseline]):
-        raise InputError(f"comparing needs two systems or more, got {len(there)}: {', '.join(there)}")
-    first = baseline if baseline is not None else chosen[0]
-    pairs = (
-        [(b, a) for a, b in itertools.combinations(chosen, 2)]
-        if all_pairs
-        else [(name, first) for name in chosen if name != first]
-    )
+    pairs = tested_pairs(there, baseline=baseline, systems=systems, all_pairs=all_pairs)
     found: list[SystemComparison] = []
     with working("comparing") as tell:
         for place, (scores, (system, other)) in enumerate(itertools.product(results.values(), pairs)):
@@ -162,19 +151,39 @@ def compare(
                     method=how.difference_interval,
                     **how.draw(),
                 )
-            for number in _columns(scores, all_columns, columns):
+            for number in tested_columns(scores, all_columns, columns):
                 line, up = lines[number], scores.directions[number]
                 if up is not scores.higher_is_better:
                     effect = effects(a.values[:, number], b.values[:, number], higher_is_better=up)
                     line = replace(line, effect=effect, higher_is_better=up)
                 column = scores.columns[number]
-                better = _improvement(changes[number], up) if percent else None
+                better = improvement(changes[number], up) if percent else None
                 found.append(SystemComparison(scores.judge, column, system, other, line, scores.signature, better))
     adjusted = adjust_comparisons([line.result for line in found], method=correction)
     return Comparisons(replace(line, result=result) for line, result in zip(found, adjusted, strict=True))
 
 
-def _columns(scores: Scores, every: bool, more: Sequence[str]) -> list[int]:
+def tested_pairs(
+    there: Sequence[str], *, baseline: str | None, systems: Sequence[str] | None, all_pairs: bool
+) -> list[tuple[str, str]]:
+    """(system, the one it is compared with), of the systems that are there.
+
+    >>> tested_pairs(["a", "b", "c"], baseline="b", systems=None, all_pairs=False)
+    [('a', 'b'), ('c', 'b')]
+    """
+    chosen = list(systems) if systems else list(there)
+    for name in [*chosen, *([baseline] if baseline else [])]:
+        if name not in there:
+            raise UsageError(f"there is no system {name!r} in these scores; there are: {', '.join(there)}")
+    if len(chosen) < 2 and not (baseline and chosen != [baseline]):
+        raise InputError(f"comparing needs two systems or more, got {len(there)}: {', '.join(there)}")
+    first = baseline if baseline is not None else chosen[0]
+    if all_pairs:
+        return [(b, a) for a, b in itertools.combinations(chosen, 2)]
+    return [(name, first) for name in chosen if name != first]
+
+
+def tested_columns(scores: Scores, every: bool, more: Sequence[str]) -> list[int]:
     """Positions of the outputs to test: all, or the headline, what belongs beside it, and what is asked for."""
     if every:
         return list(range(len(scores.columns)))
@@ -182,7 +191,8 @@ def _columns(scores: Scores, every: bool, more: Sequence[str]) -> list[int]:
     return [scores.columns.index(name) for name in wanted if name in scores.columns]
 
 
-def _improvement(change: Interval, higher_is_better: bool) -> Interval:
+def improvement(change: Interval, higher_is_better: bool) -> Interval:
+    """A change in percent, turned so that positive means better."""
     if higher_is_better:
         return change
     return replace(change, value=-change.value, low=-change.high, high=-change.low)

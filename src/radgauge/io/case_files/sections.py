@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from radgauge.cases import Case
+from radgauge.cases import Case, Counted
 from radgauge.text.sections import choose_section, has_headings
 
 
@@ -13,6 +13,26 @@ def take_section(
     cases: Sequence[Case], section: str, *, places: Sequence[str], name: str, settled: Container[str] = ()
 ) -> tuple[list[Case], list[str]]:
     """Cases cut down to the chosen section, and notes on texts without headings or without that section.
+
+    Of texts that all lack headings none is the first; see `cut_to_section` for the arguments.
+    """
+    result, counted = cut_to_section(cases, section, places=places, name=name, settled=settled)
+    return result, section_notes(counted)
+
+
+def section_notes(counted: Sequence[Counted]) -> list[str]:
+    """Notes on sections as sentences."""
+    return [
+        str(note if note.count < note.total or "no headings" not in note.what else replace(note, after=""))
+        for note in counted
+        if note.count
+    ]
+
+
+def cut_to_section(
+    cases: Sequence[Case], section: str, *, places: Sequence[str], name: str, settled: Container[str] = ()
+) -> tuple[list[Case], list[Counted]]:
+    """Cases cut down to the chosen section, and counts of texts without headings or without that section.
 
     Args:
         cases: The cases.
@@ -47,19 +67,23 @@ def take_section(
     ]
     notes = []
     for kind, count in seen.items():
-        if found := absent[kind]:
-            notes.append(
-                f"{name}: {len(found)} of {count} {kind} have headings but no {section}, and count as empty; "
-                f"first: id {cases[found[0]].id!r} ({places[found[0]]})"
-            )
-        if found := plain[kind]:
-            first = f"; first: id {cases[found[0]].id!r} ({places[found[0]]})" if len(found) < count else ""
-            notes.append(f"{name}: {len(found)} of {count} {kind} have no headings and are used whole{first}")
+        for found, what in (
+            (absent[kind], f"{kind} have headings but no {section}, and count as empty"),
+            (plain[kind], f"{kind} have no headings and are used whole"),
+        ):
+            first = f"; first: id {cases[found[0]].id!r} ({places[found[0]]})" if found else ""
+            at = found[0] if found else 0
+            notes.append(Counted(len(found), count, what, first, before=f"{name}: ", first=at))
     return result, notes
 
 
 def heading_notes(cases: Sequence[Case]) -> list[str]:
     """A warning for texts with headings when no section was chosen."""
+    return [str(note) for note in headed_texts(cases) if note.count]
+
+
+def headed_texts(cases: Sequence[Case]) -> list[Counted]:
+    """The same as counts: of the references and of the candidates."""
     notes = []
     texts = {
         "references": list(dict.fromkeys((case.id, text) for case in cases for text in case.references)),
@@ -67,9 +91,8 @@ def heading_notes(cases: Sequence[Case]) -> list[str]:
     }
     for kind, pairs in texts.items():
         found = [study for study, text in pairs if has_headings(text)]
-        if found:
-            notes.append(
-                f"{len(found)} of {len(pairs)} {kind} contain section headings (first: id {found[0]!r}) "
-                "and are used whole; choose with section='findings', 'impression', 'both' or 'whole'"
-            )
+        first = f" contain section headings (first: id {found[0]!r})" if found else ""
+        whole = " and are used whole; choose with section='findings', 'impression', 'both' or 'whole'"
+        at = next((index for index, case in enumerate(cases) if found and case.id == found[0]), 0)
+        notes.append(Counted(len(found), len(pairs), kind, first + whole, first=at))
     return notes

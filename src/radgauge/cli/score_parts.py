@@ -1,0 +1,118 @@
+"""`radgauge score -o FOLDER`: any number of reports, in parts (see `radgauge.scale`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from radgauge.cli import options as o
+
+if TYPE_CHECKING:
+    from radgauge.cli.scale_options import Cluster
+    from radgauge.scale.run import Ran
+    from radgauge.studies.summary import Summaries
+
+
+def is_folder(output: Path | None) -> bool:
+    """Whether `--output` names a folder: one that is there, or a name without an ending."""
+    return output is not None and (output.is_dir() or (not output.suffix and not output.exists()))
+
+
+def score_in_parts(
+    source: o.CaseSource,
+    judged: o.Judging,
+    sampling: o.Intervals,
+    say: o.ReadingOutput,
+    cluster: Cluster,
+    output: Path,
+    *,
+    longest: int,
+    all_columns: bool,
+    signatures: bool,
+) -> None:
+    """Score into a folder, then print values and intervals of the whole."""
+    from radgauge.cli.resume import keeps
+    from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary
+    from radgauge.show.terminal import console
+
+    keeps()
+    ran = _ran(source, judged, say, cluster, output, longest=longest)
+    lines = folder_lines(output, sampling)
+    if say.as_json:
+        about = {"seed": sampling.seed, "input": dict(ran.manifest.input), "parts": len(ran.manifest.parts)}
+        o.print_json({"summary": lines, **about})
+    else:
+        out = console()
+        shown = lines if all_columns else main_outputs(lines)
+        print_summary(out, shown)
+        if signatures:
+            out.say(*dict.fromkeys(line.signature for line in lines))
+        hidden = len({line.column for line in lines}) - len({line.column for line in shown})
+        if hidden:
+            say.notes(f"{hidden} more outputs with --all-columns")
+    say.notes(*ran.manifest.input.get("warnings", ()), *not_judged_notes(lines))
+    parts = len(ran.manifest.parts)
+    was = f", {parts - ran.scored} of them were there" if ran.scored < parts else ""
+    say.tell(f"{output}: {ran.manifest.cases} cases in {parts} parts{was}; every id that went in came out")
+    fail_if_nothing_was_judged(lines)
+
+
+def folder_lines(folder: Path, sampling: o.Intervals) -> Summaries:
+    """Values and intervals of a folder; one of any size."""
+    from radgauge.io.scores_file import read_scores
+    from radgauge.scale.statistics import Gathered, is_large, summarise_parts
+    from radgauge.studies.summary import summarise
+
+    how = sampling.record(method=sampling.interval)
+    if not is_large(folder):
+        return summarise(read_scores(folder), resampling=how)
+    with Gathered(folder) as gathered:
+        return summarise_parts(gathered, resampling=how)
+
+
+def fail_if_nothing_was_judged(lines: Summaries) -> None:
+    """A metric without a single value is no result: exit code 1, with the reason."""
+    from radgauge.errors import InputError
+
+    for judge in dict.fromkeys(line.judge for line in lines):
+        mine = [line for line in lines if line.judge == judge]
+        if not any(line.judged for line in mine):
+            cases = sum({line.system: line.not_judged for line in mine}.values())
+            why = ", ".join(f"{reason} ({count})" for reason, count in mine[0].reasons[:3])
+            raise InputError(f"{judge} judged none of the {cases} cases: {why}")
+
+
+def _ran(
+    source: o.CaseSource, judged: o.Judging, say: o.ReadingOutput, cluster: Cluster, output: Path, *, longest: int
+) -> Ran:
+    from radgauge.cache import default_cache_dir
+    from radgauge.errors import UsageError
+    from radgauge.scale.run import score_to_folder
+
+    if source.one_view:
+        raise UsageError("--one-view must see all reports of a study and writes to a file, not to a folder")
+    reports, given = source.files()
+    if any(str(each) == "-" for each in (reports, source.reference_file, *(given or {}).values())):
+        raise UsageError("standard input cannot be read a second time; a run into a folder needs files")
+    with judged.session(say):
+        judged.agreed()
+        return score_to_folder(
+            reports,
+            output,
+            metrics=judged.metric or None,
+            references=source.reference_file,
+            candidates=given,
+            candidate_columns=o.names(source.candidate_columns),
+            columns=source.roles,
+            section=source.section,
+            encoding=source.encoding,
+            split=source.split,
+            missing=source.missing,
+            images=source.images,
+            images_outside=source.images_outside,
+            models=judged.models,
+            longest=longest,
+            parts=cluster.parts,
+            engine=cluster.engine(),
+            cache=None if say.no_cache else default_cache_dir(),
+        )

@@ -1,0 +1,110 @@
+"""Ray as an executor: tasks on the workers of a cluster, or of this machine for the time of a run.
+
+Ray schedules, places and retries; it is never asked what is done (see the package's text). What is set, and why:
+
+- Tasks are plain functions. A Ray worker process outlives a task, so readers, lexicon and weights that its first
+  task loaded serve the next ones; an actor would hold the same, and die with everything that waits for it.
+- `max_retries` covers a worker or node that dies; exceptions of the function are not retried, they end the run.
+- As many tasks are under way as there are processors, and one more each that waits: back-pressure is ours.
+- Arguments and results are small (the number of a bucket, counts): reports go through the folder, never through
+  Ray's object store, so no object is larger than a block.
+- A Ray that we start listens on this machine only, without dashboard and without usage statistics.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from radgauge.errors import RadgaugeError, require
+from radgauge.scale.engines import AHEAD, PATIENCE, Engine, WorkerDied, processors
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+STORE_BYTES = 128 << 20
+"""Ray's object store on this machine; next to nothing is put into it."""
+
+STATISTICS = "RAY_USAGE_STATS_ENABLED"
+
+
+def on_ray(
+    work: Callable[[T], R], items: Iterable[T], *, engine: Engine, cost: float = 1.0
+) -> Iterator[tuple[int, R]]:
+    """As `executors.run`, on Ray.
+
+    Raises:
+        WorkerDied: The worker of an item died again and again.
+        RadgaugeError: The cluster was lost.
+    """
+    ray = require("ray", extra="scale")
+    with _connected(ray, engine):
+        task = ray.remote(work).options(
+            num_cpus=cost, num_gpus=engine.gpus, max_retries=PATIENCE - 1, retry_exceptions=False
+        )
+        waiting = enumerate(items)
+        under_way: dict[Any, int] = {}
+        while True:
+            room = AHEAD * (engine.jobs or max(1, int(ray.cluster_resources().get("CPU", 1) // max(cost, 0.01))))
+            while len(under_way) < room:
+                taken = next(waiting, None)
+                if taken is None:
+                    break
+                under_way[task.remote(taken[1])] = taken[0]
+            if not under_way:
+                return
+            done, _ = ray.wait(list(under_way), num_returns=1)
+            for reference in done:
+                number = under_way.pop(reference)
+                yield number, _result(ray, reference, number)
+
+
+def _result(ray: Any, reference: Any, number: int) -> Any:
+    errors = ray.exceptions
+    try:
+        return ray.get(reference)
+    except errors.RayTaskError as error:  # the function's own exception, in Ray's clothes
+        cause = error.cause if isinstance(getattr(error, "cause", None), BaseException) else error
+        raise cause from None
+    except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError):
+        raise WorkerDied(number, PATIENCE) from None
+    except errors.RayError as error:
+        raise RadgaugeError(
+            f"the Ray cluster was lost ({type(error).__name__}); what is done is kept: run the same command again"
+        ) from None
+
+
+@contextmanager
+def _connected(ray: Any, engine: Engine) -> Iterator[None]:
+    """A connection to a cluster, or a Ray of our own; one that the program already has is left as it is."""
+    if ray.is_initialized():
+        yield
+        return
+    usual = os.environ.get(STATISTICS)
+    os.environ[STATISTICS] = "0"  # Ray asks the environment alone; put back below
+    try:
+        if engine.address:
+            ray.init(address=engine.address, log_to_driver=False, logging_level=logging.ERROR)
+        else:
+            ray.init(
+                num_cpus=engine.jobs or processors(),
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                object_store_memory=STORE_BYTES,
+                _node_ip_address="127.0.0.1",
+            )
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise RadgaugeError(f"Ray cannot be started or reached: {error}") from None
+    finally:
+        if usual is None:
+            os.environ.pop(STATISTICS, None)
+        else:
+            os.environ[STATISTICS] = usual
+    try:
+        yield
+    finally:
+        ray.shutdown()
