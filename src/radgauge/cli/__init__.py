@@ -18,7 +18,7 @@ import typer
 from radgauge.cli.options import app
 
 VERBS = (
-    *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "layman"),
+    *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "generate", "layman"),
     *("study", "read", "models", "rewards", "serve", "ls", "cache", "demo"),
 )
 SUBJECTS = ("study_plan", "study_serve", "study_status")

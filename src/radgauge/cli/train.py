@@ -11,6 +11,7 @@ import radgauge.cli.train_ner  # noqa: F401  (its verb stands beside those of th
 from radgauge.cli import options as o
 from radgauge.cli.resume import keeps
 from radgauge.cli.train_estimator import train
+from radgauge.cli.train_generator import share
 
 if TYPE_CHECKING:
     from radgauge.training.image_text import TrainedImageText
@@ -53,7 +54,7 @@ def image_text_cli(
     settings = ImageTextSettings(
         start=start, seed=seed, threads=threads, **({} if size is None else {"size": size})
     )
-    material = read_material(reports, images, validation=_share(validation), seed=seed)
+    material = read_material(reports, images, validation=share(validation), seed=seed)
     left_out = ", ".join(f"{number} with {why}" for why, number in material.left_out.items() if number)
     say.tell(
         f"{len(material.train)} studies to learn from, {len(material.validation)} to watch"
@@ -80,13 +81,6 @@ def image_text_cli(
         return
     print_image_text(trained)
     say.notes(f"use it with -m vlscore:encoder={trained.file}")
-
-
-def _share(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def print_image_text(trained: TrainedImageText) -> None:

@@ -1,0 +1,293 @@
+"""Reports for studies from their pictures, as candidates that `radgauge score` reads: rows in, rows out."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import radgauge
+from radgauge.cases import SAMPLE, Case
+from radgauge.errors import InputError, UsageError
+from radgauge.files import check_folder, replacing, write_file
+from radgauge.io.case_files import CaseFile, read_references
+from radgauge.io.tables import read_table
+from radgauge.io.tables.column_names import looks_like_files
+from radgauge.models.image.study_numbers import study_numbers
+from radgauge.models.text.report_tokens import without_masked
+from radgauge.reading import Progress, Readings
+from radgauge.studies.baselines import constant_baselines
+from radgauge.studies.generation.consensus import Consensus, Gain
+from radgauge.studies.generation.decode import write_reports
+from radgauge.training.generator_data import lay_texts
+from radgauge.training.generator_files import Generator, load_network
+
+Source = Literal["network", "retrieval", "both"]
+Choice = Literal["consensus", "first", "drawn"]
+ENDINGS = (".jsonl", ".csv")
+
+
+@dataclass(frozen=True)
+class GenerateSettings:
+    """How reports are made; part of the signature.
+
+    Attributes:
+        source: Whose reports are candidates: the network's own, those of similar training studies, or both.
+        choose: consensus: the candidate that similar studies' reports agree with most; first: the network's
+            likeliest tokens, or the nearest report; drawn: one report that the network draws.
+        gain: What agreement is measured by; auto: both for professional reports, semantics for lay ones.
+        samples: Reports that the network draws beside its likeliest, for consensus.
+        temperature: Of the draw.
+        nearest: Similar studies whose reports are candidates.
+        neighbours: Similar studies whose reports candidates are compared with.
+        seed: Of the draw.
+    """
+
+    source: Source = "network"
+    choose: Choice = "consensus"
+    gain: Literal["auto", "both", "errors", "semantics"] = "auto"
+    samples: int = 8
+    temperature: float = 1.0
+    nearest: int = 25
+    neighbours: int = 40
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("nearest", "neighbours"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        if self.choose == "drawn" and self.source != "network":
+            raise UsageError(f"only a network draws reports, got source={self.source!r} with choose='drawn'")
+        if self.samples < 0 or not self.temperature > 0:
+            raise UsageError(
+                f"samples must be 0 or more and temperature above 0, got {self.samples} and {self.temperature}"
+            )
+
+    @property
+    def signature(self) -> str:
+        """Every setting that moves a report."""
+        if self.choose == "first":
+            return f"source:{self.source}|choose:first"
+        if self.choose == "drawn":
+            return f"source:{self.source}|choose:drawn|temperature:{self.temperature:g}|seed:{self.seed}"
+        drawn = f"|samples:{self.samples}|temperature:{self.temperature:g}|seed:{self.seed}"
+        pool = f"|nearest:{self.nearest}" if self.source != "network" else ""
+        return f"source:{self.source}|choose:consensus|gain:{self.gain}|neighbours:{self.neighbours}{pool}" + (
+            drawn if self.source != "retrieval" else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A report for a study.
+
+    Attributes:
+        id: The study.
+        candidate: The report; "" if there is none.
+        system: Who wrote it.
+        reason: Why there is none; "" if there is.
+    """
+
+    id: str
+    candidate: str
+    system: str
+    reason: str = ""
+
+
+def read_wanted(
+    table: Path | str,
+    images: Path | str | None = None,
+    *,
+    split: str | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+) -> CaseFile:
+    """Studies to write reports for; their references, if the table has any, are not taken along.
+
+    Args:
+        table: id and images; any other columns may be there.
+        images: Folder that image names are relative to.
+        split: Only this split.
+        columns: Role -> column, where names do not speak for themselves.
+    """
+    roles: dict[str, str | Sequence[str]] = dict(columns or {})
+    if "reference" not in roles and (named := _image_columns(Path(table))):
+        roles["reference"] = named[0]  # read as text in place of the report, and dropped below
+    file = read_references(table, split=split, columns=roles, images=images)
+    if not any(case.images for case in file.cases):
+        raise InputError(
+            f"{Path(table).name}: no image column; a table of studies must have an id and the files of their "
+            "pictures; name the column with columns={'image': NAME}"
+        )
+    return replace(file, cases=tuple(replace(case, references=(), candidate="") for case in file.cases))
+
+
+def generate(
+    generator: Generator,
+    cases: Sequence[Case],
+    *,
+    settings: GenerateSettings | None = None,
+    system: str = "",
+    baselines: bool = False,
+    cache: Path | str | None = None,
+    threads: int = 0,
+    reading: Readings | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> list[Generated]:
+    """One report per study, in the order of the studies; a study without a usable picture gets a reason.
+
+    Args:
+        generator: From `load_generator`.
+        cases: Studies with images; references are not looked at.
+        settings: How.
+        system: What to call the generator; by default its kind, register and choice.
+        baselines: Also write the two reports that look at no picture, for every study.
+        cache: Folder for what pictures became; by default that of the generator.
+        threads: Pictures side by side.
+        reading: Shared readings.
+        progress: Told after every batch.
+        tell: Called with one line when there is something to say.
+
+    Raises:
+        UsageError: The source is a network, and the generator has none.
+    """
+    chosen = settings or GenerateSettings(source=_usual_source(generator))
+    if chosen.source != "retrieval" and generator.settings.kind != "network":
+        raise UsageError(
+            f"{generator.folder} was trained for retrieval and has no network; use source='retrieval'"
+        )
+    name = system or system_name(generator, chosen)
+    numbers = study_numbers(
+        [case.images for case in cases],
+        cache=generator.folder / "pictures" if cache is None else cache,
+        domain="off" if generator.card.get("domain") == "off" else "skip",
+        threads=threads,
+        progress=progress,
+    )
+    if numbers.ignored and tell is not None:
+        tell(f"{numbers.ignored} pictures could not be used beside others of their study")
+    able = [at for at, why in enumerate(numbers.reasons) if not why]
+    rows = numbers.rows[able]
+    most = max(chosen.nearest, chosen.neighbours)
+    near, _ = generator.words.nearest(rows, most=most)
+    pools: list[list[str]] = [[] for _ in able]
+    if chosen.source != "retrieval":
+        network, vocabulary = load_network(generator.folder)
+        pools = write_reports(
+            network,
+            vocabulary,
+            generator.words,
+            rows,
+            ids=[cases[at].id for at in able],
+            samples={"consensus": chosen.samples, "first": 0, "drawn": 1}[chosen.choose],
+            temperature=chosen.temperature,
+            seed=chosen.seed,
+            progress=progress,
+        )
+    if chosen.source != "network":
+        shown = {
+            at: without_masked(generator.reports[at]) for at in set(near[:, : chosen.nearest].ravel().tolist())
+        }
+        for pool, order in zip(pools, near, strict=True):
+            pool += [shown[at] for at in order[: chosen.nearest].tolist()]
+    picked = _picked(generator, pools, near[:, : chosen.neighbours], chosen, reading, progress)
+    written = dict(zip((cases[at].id for at in able), picked, strict=True))
+    found = [
+        Generated(case.id, text := written.get(case.id, ""), name, why or ("" if text else "nothing was written"))
+        for case, why in zip(cases, numbers.reasons, strict=True)
+    ]
+    return [*found, *(_constants(generator, cases) if baselines else ())]
+
+
+def system_name(generator: Generator, settings: GenerateSettings) -> str:
+    """Source, register and choice in words."""
+    source = {"network": "network", "retrieval": "retrieval", "both": "network and retrieval"}[settings.source]
+    lay = ", lay" if generator.settings.register == "lay" else ""
+    return f"{source}{lay}" + ("" if settings.choose == "first" else f", {settings.choose}")
+
+
+def write_candidates(
+    path: Path | str, rows: Sequence[Generated], *, about: Mapping[str, Any], replace: bool
+) -> None:
+    """Write id, system, candidate and reason, and beside them how they came about.
+
+    Args:
+        path: A .jsonl or .csv file.
+        rows: From `generate`.
+        about: For the second file.
+        replace: Whether a file that is there may be replaced.
+    """
+    file = Path(path)
+    check_candidates_path(file, replace=replace)
+    records = [{"id": r.id, "system": r.system, "candidate": r.candidate, "reason": r.reason} for r in rows]
+    with replacing(file) as beside, beside.open("w", encoding="utf-8", newline="") as stream:
+        if file.suffix == ".jsonl":
+            stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        else:
+            writer = csv.DictWriter(stream, ["id", "system", "candidate", "reason"], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(records)
+    header = {"radgauge": radgauge.__version__, **about}
+    write_file(file.with_name(f"{file.name}.about.json"), json.dumps(header, ensure_ascii=False, indent=1) + "\n")
+
+
+def check_candidates_path(path: Path, *, replace: bool) -> None:
+    """Whether candidates can be written there: asked before the work, not after it."""
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"candidates are written as {' or '.join(ENDINGS)}, got {path.name!r}")
+    check_folder(path)
+    if path.exists() and not replace:
+        raise UsageError(f"{path} is there already; choose another name, or replace it with replace=True")
+
+
+def _image_columns(table: Path) -> list[str]:
+    """Columns of files; none where the table is a corpus with a form of its own."""
+    try:
+        found = read_table(table)
+    except InputError:
+        return []
+    sample = {name: [record.values.get(name) for record in found.records[:SAMPLE]] for name in found.columns}
+    return [name for name in found.columns if looks_like_files(sample[name])]
+
+
+def _usual_source(generator: Generator) -> Source:
+    return "network" if generator.settings.kind == "network" else "retrieval"
+
+
+def _picked(
+    generator: Generator,
+    pools: Sequence[Sequence[str]],
+    near: Any,
+    settings: GenerateSettings,
+    reading: Readings | None,
+    progress: Progress | None,
+) -> list[str]:
+    if settings.choose != "consensus":
+        return [pool[1 if settings.choose == "drawn" else 0] for pool in pools]
+    lay = generator.settings.register == "lay"
+    gain: Gain = settings.gain if settings.gain != "auto" else ("semantics" if lay else "both")
+    consensus = Consensus(gain, reading or Readings())
+    found = []
+    for number, (pool, order) in enumerate(zip(pools, near, strict=True), start=1):
+        distinct = list(dict.fromkeys(text for text in pool if text.strip()))
+        others = [generator.reports[at] for at in order]
+        shown = [] if settings.source == "network" else [without_masked(text) for text in others]
+        own = [shown.index(text) if text in shown else -1 for text in distinct]  # not asked about themselves
+        found.append(distinct[consensus.choose(distinct, others, own=own)] if distinct else "")
+        if progress is not None:
+            progress("consensus", number, len(pools))
+    return found
+
+
+def _constants(generator: Generator, cases: Sequence[Case]) -> list[Generated]:
+    """The constant baselines, the most frequent report counted among the training reports."""
+    corpus = [Case(name, "", (text,)) for name, text in zip(generator.ids, generator.reports, strict=True)]
+    rows = constant_baselines([replace(case, references=()) for case in cases], corpus=corpus)
+    texts = [row.candidate for row in rows]
+    if generator.settings.register == "lay":  # the template is professional; the training reports are lay already
+        known = set(generator.reports)
+        texts = [text if text in known else lay for text, lay in zip(texts, lay_texts(texts), strict=True)]
+    return [Generated(row.id, text, row.system) for row, text in zip(rows, texts, strict=True)]

@@ -1,0 +1,157 @@
+"""Generators trained on more and more studies, professional and lay: the runs behind figure 2 of Layman's RRG.
+
+Section 3.5: the same network is trained on sets of growing size, each set part of the next, and writes the reports
+of the same held-out studies; `plain_language.studies.training_runs` then counts the sentences that say what the
+reference says. Reports are drawn (or the likeliest, if asked for), without consensus; the paper does not say how
+its MiniGPT-4 wrote, which by default draws. Every size may take as many steps as the largest, and is stopped by its
+own validation loss.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from radgauge.cases import Case
+from radgauge.errors import InputError, UsageError
+from radgauge.files import make_folder, write_file
+from radgauge.io.case_files import read_references
+from radgauge.models.image.study_numbers import Domain
+from radgauge.parsing import parse_json
+from radgauge.plain_language.studies.training import Size
+from radgauge.reading import Progress
+from radgauge.studies.generation.generate import GenerateSettings, generate
+from radgauge.training.generator import train_generator
+from radgauge.training.generator_data import lay_texts, read_generator_data
+from radgauge.training.generator_files import load_generator
+from radgauge.training.generator_settings import GeneratorSettings
+
+Register = Literal["professional", "lay"]
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What is trained and what on.
+
+    Attributes:
+        table: Reports with id, images and splits.
+        images: Folder of the pictures.
+        sizes: Training studies of each run; every set is part of the next.
+        registers: professional, lay.
+        section: Part of the reports.
+        train: Split to learn from; a tenth of it is watched.
+        test: Split whose reports are written and compared.
+        most: Write at most so many of them.
+        choose: drawn or first: how the network writes.
+        domain: Whether pictures that do not look like chest radiographs are left out (skip) or used (off).
+    """
+
+    table: Path
+    images: Path
+    sizes: tuple[int, ...]
+    registers: tuple[Register, ...] = ("professional", "lay")
+    section: str | None = "findings"
+    train: str = "train"
+    test: str = "val"
+    most: int | None = None
+    choose: Literal["drawn", "first"] = "drawn"
+    domain: Domain = "skip"
+
+    def __post_init__(self) -> None:
+        if not self.sizes or sorted(set(self.sizes)) != list(self.sizes):
+            raise UsageError(f"sizes must grow, each given once, got {', '.join(map(str, self.sizes)) or 'none'}")
+
+
+def scaling_cases(
+    plan: Scaling,
+    folder: Path | str,
+    *,
+    settings: GeneratorSettings | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> tuple[list[Case], dict[str, Size]]:
+    """Generated reports of every run with their references, and the size of each; a stopped experiment goes on.
+
+    Args:
+        plan: What.
+        folder: A folder per run goes here.
+        settings: Of the largest run; register, epochs and patience follow from each run's size.
+        threads: Pictures side by side.
+        progress: Told after every step.
+        tell: Called with one line per epoch and run.
+    """
+    base, place = settings or GeneratorSettings(), make_folder(folder)
+    asked = read_references(plan.table, section=plan.section, split=plan.test, images=plan.images).cases
+    asked = tuple(case for case in asked if case.references and case.references[0].strip())[: plan.most]
+    if not asked:
+        raise InputError(f"{plan.table.name}: no report with text in the split {plan.test!r}")
+    found: list[Case] = []
+    sizes: dict[str, Size] = {}
+    goals: dict[str, list[str]] = {"professional": [case.references[0] for case in asked]}
+    if "lay" in plan.registers:
+        goals["lay"] = lay_texts(goals["professional"])
+    for size in reversed(plan.sizes):  # the largest first: who stops early has the one that matters most
+        for register in plan.registers:
+            name = f"{register} {size}"
+            texts = _texts(plan, asked, base, place, register=register, size=size, threads=threads,
+                           progress=progress, tell=tell)  # fmt: skip
+            sizes[name] = Size(size, register)
+            found += [
+                Case(case.id, texts.get(case.id, ""), (reference,), system=name)
+                for case, reference in zip(asked, goals[register], strict=True)
+            ]
+            if tell is not None:
+                tell(f"{name}: {len(texts)} reports")
+    return found, sizes
+
+
+def _texts(
+    plan: Scaling,
+    asked: Sequence[Case],
+    base: GeneratorSettings,
+    folder: Path,
+    *,
+    register: Register,
+    size: int,
+    threads: int,
+    progress: Progress | None,
+    tell: Callable[[str], None] | None,
+) -> dict[str, str]:
+    """Id -> report of one run; what it has written before is read back."""
+    place = folder / f"{register}-{size}"
+    times = plan.sizes[-1] / size
+    patience = round(base.patience * times**0.5)
+    settings = replace(base, register=register, epochs=round(base.epochs * times), patience=patience)
+    data = read_generator_data(
+        plan.table,
+        plan.images,
+        section=plan.section,
+        split=plan.train,
+        register=register,
+        size=size,
+        seed=base.seed,
+        cache=folder / "pictures",
+        domain=plan.domain,
+        threads=threads,
+        progress=progress,
+    )
+    train_generator(data, place, settings=settings, progress=progress, tell=tell)
+    generator = load_generator(place)
+    chosen = GenerateSettings(source="retrieval", choose="first")
+    if settings.kind == "network":
+        chosen = GenerateSettings(source="network", choose=plan.choose, seed=base.seed)
+    file = place / f"written-{chosen.choose}.json"
+    signature = f"{generator.signature}|{chosen.signature}"
+    known = parse_json(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    if known.get("signature") == signature and set(known["reports"]) == {case.id for case in asked}:
+        return dict(known["reports"])
+    rows = generate(
+        generator, asked, settings=chosen, cache=folder / "pictures", threads=threads, progress=progress
+    )
+    reports = {row.id: row.candidate for row in rows}
+    write_file(file, json.dumps({"signature": signature, "reports": reports}, ensure_ascii=False) + "\n")
+    return reports
