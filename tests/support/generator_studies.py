@@ -25,7 +25,7 @@ def draw_studies(folder: Path, *, train: int = 18, test: int = 6) -> Path:
         kind = list(TEXTS)[number % 3]
         picture = rng.integers(0, 40, size=(40, 36)).astype(np.uint8)
         if kind != "none":
-            picture[20:36, slice(2, 16) if kind == "right" else slice(20, 34)] = 230
+            picture[4:38, slice(1, 17) if kind == "right" else slice(19, 35)] += 200
         Image.fromarray(picture).save(folder / "images" / f"{number}.png")
         records.append(
             {

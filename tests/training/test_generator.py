@@ -13,8 +13,9 @@ import pytest
 pytest.importorskip("PIL", reason="needs the extra image")
 pytest.importorskip("threadpoolctl", reason="needs the extra image")
 pytest.importorskip("safetensors", reason="needs the extra models")
-torch = pytest.importorskip("torch", reason="needs the extra models")
+pytest.importorskip("torch", reason="needs the extra models")
 
+import torch
 from generator_studies import TEXTS, draw_studies, read_table, write_table
 
 from radgauge.errors import InputError, ModelError, UsageError
@@ -27,7 +28,9 @@ from radgauge.training.generator_data import GeneratorData, read_generator_data
 from radgauge.training.generator_files import CARD, NETWORK, REPORTS, load_generator, load_network
 from radgauge.training.generator_settings import GeneratorSettings
 
-SMALL = GeneratorSettings(width=16, layers=1, heads=2, narrow=8, least=1, epochs=3, batch_size=4, warm=4, longest=40)
+SMALL = GeneratorSettings(
+    width=16, layers=1, heads=2, narrow=8, least=1, epochs=3, batch_size=4, warm=4, longest=40
+)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +74,10 @@ def test_patients_and_pictures_of_validation_are_not_learned_from(drawn: Path, t
     records[1]["images"] = ["same.png"]
     write_table(folder / "studies.jsonl", records)
     data = _data(folder, validation="test")
-    assert dict(data.left_out) == {"a patient of the validation studies": 1, "a picture of the validation studies": 1}
+    assert dict(data.left_out) == {
+        "a patient of the validation studies": 1,
+        "a picture of the validation studies": 1,
+    }
     assert not {"s0", "s1"} & set(data.train.ids)
     assert len(data.train) == 16
 
@@ -103,12 +109,12 @@ def test_studies_that_cannot_be_used_are_counted(drawn: Path, tmp_path: Path) ->
     for record in records:
         record["images"] = ["gone.png"]
     write_table(folder / "studies.jsonl", records)
-    with pytest.raises(InputError, match="needs 8 studies or more .* got 0 and 0; left out: 1 with no report"):
+    with pytest.raises(InputError, match=r"needs 8 studies or more .* got 0 and 0; left out: 1 with no report"):
         _data(folder)
 
 
 def test_wrong_shares_and_splits_are_refused(drawn: Path) -> None:
-    with pytest.raises(UsageError, match="the share for validation must lie between 0 and 1, got 1.5"):
+    with pytest.raises(UsageError, match=r"the share for validation must lie between 0 and 1, got 1.5"):
         _data(drawn, validation=1.5)
     with pytest.raises(UsageError, match="must be different splits, got 'train' for both"):
         _data(drawn, validation="train")

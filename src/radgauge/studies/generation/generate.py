@@ -210,7 +210,7 @@ def system_name(generator: Generator, settings: GenerateSettings) -> str:
 
 
 def write_candidates(
-    path: Path | str, rows: Sequence[Generated], *, about: Mapping[str, Any], replace: bool
+    path: Path | str, rows: Sequence[Generated], *, about: Mapping[str, Any], replace: bool = False
 ) -> None:
     """Write id, system, candidate and reason, and beside them how they came about.
 

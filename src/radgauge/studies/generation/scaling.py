@@ -3,8 +3,8 @@
 Section 3.5: the same network is trained on sets of growing size, each set part of the next, and writes the reports
 of the same held-out studies; `plain_language.studies.training_runs` then counts the sentences that say what the
 reference says. Reports are drawn (or the likeliest, if asked for), without consensus; the paper does not say how
-its MiniGPT-4 wrote, which by default draws. Every size may take as many steps as the largest, and is stopped by its
-own validation loss.
+its MiniGPT-4 wrote, which by default draws. Every size may take as many steps as the largest, and is stopped by
+its own validation loss.
 """
 
 from __future__ import annotations

@@ -1,0 +1,85 @@
+"""The chain and the scaling experiment on drawn pictures: from reports to the page and the figure."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("PIL", reason="needs the extra image")
+pytest.importorskip("threadpoolctl", reason="needs the extra image")
+pytest.importorskip("safetensors", reason="needs the extra models")
+pytest.importorskip("torch", reason="needs the extra models")
+
+from generator_studies import draw_studies, read_table
+
+from radgauge.studies.baselines import FREQUENT, TEMPLATE
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return draw_studies(tmp_path_factory.mktemp("scripts"))
+
+
+def _run(
+    script: str, words: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> str:
+    monkeypatch.setattr(sys, "argv", [script, *map(str, words)])
+    importlib.import_module(script).main()
+    return capsys.readouterr().out
+
+
+def _common(drawn: Path) -> list[object]:
+    return [drawn / "studies.jsonl", "--images", drawn / "images", "--test", "test", "--domain", "off"]
+
+
+def test_the_whole_chain(drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    # slow for a reason: both registers are trained, written by five ways, scored, compared and reported
+    words = [*_common(drawn), "--output", drawn / "chain", "--width", 16, "--layers", 1, "--epochs", 2, "--json"]
+    words += ["--pictures", drawn / "pictures", "--permutations", 20]
+    found = json.loads(_run("generator_chain", words, monkeypatch, capsys))
+    assert set(found) == {"professional", "lay"}
+    systems = {line["system"] for line in found["professional"]}
+    assert systems == {
+        *(
+            "network",
+            "network, consensus",
+            "retrieval",
+            "retrieval, consensus",
+            "network and retrieval, consensus",
+        ),
+        *(TEMPLATE, FREQUENT),
+    }
+    quality = {line["system"]: line for line in found["professional"] if line["column"] == "errors_quality"}
+    assert quality["retrieval, consensus"]["value"] > quality[TEMPLATE]["value"]  # the patch tells the side
+    assert quality["retrieval, consensus"]["difference"]["value"] == pytest.approx(
+        quality["retrieval, consensus"]["value"] - quality[TEMPLATE]["value"]
+    )
+    assert quality[TEMPLATE]["difference"] is None
+    for register in found:
+        folder = drawn / "chain" / register
+        assert len(read_table(folder / "candidates.jsonl")) == 7 * 6
+        assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
+        assert (folder / "scores.jsonl").is_file()
+    lay = read_table(drawn / "chain" / "lay" / "candidates.jsonl")
+    assert any("fluid" in str(row["candidate"]) for row in lay if row["system"] == "retrieval, lay")
+    assert not any("pleural" in str(row["candidate"]) for row in lay)
+
+
+def test_growth_with_training_data(
+    drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*_common(drawn), "--output", drawn / "runs", "--sizes", 8, 12, "--kind", "retrieval"]
+    words += ["--resamples", 50, "--figure", drawn / "f2.svg"]
+    shown = _run("layman_figure2", words, monkeypatch, capsys)
+    assert "collapsed" in shown
+    found = json.loads(_run("layman_figure2", [*words, "--json"], monkeypatch, capsys))
+    assert [(run["size"][0], run["size"][1]) for run in found] == [
+        *((8, "lay"), (12, "lay"), (8, "professional"), (12, "professional"))
+    ]
+    assert all(0 <= run["above"]["value"] <= 1 for run in found)
+    assert (drawn / "f2.svg").read_text().startswith("<svg")
+    assert (drawn / "f2_ranges.svg").is_file()
