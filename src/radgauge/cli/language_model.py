@@ -23,11 +23,16 @@ _LOG_EVERY = 60.0  # seconds
 
 
 @contextmanager
-def open_model(journal_path: Path, limits: Limits) -> Iterator[tuple[LanguageModel, Journal]]:
-    """The language model of the environment with its journal; says on stderr where texts will go."""
+def open_model(
+    journal_path: Path, limits: Limits, *, name: str | None = None
+) -> Iterator[tuple[LanguageModel, Journal]]:
+    """The language model of the environment, or another one of its server, with its journal; says on stderr where
+    texts will go.
+    """
     from radgauge.llm import Journal, LanguageModel, server_from_environment
+    from radgauge.llm.server import MODEL
 
-    server = server_from_environment()
+    server = server_from_environment({**os.environ, MODEL: name} if name is not None else None)
     echo(f"note: {server.notice}", err=True)
     with Journal(journal_path) as journal:
         keeps(lambda: len(journal) > 0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from radgauge.cli import layman_build as layman_build  # adds its subjects
+from radgauge.cli import layman_grid as layman_grid
 from radgauge.cli import layman_leaflets as layman_leaflets
 from radgauge.cli import layman_sets as layman_sets
 from radgauge.cli import options as o
@@ -87,10 +89,14 @@ def _why_no_meteor() -> str:
 
 @o.command(layman, "robustness")
 def robustness_cli(
+    form: o.CaseForm,
+    lay: LayText,
     metric: OtherMetrics = None,
     models: o.Models = "embedded",
     yes: o.Yes = False,
     unseen: Annotated[bool, "The smaller test beds that nothing was adjusted to."] = False,
+    same: Annotated[Path | None, "Pairs of your own that mean the same: id, reference, candidate."] = None,
+    other: Annotated[Path | None, "Pairs of your own that mean something else in similar words."] = None,
     as_json: o.AsJson = False,
 ) -> None:
     """Metrics on raw and lay text: same meaning in other words, other meaning in similar words (table 2).
@@ -98,13 +104,22 @@ def robustness_cli(
     Example:
 
       radgauge layman robustness
+
+      radgauge layman robustness --same same.csv --other other.csv --encoder grit.toml
     """
     from radgauge.plain_language.robustness import robustness
     from radgauge.show.tables import table
     from radgauge.show.terminal import console
 
     judges = metric or ["bleu", "rouge"]
-    found = robustness(judges, models=o.agreed(models, judges, yes=yes), unseen=unseen)
+    found = robustness(
+        judges,
+        models=o.agreed(models, judges, yes=yes),
+        unseen=unseen,
+        same=form.read([same]).cases if same is not None else None,
+        other=form.read([other]).cases if other is not None else None,
+        layman=lay.metric(),
+    )
     if as_json:
         o.print_json({"ranking": found.ranking, "rows": [row._asdict() for row in found.rows]})
         return

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 layman = o.subjects("layman", "Plain language: write it, score reports through it, test metrics with it.")
 
-EncoderName = Annotated[str, typer.Option("--encoder", help="findings, static, or folder or id of a transformer.")]
+EncoderName = Annotated[
+    str,
+    typer.Option(
+        "--encoder", help="findings, static, folder or id of a transformer, or settings of a decoder (.toml)."
+    ),
+]
 OtherMetrics = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", help="Metrics beside lay semantics; bleu and rouge if none."),
@@ -119,7 +124,7 @@ def agree_cli(
         notes=notes,
         output=output,
         say=say,
-        about=_about(found.signatures, sampling.seed, file, ratings=ratings),
+        about=about(found.signatures, sampling.seed, file, ratings=ratings),
     )
 
 
@@ -176,7 +181,7 @@ def readability_cli(
         ],
         output=output,
         say=say,
-        about=_about([ReadabilityIndices().signature()], sampling.seed, file),
+        about=about([ReadabilityIndices().signature()], sampling.seed, file),
     )
 
 
@@ -235,7 +240,7 @@ def training_cli(
         notes=[*file.provenance.warnings, *notes],
         output=output,
         say=say,
-        about=_about([f"{named.signature}|threshold:{threshold:g}"], sampling.seed, file),
+        about=about([f"{named.signature}|threshold:{threshold:g}"], sampling.seed, file),
     )
 
 
@@ -271,7 +276,7 @@ def print_captioned(out: Terminal, table: Table) -> None:
     out.show(table)
 
 
-def _about(
+def about(
     signatures: Sequence[str], seed: int, file: CaseFile | None, *, ratings: Path | None = None
 ) -> dict[str, object]:
     """What the numbers rest on."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radgauge.plain_language.studies.agreement import LayAgreement
-from radgauge.plain_language.studies.reading_ease import Ease
+from radgauge.plain_language.studies.grid import LayGrid
+from radgauge.plain_language.studies.reading_ease import Ease, EaseLine
 from radgauge.plain_language.studies.training import RANGES, TrainingRun
 from radgauge.show.tables import Cell, Column, Table, Value, bounded, table
 from radgauge.show.wording import arrow, interval, number, p_value, share, signed
@@ -149,6 +150,73 @@ def ease_table(found: Ease) -> Table:
         rows=rows,
         records=records,
     )
+
+
+EASY = {
+    "flesch_reading_ease": "Easy",
+    "flesch_kincaid_grade": "M1",
+    "gunning_fog": "M2",
+    "smog_index": "M3",
+    "automated_readability_index": "M4",
+    "coleman_liau_index": "M5",
+    "linsear_write_formula": "M6",
+    "dale_chall_score": "M7",
+    "spache_score": "M8",
+    "mcalpine_eflaw": "M9",
+}
+"""The indices in the order of table 11, with the paper's short names."""
+
+
+def grid_tables(found: LayGrid) -> tuple[Table, Table]:
+    """Table 10 (right and near) and table 11 (easy, originals too): a line per corpus and writer."""
+    outputs = list(dict.fromkeys(name for line in found.lines for name in line.values))
+    rows, records = [], []
+    for line in found.lines:
+        cells = [bounded(line.values[name]) if name in line.values else None for name in outputs]
+        rows.append((line.corpus, line.writer, line.reports - line.without, line.without, *cells))
+        records += [
+            {
+                "corpus": line.corpus,
+                "writer": line.writer,
+                "output": name,
+                **_bounds("value", value),
+                "n": value.n,
+                "not_judged": value.missing,
+                "without": line.without,
+            }
+            for name, value in line.values.items()
+        ]
+    right = table(
+        *("corpus", "writer", "reports", "without", *outputs),
+        key="right",
+        title="Lay versions against their originals: labels, graphs, words, meaning",
+        rows=rows,
+        records=records,
+    )
+    easy: list[tuple[Value, ...]] = []
+    easy_records: list[dict[str, Value]] = []
+    for corpus in dict.fromkeys(line.corpus for line in found.lines):
+        mine = [line for line in found.lines if line.corpus == corpus and line.ease is not None]
+        sides: list[tuple[str, dict[str, float], int]] = []
+        for line in mine:
+            assert line.ease is not None
+            known: dict[str, EaseLine] = {each.index: each for each in line.ease.lines}
+            if not sides:
+                before = {name: known[name].professional for name in EASY}
+                sides.append(("(original)", before, line.reports - line.without))
+            sides.append((line.writer, {name: known[name].lay for name in EASY}, line.reports - line.without))
+        for writer, values, count in sides:
+            easy.append((corpus, writer, count, *(values[name] for name in EASY)))
+            easy_records.append({"corpus": corpus, "writer": writer, "n": count, **values})
+    ease = table(
+        *("corpus", "writer", "reports"),
+        *(Column(short, format=lambda value: number(value, 1)) for short in EASY.values()),
+        key="easy",
+        title="Readability: Easy higher is easier, M1 to M9 lower is easier",
+        rows=easy,
+        records=easy_records,
+    )
+    return right, ease
 
 
 def _bounds(name: str, found: Interval) -> dict[str, float]:

@@ -95,7 +95,8 @@ def encoder_named(name: str, *, pooling: str = "auto", max_length: int = 30) -> 
     True
 
     Args:
-        name: `embedded`, a table of our format (`.npz`), or a folder or hub id of a transformer.
+        name: `embedded`, a table of our format (`.npz`), a folder or hub id of a transformer, or a file of
+            settings (`.toml`) of a decoder such as GritLM (`decoder_encoder`).
         pooling: For transformers only.
         max_length: For transformers only.
     """
@@ -103,6 +104,10 @@ def encoder_named(name: str, *, pooling: str = "auto", max_length: int = 30) -> 
         return StaticEncoder()
     if name.endswith(".npz"):
         return StaticEncoder(path=name)
+    if name.endswith(".toml"):
+        from radgauge.models.text.decoder_encoder import read_encoder
+
+        return read_encoder(Path(name))
     return TransformerEncoder(name, pooling=pooling, max_length=max_length)
 
 

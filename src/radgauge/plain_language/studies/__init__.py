@@ -4,7 +4,19 @@ Zhao et al., Layman's RRG (2024), sections 3.5 and 3.6.
 """
 
 from radgauge.plain_language.studies.agreement import LayAgreement, lay_agreement
+from radgauge.plain_language.studies.grid import LayGrid, lay_grid, lay_versions
 from radgauge.plain_language.studies.reading_ease import Ease, compare_ease
 from radgauge.plain_language.studies.training import Size, TrainingRun, training_runs
 
-__all__ = ["Ease", "LayAgreement", "Size", "TrainingRun", "compare_ease", "lay_agreement", "training_runs"]
+__all__ = [
+    "Ease",
+    "LayAgreement",
+    "LayGrid",
+    "Size",
+    "TrainingRun",
+    "compare_ease",
+    "lay_agreement",
+    "lay_grid",
+    "lay_versions",
+    "training_runs",
+]
