@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from scripted_llm import Reply, Request, ScriptedServer
 from typer.testing import CliRunner
 
 from radgauge.cli import app
+from radgauge.errors import UsageError
+from radgauge.plain_language.writer import plain_language
 
 
 def _run(*arguments: str, text: str = "") -> tuple[str, str]:
@@ -88,6 +91,11 @@ def test_agree(tmp_path: Path) -> None:
     assert {line["kind"] for line in found["correlations"]} == {"pearson", "spearman"}
     assert found["signatures"][0].startswith("layman|")
     assert len(found["ratings"]["sha256"]) == 64
+    found = json.loads(_run(*arguments[:4], "--paper", "--resamples", "20", "--json", "--quiet")[0])
+    assert {line["column"] for line in found["correlations"]} >= {
+        *("bleu_4", "rouge_2", "chexbert_similarity_embedded", "radgraph_yu_embedded"),
+        *("radcliq_v1_embedded", "older_radcliq_v0_embedded", "layman_semantics_embedded"),
+    }
 
 
 def test_training(tmp_path: Path) -> None:
@@ -135,3 +143,44 @@ def test_score_says_that_meteor_is_missing(tmp_path: Path, monkeypatch: pytest.M
     done = CliRunner().invoke(app, ["layman", "score", file, "--meteor"])
     assert done.exit_code != 0
     assert "there is no java on the PATH" in str(done.exception)
+
+
+def test_grid_of_writers_and_corpora(
+    tmp_path: Path, llm_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyphen", reason="the extra lay is not installed")
+    pytest.importorskip("openai", reason="the extra llm is not installed")
+    for name, value in llm_server.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+
+    def behave(request: Request) -> Reply:
+        return Reply(json.dumps({key: plain_language(text) for key, text in request.items.items()}))
+
+    llm_server.behaviour = behave
+    lines = [
+        f"{study},{text}" for study, text in enumerate(("Left pleural effusion.", "Cardiomegaly.", "Scoliosis."))
+    ]
+    file = _file(tmp_path, "chest.csv", "\n".join(["id,report", *lines]) + "\n")
+    own = tmp_path / "mine.toml"
+    own.write_text('translate = "Say it simply."', encoding="utf-8")
+    arguments = ["grid", f"one={file}", f"two={file}", "--model", "embedded", "--model", "small"]
+    arguments += ["--prompt", "examples", "--prompt", str(own), "--resamples", "20", "--json", "--quiet"]
+    found = json.loads(_run(*arguments)[0])
+    writers = ["embedded", "small + examples", "small + mine"]
+    assert list(dict.fromkeys((row["corpus"], row["writer"]) for row in found["right"])) == [
+        (corpus, writer) for corpus in ("one", "two") for writer in writers
+    ]
+    assert {request.body["model"] for request in llm_server.requests} == {"small"}
+    assert len(llm_server.requests) == 2  # the second corpus asks nothing anew
+    values = {(row["writer"], row["output"]): row["value"] for row in found["right"] if row["corpus"] == "one"}
+    assert values["embedded", "bleu_4"] == values["small + examples", "bleu_4"]  # the server copies the writer
+    assert [row["writer"] for row in found["easy"]][:2] == ["(original)", "embedded"]
+    again = json.loads(_run("grid", "lay_grid/one.jsonl", "--resamples", "20", "--json", "--quiet")[0])
+    assert len(again["easy"]) == 4  # versions that are there are measured as they are
+    with pytest.raises(UsageError, match="holds no lay versions; name a writer"):
+        _run("grid", file)
+    with pytest.raises(UsageError, match="corpora must have different names"):
+        _run("grid", file, file, "--model", "embedded")
+    with pytest.raises(UsageError, match="--prompt must be plain, examples or a TOML file, got 'short'"):
+        _run("grid", file, "--model", "small", "--prompt", "short")

@@ -87,6 +87,10 @@ def test_corrected_texts_are_given_back(reports: Path, tmp_path: Path) -> None:
         ("", "no plain text was given for this report"),
     ]
     assert not (folder / "pages/9.html").exists()
+    other = tmp_path / "other.csv"
+    other.write_text("id,reference,candidate\n1,Cardiomegaly.,A big heart.\n", encoding="utf-8")
+    run("write", other, "-o", tmp_path / "others", "--writer", "given")
+    assert [row["plain"] for row in rows_of(tmp_path / "others")] == ["A big heart."]
     with pytest.raises(UsageError, match="needs plain texts in the column candidate or plain"):
         run("write", reports, "-o", folder, "--writer", "given")
     with pytest.raises(UsageError, match="writes English only"):

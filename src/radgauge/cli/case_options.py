@@ -71,6 +71,21 @@ class ReportForm:
             images_outside=pictures is not None and pictures.images_outside,
         )
 
+    def versions(self, path: Path) -> tuple[Case, ...]:
+        """The cases of a file whose candidates are versions of its references; none if it has no candidates."""
+        from radgauge.errors import InputError
+        from radgauge.io.case_files import read_cases
+
+        try:
+            found = read_cases(
+                path, columns=self.roles, section=self.section, encoding=self.encoding, missing="nan"
+            )
+        except InputError as error:
+            if "no candidate column" not in str(error):
+                raise
+            return ()
+        return tuple(case for case in found.cases if case.candidate.strip())
+
     def originals(
         self, path: Path, *, split: str | None = None, pictures: ImageFolder | None = None
     ) -> dict[str, Case]:

@@ -12,7 +12,7 @@ from radgauge.cli import layman_grid as layman_grid
 from radgauge.cli import layman_leaflets as layman_leaflets
 from radgauge.cli import layman_sets as layman_sets
 from radgauge.cli import options as o
-from radgauge.cli.layman_studies import LayText, OtherMetrics, layman, print_captioned
+from radgauge.cli.layman_studies import LayText, OtherMetrics, layman, print_captioned, why_no_meteor
 
 
 @o.command(layman, "score")
@@ -49,7 +49,7 @@ def score_cli(
     from radgauge.studies.summary import summarise
 
     file = source.cases()
-    missing = "" if meteor is False else _why_no_meteor()
+    missing = "" if meteor is False else why_no_meteor()
     if meteor and missing:
         raise ModelError(missing)
     metric = lay.metric(threshold=threshold, outside=outside, meteor=meteor is not False and not missing)
@@ -73,18 +73,6 @@ def score_cli(
     say.notes(*file.provenance.warnings, *not_judged_notes(lines), *o.profile_note(results))
     if missing:
         say.notes(f"METEOR is left out: {missing} (--no-meteor silences this)")
-
-
-def _why_no_meteor() -> str:
-    """What METEOR lacks on this machine; "" if it can run."""
-    from radgauge.errors import MissingExtra, ModelError
-    from radgauge.metrics._meteor_java import command
-
-    try:
-        command()
-    except (MissingExtra, ModelError) as error:
-        return str(error)
-    return ""
 
 
 @o.command(layman, "robustness")

@@ -69,12 +69,10 @@ def grid_cli(
         raise UsageError("corpora must have different names; name them: NAME=FILE")
     found: dict[str, list[Case]] = {}
     for name, path in named:
-        cases = form.references(path).cases
-        found[name] = [case for case in cases if case.candidate.strip()]
-        originals = form.originals(path)
-        for writer, texts in _versions(
-            name, originals, model or [], prompt or ["plain"], work, server, say
-        ).items():
+        found[name] = list(form.versions(path))
+        originals = form.originals(path) if model else {}
+        asked = _versions(name, originals, model or [], prompt or ["plain"], work, server, say)
+        for writer, texts in asked.items():
             found[name] += [
                 replace(originals[study], candidate=each.value, system=writer) for study, each in texts.items()
             ]

@@ -87,7 +87,7 @@ def write_cli(
     style = PageStyle(language=language, large=large, paper=paper, hospital=hospital, pictures=pictures)
     if pdf:
         browser()
-    texts, given = _table(report, form)
+    texts, given = _table(report, form, given=writer == "given")
     about = {"source": report.name if report is not None else "standard input", "section": form.section or "whole"}
     with ExitStack() as stack:
         chosen = _writer(writer, given, language, words, server, out, stack, say)
@@ -159,8 +159,8 @@ def _one_report(path: Path | None, language: str, *, check: bool) -> None:
             echo(note.text, err=True)
 
 
-def _table(path: Path | None, form: o.ReportForm) -> tuple[dict[str, str], dict[str, str]]:
-    """Id -> report of every row, the empty ones too, and id -> plain text where the table has one."""
+def _table(path: Path | None, form: o.ReportForm, *, given: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """Id -> report of every row, the empty ones too, and id -> plain text, if that is wanted and there."""
     from radgauge.cli.stdin import standing_in
     from radgauge.errors import InputError
     from radgauge.io.tables.sources import FORMATS
@@ -175,8 +175,10 @@ def _table(path: Path | None, form: o.ReportForm) -> tuple[dict[str, str], dict[
             text = case.references[0] if case.references else ""
             if texts.setdefault(case.id, text) != text:
                 raise InputError(f"{file.name}: a report must have one text, but those of id {case.id!r} differ")
-            if said := (case.candidate.strip() or case.meta.get("plain", "").strip()):
+            if said := case.meta.get("plain", "").strip():
                 plain[case.id] = said
+        if given and not plain:
+            plain = {case.id: case.candidate for case in form.versions(file)}
     return texts, plain
 
 

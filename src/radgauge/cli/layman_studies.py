@@ -41,6 +41,13 @@ OutputFile = Annotated[
 ]
 
 
+TABLE_3 = (
+    *("bleu", "rouge", "chexbert_similarity", "radgraph"),
+    *("radcliq", "radcliq:version=v0 as older"),
+)
+"""What the paper's table 3 correlates with annotators, beside METEOR and semantics."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class LayText:
     """What a report's sentences are replaced with, and how the replacement is found."""
@@ -67,6 +74,18 @@ def encoder_called(name: str) -> Encoder:
     return encoder_named("embedded") if name == "static" else encoder_named(name, max_length=512)
 
 
+def why_no_meteor() -> str:
+    """What METEOR lacks on this machine; "" if it can run."""
+    from radgauge.errors import MissingExtra, ModelError
+    from radgauge.metrics._meteor_java import command
+
+    try:
+        command()
+    except (MissingExtra, ModelError) as error:
+        return str(error)
+    return ""
+
+
 @o.command(layman, "agree")
 def agree_cli(
     ratings: Annotated[
@@ -82,6 +101,7 @@ def agree_cli(
         "The rated reports, unless the ratings hold reference and candidate.",
     ] = None,
     metric: OtherMetrics = None,
+    paper: Annotated[bool, "Every metric of the paper's table 3; METEOR if Java and the extra are there."] = False,
     models: o.Models = "embedded",
     yes: o.Yes = False,
     scale: Annotated[float, "What stands for everything matched: 1 or 100."] = 1.0,
@@ -94,7 +114,7 @@ def agree_cli(
 
       radgauge layman agree ratings.csv --reports reports.csv
 
-      radgauge layman agree ratings.csv -m bleu -m rouge -m meteor -m radgraph -o table3.md
+      radgauge layman agree ratings.csv --paper -o table3.md
     """
     from radgauge.io.judgments import read_judgments
     from radgauge.plain_language.studies import lay_agreement
@@ -102,6 +122,8 @@ def agree_cli(
 
     file = form.read(reports) if reports or form.reference_file else None
     judges = metric or ["bleu", "rouge"]
+    if paper:
+        judges = list(dict.fromkeys([*TABLE_3, *(() if why_no_meteor() else ("meteor",)), *(metric or ())]))
     found = lay_agreement(
         read_judgments(ratings, format="table"),
         judges,

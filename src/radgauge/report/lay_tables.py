@@ -81,7 +81,8 @@ def training_table(runs: Sequence[TrainingRun], *, threshold: float) -> Table:
         rows.append(
             (
                 *(run.system, f"{run.size.number:g}" if run.size else "–", run.reports),
-                *(bounded(run.above), bounded(run.pairwise), run.variance, run.pairwise_references),
+                *(bounded(run.above), bounded(run.reports_above)),
+                *(bounded(run.pairwise), run.variance, run.pairwise_references),
                 Cell(number(run.distinct), f"references {number(run.distinct_references)}", value=run.distinct),
                 "collapsed" if run.collapsed else "no",
             )
@@ -95,6 +96,7 @@ def training_table(runs: Sequence[TrainingRun], *, threshold: float) -> Table:
                 "not_judged": run.not_judged,
                 "sentences": run.sentences,
                 **_bounds("above", run.above),
+                **_bounds("reports_above", run.reports_above),
                 **_bounds("pairwise", run.pairwise),
                 "pairwise_variance": run.variance,
                 "pairwise_references": run.pairwise_references,
@@ -107,6 +109,7 @@ def training_table(runs: Sequence[TrainingRun], *, threshold: float) -> Table:
         )
     return table(
         *("system", Column("training size", right=True), "reports", f"sentences ≥ {threshold:g}"),
+        f"reports > {threshold:g}",
         *("pairwise similarity", "variance", "of references", "distinct reports", "collapse"),
         key="training",
         title="Sentences and sameness by system",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
+from radgauge.cases import Case
 from radgauge.cli import app
-from radgauge.errors import UsageError
+from radgauge.errors import InputError, UsageError
 from radgauge.plain_language.robustness import BEDS, UNSEEN, pairs_of, robustness
 
 
@@ -46,3 +50,24 @@ def test_the_verb_prints_table_2() -> None:
     assert done.exit_code == 0
     assert "layman_semantics_embedded" in done.stdout
     assert "same above other in" in done.stdout
+
+
+def test_own_pairs_set_and_encoder(tmp_path: Path) -> None:
+    same, other = tmp_path / "same.csv", tmp_path / "other.csv"
+    same.write_text("id,reference,candidate\n1,Cardiomegaly.,The heart is enlarged.\n", encoding="utf-8")
+    other.write_text("id,reference,candidate\n1,Left effusion.,Right effusion.\n", encoding="utf-8")
+    own = tmp_path / "set.tsv"
+    own.write_text("professional\tlay\nCardiomegaly.\tA big heart.\nLeft effusion.\tWater.\n", encoding="utf-8")
+    arguments = ["layman", "robustness", "--same", str(same), "--other", str(other), "-m", "bleu", "--json"]
+    done = CliRunner().invoke(app, [*arguments, "--sentences", str(own)], catch_exceptions=False)
+    rows = {row["name"]: row for row in json.loads(done.stdout)["rows"]}
+    assert rows["bleu_1"]["same_lay"] == 1.0  # both sentences become the one text of the set
+    assert rows["bleu_1"]["other_lay"] == 1.0
+    assert rows["bleu_1"]["same_raw"] < 0.3
+    done = CliRunner().invoke(app, [*arguments, "--encoder", "static"], catch_exceptions=False)
+    assert {row["name"] for row in json.loads(done.stdout)["rows"]} >= {"layman_semantics_embedded"}
+    assert rows["layman_semantics_embedded"] != json.loads(done.stdout)["rows"][-1]
+    with pytest.raises(UsageError, match="own pairs must be given of both kinds"):
+        robustness(["bleu"], same=[Case("1", "a", ("b",))])
+    with pytest.raises(InputError, match="each kind of pairs must have one pair or more"):
+        robustness(["bleu"], same=[], other=[Case("1", "a", ("b",))])

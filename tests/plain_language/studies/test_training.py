@@ -37,6 +37,8 @@ def test_copies_reach_everything_and_a_template_collapses() -> None:
         resampling=Resampling(resamples=200),
     )[::-1]
     assert copy.above.value == 1
+    assert copy.reports_above.value == 1
+    assert template.reports_above.value == 0  # no report of the template says what its reference says
     assert copy.ranges == (0.0,) * 9 + (1.0,)
     assert copy.excess.value == pytest.approx(0)
     assert not copy.collapsed

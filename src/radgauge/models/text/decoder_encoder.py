@@ -2,8 +2,8 @@
 
 Muennighoff et al., Generative representational instruction tuning (2024): the text stands behind `<|embed|>`,
 every position sees every other one, and the mean goes over the positions of the text without those before it.
-Others (E5-Mistral, Qwen3-Embedding) keep their causal attention and take the last position. All of it is named in a file
-of settings, since no checkpoint says it in a way that all share:
+Others (E5-Mistral, Qwen3-Embedding) keep their causal attention and take the last position. All of it is named in
+a file of settings, since no checkpoint says it in a way that all share:
 
     model = "/models/GritLM-7B"
     attention = "both"          # or "own"

@@ -49,6 +49,7 @@ class TrainingRun:
         sentences: Generated sentences (with `every_pair`, pairs of sentences).
         ranges: Share of them in each range of `RANGES`; below 0 counts as 0.
         above: Share at or above the threshold, with an interval that draws studies.
+        reports_above: Share of generated reports with a cosine to their reference above the threshold (table 7).
         pairwise: Mean cosine of two generated reports.
         variance: Variance of these cosines.
         pairwise_references: The same mean for the references.
@@ -65,6 +66,7 @@ class TrainingRun:
     sentences: int
     ranges: tuple[float, ...]
     above: Interval
+    reports_above: Interval
     pairwise: Interval
     variance: float
     pairwise_references: float
@@ -146,10 +148,12 @@ def _run(
     hits = np.array([[float((each >= threshold).sum()), float(len(each))] for each in closeness])
     ours = _vectors([case.candidate for case in judged], encoder, reading)
     theirs = _vectors([next(t for t in case.references if split[t]) for case in judged], encoder, reading)
-    drawn, alike, excess = [], [], []
+    near = (np.einsum("ij,ij->i", ours, theirs).round(5) > threshold).astype(np.float64)
+    drawn, drawn_reports, alike, excess = [], [], [], []
     for weights in draw_weights(len(judged), resamples=resampling.resamples, rng=resampling.rng()):
         totals = weights @ hits
         drawn.append(totals[:, 0] / totals[:, 1])
+        drawn_reports.append(weights @ near / weights.sum(axis=1))
         own, others = pairwise(ours, weights), pairwise(theirs, weights)
         alike.append(own)
         excess.append(own - others)
@@ -171,6 +175,7 @@ def _run(
         sentences=len(everything),
         ranges=tuple((counts / len(everything)).tolist()),
         above=between(float(hits[:, 0].sum() / hits[:, 1].sum()), drawn),
+        reports_above=between(float(near.mean()), drawn_reports),
         pairwise=between(mine, alike),
         variance=_pairwise_variance(ours, mine),
         pairwise_references=reference,
