@@ -1,24 +1,32 @@
-"""BERTScore, RadGraph and CheXbert against bert-score, radgraph and f1chexbert: same weights, same pairs, one run.
+"""BERTScore, CheXbert, RadGraph and RaTEScore against their authors' packages: same weights, same pairs, one run.
 
-    python benchmarks/published.py --data ../shared/data [--pairs 500] [--systems 1] [--only bertscore]
+    python benchmarks/published.py --data ../shared/data [--pairs 382] [--only bertscore] [--write]
 
-Checkpoints are seeded and of the published sizes (DistilRoBERTa, BERT base): time does not depend on what the
-weights have learned, except that RadGraph's depends on how many entities there are, so its scorers are set to
-find about as many as in real reports. Peers run in an environment of their own ($RADGAUGE_PEERS, or built from
-the package registry), one at a time, with as many threads as ours, and report their own seconds without
-loading. Ratios above 1 mean that ours is faster; processor time is the fairer one on a busy machine.
-Values of both are compared as well. With several systems of the same studies the peers are called once a system,
-as their users do, and ours once for all.
+`make bench-published` also makes the authors' environment (torch first, a few minutes, 3 GB). Checkpoints are
+seeded and of the published sizes (DistilRoBERTa, BERT base, DeBERTa base): time does not depend on what weights
+have learned, except by the number of entities, so the scorers of RadGraph and the classifier of RaTEScore are
+set to find about as many as in real reports. Once with one system, the most varied, and once with eight on the
+same studies, `--pairs` pairs each: the packages are called once a system, as their users do, radgauge once for
+all. Every run has a process of its own, which reports seconds without loading and its peak memory; ours and
+theirs alternate. Ratios above 1 mean that ours is faster; processor time is the fairer one on a busy machine.
+`--write` puts the figures into published.json, from which `docs/figures.py` writes docs/speed.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
 import dataclasses
 import json
+import os
+import platform
+import pstats
+import resource
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +34,10 @@ import numpy as np
 import torch
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "parity"))
+RESULTS = Path(__file__).with_suffix(".json")
+sys.path[:0] = [str(ROOT / "parity"), str(ROOT / "parity" / "ratescore")]
 
+import checkpoints  # noqa: E402
 import seeded  # noqa: E402
 from environment import run_peer  # noqa: E402
 from system_pairs import Pairs, real_pairs  # noqa: E402
@@ -36,15 +46,25 @@ import radgauge as rg  # noqa: E402
 from radgauge.metrics.bertscore import BertScore  # noqa: E402
 from radgauge.metrics.chexbert import Chexbert  # noqa: E402
 from radgauge.metrics.radgraph import RadGraph  # noqa: E402
+from radgauge.metrics.ratescore import RateScore  # noqa: E402
 from radgauge.models.text import dygie  # noqa: E402
+from radgauge.models.text.ratener import LABELS, RateNer  # noqa: E402
 
-Times = tuple[float, float]
-"""Seconds on the clock and of the processor."""
-
-
-def times(found: list[dict[str, Any]]) -> Times:
-    """What a peer measured of itself, over all its calls."""
-    return sum(each["seconds"] for each in found), sum(each["processor"] for each in found)
+METRICS: dict[str, Callable[[str], rg.Metric]] = {
+    "bertscore": lambda folder: BertScore(
+        models=folder, encoder="encoder", layer=5, rescale=False, empty="zero"
+    ),
+    "chexbert": lambda folder: Chexbert(models=folder, empty="read"),
+    "radgraph": lambda folder: RadGraph(models=folder, variant="simple"),
+    "ratescore": lambda folder: RateScore(models=folder, no_entities="published"),
+}
+AIMS = {"bertscore": 2.5, "chexbert": 4.0, "radgraph": 5.0, "ratescore": 5.0}
+PARTS = {  # of a profile, by the name of the function
+    "matrix products": ("torch._C._nn.linear", "method 'matmul'", "built-in method torch.matmul"),
+    "attention": ("scaled_dot_product_attention", "_by_distance", "index_select"),
+    "other tensor work": ("torch", "Tensor"),
+    "tokenizer": ("tokenizers.Tokenizer", "tokenization_"),
+}
 
 
 def texts_of(systems: list[Pairs]) -> tuple[str, ...]:
@@ -52,69 +72,115 @@ def texts_of(systems: list[Pairs]) -> tuple[str, ...]:
     return tuple(text for pairs in systems for pair in pairs for text in pair)
 
 
-def ours(metric: rg.Metric, systems: list[Pairs]) -> tuple[rg.Scores, Times]:
-    """Scores and times of one call for all systems, with weights loaded and nothing read before."""
+def ours(name: str, folder: Path) -> None:
+    """Score the job of a folder in this process, with weights loaded and nothing read before; print the result."""
+    job = json.loads((folder / "job.json").read_text())
+    torch.set_num_threads(job["threads"])
+    metric = METRICS[name](str(folder))
     cases = [
         rg.Case(str(i), a, (b,), system=str(n))
-        for n, pairs in enumerate(systems)
+        for n, pairs in enumerate(job["systems"])
         for i, (a, b) in enumerate(pairs)
     ]
-    rg.score(cases[:2], [metric])
-    started, spent = time.perf_counter(), time.process_time()
+    rg.score(cases[:1], [metric])
+    profile = cProfile.Profile()
+    started, busy = time.perf_counter(), time.process_time()
+    if job["profile"]:
+        profile.enable()
     scores = next(iter(rg.score(cases, [metric]).values()))
-    return scores, (time.perf_counter() - started, time.process_time() - spent)
+    profile.disable()
+    spent = {"clock": time.perf_counter() - started, "processor": time.process_time() - busy}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    if name == "chexbert":
+        values = [metric.corpus_score(rows) for rows in np.split(scores.rows, len(job["systems"]))]
+    elif name == "radgraph":
+        values = [scores.column(f"radgraph_{kind}").tolist() for kind in ("simple", "partial", "complete")]
+    else:
+        values = scores.headline.tolist()
+    shares = shares_of(profile) if job["profile"] else {}
+    (folder / "result.json").write_text(json.dumps({**spent, "peak": peak, "values": values, "shares": shares}))
 
 
-def peer(name: str, folder: Path, job: dict[str, Any]) -> dict[str, Any]:
-    """What the peer found, with its own seconds."""
-    (folder / "job.json").write_text(json.dumps({**job, "threads": torch.get_num_threads()}))
-    run_peer(ROOT / "parity" / name / "peer.py", folder)
-    found: dict[str, Any] = json.loads((folder / "result.json").read_text())
-    return found
+def shares_of(profile: cProfile.Profile) -> dict[str, float]:
+    """How the time of a run divides; a function counts for the first part that knows its name."""
+    found = dict.fromkeys([*PARTS, "Python"], 0.0)
+    for (file, _, function), (_, _, own, _, _) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
+        name = f"{file} {function}"
+        part = next((part for part, marks in PARTS.items() if any(mark in name for mark in marks)), "Python")
+        found[part] += own
+    total = sum(found.values())
+    return {part: seconds / total for part, seconds in found.items()}
 
 
-def bertscore(folder: Path, systems: list[Pairs]) -> tuple[Times, Times, float]:
-    """Times of theirs and ours, and the largest difference of a value."""
-    size = dataclasses.replace(seeded.DISTIL, texts=texts_of(systems), merges=1500)
-    seeded.encoder(folder / "encoder", size=size, positions=512)
-    (folder / "baseline.tsv").write_text("LAYER,P,R,F\n" + "".join(f"{i},0.5,0.5,0.5\n" for i in range(7)))
-    runs = {"run": {"encoder": "encoder", "layer": 5, "idf": False, "rescale": False}}
-    theirs = [peer("bertscore", folder, {"pairs": pairs, "runs": runs})["run"] for pairs in systems]
-    metric = BertScore(models=str(folder), encoder="encoder", layer=5, rescale=False, empty="zero")
-    scores, seconds = ours(metric, systems)
-    values = np.concatenate([each["values"][2] for each in theirs])
-    return times(theirs), seconds, float(np.abs(scores.headline - values).max())
+def run(name: str, folder: Path, systems: list[Pairs], *, threads: int, peer: bool, profile: bool = False) -> Any:
+    """One process of ours or theirs on a job."""
+    (folder / "job.json").write_text(json.dumps({"systems": systems, "threads": threads, "profile": profile}))
+    if peer:
+        run_peer(ROOT / "parity" / "timed.py", folder, name)
+    else:
+        subprocess.run([sys.executable, __file__, "--one", name, str(folder)], check=True)
+    return json.loads((folder / "result.json").read_text())
 
 
-def chexbert(folder: Path, systems: list[Pairs]) -> tuple[Times, Times, float]:
-    """The same for labels: the difference is in a system's micro F1 over 14."""
-    seeded.chexbert(folder, size=dataclasses.replace(seeded.BASE, texts=texts_of(systems)))
-    theirs = [peer("chexbert", folder, {"pairs": pairs, "labels": False}) for pairs in systems]
-    metric = Chexbert(models=str(folder), empty="read")
-    scores, seconds = ours(metric, systems)
-    values = [metric.corpus_score(rows) for rows in np.split(scores.rows, len(systems))]
-    apart = [abs(v - t["report_14"]["micro avg"]["f1-score"]) for v, t in zip(values, theirs, strict=True)]
-    return times(theirs), seconds, max(apart)
+def compared(name: str, folder: Path, systems: list[Pairs], *, threads: int) -> dict[str, Any]:
+    """Ours and theirs on the same pairs: times, peaks, the largest difference of a value."""
+    mine = run(name, folder, systems, threads=threads, peer=False)
+    theirs = run(name, folder, systems, threads=threads, peer=True)
+    values = [each["values"] for each in theirs["systems"]]
+    if name == "chexbert":
+        expected = np.array(values)
+    else:
+        expected = np.concatenate([np.asarray(each) for each in values], axis=-1)
+    apart = np.abs(np.asarray(mine["values"]) - expected)
+    spent = {kind: sum(each[kind] for each in theirs["systems"]) for kind in ("clock", "processor")}
+    return {
+        "ours": {kind: mine[kind] for kind in ("clock", "processor", "peak")},
+        "peer": {**spent, "peak": theirs["peak"]},
+        "difference": float(apart.max()),
+        "beyond": int((apart > 1e-5).sum()),
+        "values": int(apart.size),
+    }
 
 
-def radgraph(folder: Path, systems: list[Pairs]) -> tuple[Times, Times, float]:
-    """The same for graphs: the difference is in the rewards per pair."""
-    texts = texts_of(systems)
-    size = dataclasses.replace(seeded.BASE, texts=texts)
-    shifts = calibrated(folder / "trial", size, texts[:: max(len(texts) // 100, 1)])
-    with_pruner(seeded.radgraph(folder, size=size, shifts=shifts))
-    job = {"network": "radgraph", "graphs": False}
-    theirs = [peer("radgraph", folder, {**job, "pairs": pairs}) for pairs in systems]
-    metric = RadGraph(models=str(folder), variant="simple")
-    scores, seconds = ours(metric, systems)
-    names = ("simple", "partial", "complete")
-    mine = np.array([scores.column(f"radgraph_{name}") for name in names])
-    items = metric.items(texts, reading=rg.Readings())
-    words = sum(len(dygie.words_of(text, network="radgraph")) for text in texts)
-    print(f"  distinct entities per word: {sum(len(each.entities) for each in items) / words:.2f}")
-    apart = np.abs(mine - np.concatenate([each["rewards"] for each in theirs], axis=1)).max(axis=0)
-    print(f"  pairs whose rewards differ by more than 1e-9: {(apart > 1e-9).sum()} of {len(apart)}")
-    return times(theirs), seconds, float(apart.max())
+def build(name: str, folder: Path, texts: tuple[str, ...]) -> None:
+    """The seeded checkpoints of a metric."""
+    if name == "bertscore":
+        size = dataclasses.replace(seeded.DISTIL, texts=texts, merges=1500)
+        seeded.encoder(folder / "encoder", size=size, positions=512)
+    elif name == "chexbert":
+        seeded.chexbert(folder, size=dataclasses.replace(seeded.BASE, texts=texts))
+    elif name == "radgraph":
+        size = dataclasses.replace(seeded.BASE, texts=texts)
+        shifts = calibrated(folder / "trial", size, texts[:: max(len(texts) // 40, 1)])
+        with_pruner(seeded.radgraph(folder, size=size, shifts=shifts))
+    else:
+        words = checkpoints.words_of(texts)
+        checkpoints.build_encoder(folder / "BioLORD-2023-C", words=words, size=checkpoints.BASE)
+        ner = checkpoints.build_ner(folder / "RaTE-NER-Deberta", words=words, size=checkpoints.BASE)
+        with_entities(ner, texts[:: max(len(texts) // 40, 1)])
+
+
+def with_entities(folder: Path, texts: tuple[str, ...]) -> None:
+    """Set the biases of a tagger so that every label occurs and about four tokens in ten are of an entity."""
+    from safetensors.torch import load_file, save_file
+
+    from radgauge.models.text import ratener
+
+    network = ratener._load(str(folder), "cpu")
+    state = load_file(folder / "model.safetensors")
+    weight = state["classifier.weight"]
+    ids = network.tokenizer(list(texts), truncation=True, max_length=512)["input_ids"]
+    logits = torch.cat(network.encoder.vectors(ids)) @ weight.T
+    bias = -logits.mean(dim=0)
+    none = LABELS.index("O")
+    others = [at for at in range(len(LABELS)) if at != none]
+    ahead = (logits + bias)[:, others].max(dim=1).values - logits[:, none]
+    bias[none] = ahead.quantile(0.6)
+    state["classifier.bias"] = bias
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    ratener._load.cache_clear()
+    found = [entity.type for each in RateNer(str(folder)).read(texts[:20]) for entity in each]
+    print(f"  {len(found) / 20:.1f} entities a report of {len(set(found))} types", flush=True)
 
 
 def calibrated(folder: Path, size: seeded.Size, texts: tuple[str, ...]) -> list[tuple[float, ...]]:
@@ -150,32 +216,72 @@ def with_pruner(place: Path) -> Path:
     return place
 
 
+def told(name: str, systems: int, found: dict[str, Any]) -> str:
+    """A line of the table."""
+    mine, theirs = found["ours"], found["peer"]
+    clock, processor = (theirs[kind] / mine[kind] for kind in ("clock", "processor"))
+    sides = (
+        f"{who} {side['processor']:7.1f} s ({side['clock']:.1f} by the clock, {side['peak']:.0f} MB)"
+        for who, side in (("peer", theirs), ("ours", mine))
+    )
+    return (
+        f"{name:10} {systems} system{'s' if systems > 1 else ' '}: {'  '.join(sides)}  "
+        f"ratio {processor:.1f} ({clock:.1f})  largest difference {found['difference']:.1e}, "
+        f"{found['beyond']} of {found['values']} values beyond 1e-5"
+    )
+
+
 def main() -> None:
-    """Print a table of ratios."""
+    """Print a line per metric and number of systems, and the shares of a profile."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--pairs", type=int, default=500)
-    parser.add_argument("--systems", type=int, default=1, help="Share the pairs among this many systems.")
-    parser.add_argument("--only", choices=["bertscore", "chexbert", "radgraph"])
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--pairs", type=int, default=382, help="In each run; eight systems share them.")
+    parser.add_argument("--only", choices=list(METRICS), action="append")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--checkpoints", type=Path, help="Keep the seeded checkpoints here for the next run.")
+    parser.add_argument("--write", action="store_true", help="Keep the figures for the documentation.")
+    parser.add_argument("--one", nargs=2, metavar=("METRIC", "FOLDER"), help="Our side of a run.")
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    systems = real_pairs(options.data, options.pairs, options.systems)
-    texts = texts_of(systems)
-    print(
-        f"{len(texts) // 2} pairs of {len(systems)} systems, {len(set(texts))} distinct texts of {len(texts)}, "
-        f"{options.threads} threads"
-    )
-    runs = {"bertscore": bertscore, "chexbert": chexbert, "radgraph": radgraph}
-    for name in [options.only] if options.only else runs:
+    if options.one:
+        ours(options.one[0], Path(options.one[1]))
+        return
+    jobs = {count: real_pairs(options.data, options.pairs, count) for count in (1, 8)}
+    facts = {
+        "pairs": {count: sum(map(len, systems)) for count, systems in jobs.items()},
+        "distinct": {count: len(set(texts_of(systems))) for count, systems in jobs.items()},
+        "threads": options.threads,
+        "cores": os.cpu_count(),
+        "processor": processor_name(),
+        "torch": torch.__version__,
+    }
+    print(facts)
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"metrics": {}}
+    for name in options.only or METRICS:
         with tempfile.TemporaryDirectory() as temporary:
-            theirs, mine, difference = runs[name](Path(temporary), systems)
-        print(f"{name}: largest difference {difference:.1e}")
-        for what, peer_time, own_time in zip(("clock", "processor"), theirs, mine, strict=True):
-            line = (
-                f"  {what:9} peer {peer_time:8.1f} s   ours {own_time:8.1f} s   ratio {peer_time / own_time:6.1f}"
-            )
-            print(line, flush=True)
+            folder = (options.checkpoints or Path(temporary)) / name
+            if not (folder / "built").exists():
+                build(name, folder, texts_of(real_pairs(options.data, 382 * 8, 8)))
+                (folder / "built").touch()
+            load = os.getloadavg()[0]
+            found = {str(n): compared(name, folder, jobs[n], threads=options.threads) for n in jobs}
+            some = [pairs[: max(len(pairs) // 4, 1)] for pairs in jobs[1]]
+            shares = run(name, folder, some, threads=options.threads, peer=False, profile=True)["shares"]
+        for count, each in found.items():
+            print(told(name, int(count), each), flush=True)
+        print("  " + ", ".join(f"{part} {share:.0%}" for part, share in shares.items()), flush=True)
+        load = max(load, os.getloadavg()[0])
+        print(f"  load average {load:.1f} on {os.cpu_count()} cores", flush=True)
+        kept["metrics"][name] = {"systems": found, "shares": shares, "load": load, "facts": facts}
+        if options.write:
+            RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def processor_name() -> str:
+    """As the system names it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    found = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return found or platform.processor()
 
 
 if __name__ == "__main__":

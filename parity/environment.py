@@ -44,11 +44,17 @@ def peer_python(name: str = "published") -> Path:
     return python
 
 
-def run_peer(script: Path, folder: Path, *, name: str = "published") -> None:
-    """Run a peer's script on a folder with a job; the script writes result.json there."""
+def run_peer(script: Path, folder: Path, *arguments: str, name: str = "published") -> None:
+    """Run a peer's script on a folder with a job; the script writes result.json there.
+
+    Args:
+        script: What runs in the peer's environment.
+        folder: Its last argument.
+        arguments: Its arguments before the folder.
+        name: The environment.
+    """
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
-    done = subprocess.run(
-        [str(peer_python(name)), str(script), str(folder)], env=environment, capture_output=True, text=True
-    )
+    command = [str(peer_python(name)), str(script), *arguments, str(folder)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{script} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")

@@ -11,10 +11,8 @@ from pathlib import Path
 def main(folder: Path) -> None:
     """Read job.json (pairs, runs); write result.json: P, R, F of every pair for every run."""
     import bert_score
-    import torch
 
     job = json.loads((folder / "job.json").read_text())
-    torch.set_num_threads(job.get("threads", torch.get_num_threads()))
     hyps, refs = [pair[0] for pair in job["pairs"]], [pair[1] for pair in job["pairs"]]
     result = {}
     for name, run in job["runs"].items():

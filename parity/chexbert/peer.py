@@ -8,15 +8,10 @@ import time
 from pathlib import Path
 
 
-def main(folder: Path) -> None:
-    """Read job.json (pairs); write result.json: labels, embeddings, reports of both label sets."""
-    import numpy as np
-    import pandas as pd
-    import torch
+def load(folder: Path):
+    """The package, prepared for a seeded checkpoint."""
     import transformers
 
-    job = json.loads((folder / "job.json").read_text())
-    torch.set_num_threads(job.get("threads", torch.get_num_threads()))
     # The package asks the hub for bert-base-uncased by name; the seeded folder answers instead.
     local = str(folder / "bert-base-uncased")
     for cls in (transformers.BertTokenizer, transformers.AutoConfig):
@@ -28,6 +23,17 @@ def main(folder: Path) -> None:
     # It passes lists of arrays, which current scikit-learn refuses; the numbers are the same as a matrix.
     for name in ("classification_report", "accuracy_score", "_check_targets"):
         setattr(package, name, with_matrices(getattr(package, name)))
+    return package
+
+
+def main(folder: Path) -> None:
+    """Read job.json (pairs); write result.json: labels, embeddings, reports of both label sets."""
+    import numpy as np
+    import pandas as pd
+    import torch
+
+    job = json.loads((folder / "job.json").read_text())
+    package = load(folder)
     started = time.perf_counter()
     scorer = package.F1CheXbert(device="cpu")
     loaded, spent = time.perf_counter(), time.process_time()
@@ -44,10 +50,9 @@ def main(folder: Path) -> None:
         "processor": spent,
         "loading": loaded - started,
     }
-    if job.get("labels", True):
-        texts = list(dict.fromkeys([*hyps, *refs, *job.get("more", [])]))
-        result["labels"] = {text: scorer.get_label(text.strip(), mode="classification") for text in texts}
-        result["embeddings"] = {text: embedding(scorer, text, package, pd, torch) for text in texts}
+    texts = list(dict.fromkeys([*hyps, *refs, *job.get("more", [])]))
+    result["labels"] = {text: scorer.get_label(text.strip(), mode="classification") for text in texts}
+    result["embeddings"] = {text: embedding(scorer, text, package, pd, torch) for text in texts}
     (folder / "result.json").write_text(json.dumps(result, default=float))
 
 

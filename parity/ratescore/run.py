@@ -2,7 +2,7 @@
 
     python parity/ratescore/run.py [--python an/environment/with/RaTEScore/bin/python]
 
-Without --python an environment is made under parity/.envs/ratescore (a few minutes, 3 GB).
+Without --python the environment of the other published metrics is taken, and made if it is not there.
 """
 
 from __future__ import annotations
@@ -17,30 +17,16 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 FIXTURE = ROOT / "tests" / "data" / "parity" / "ratescore.json"
-PINS = [
-    *("transformers==4.57.6", "medspacy==1.3.1", "numpy<2", "scipy<1.14", "scikit-learn<1.6", "pandas<2.3"),
-    *("sentencepiece", "protobuf", "huggingface_hub<1"),
-]
-
-
-def environment() -> Path:
-    """Python of an environment with the authors' package, made if it is not there."""
-    folder = HERE.parent / ".envs" / "ratescore"
-    python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        for packages in (["torch==2.13.0"], PINS, ["--no-deps", "RaTEScore==0.6.0"]):
-            subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
-        (folder / "ready").touch()
-    return python
 
 
 def main() -> None:
     """Build checkpoints, run the authors' code, write the fixture."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", type=Path)
-    python = parser.parse_args().python or environment()
-    sys.path.insert(0, str(HERE))
+    sys.path[:0] = [str(HERE), str(HERE.parent)]
+    from environment import peer_python
+
+    python = parser.parse_args().python or peer_python()
     from checkpoints import build_encoder, build_ner, words_of
     from reports import SENTENCES, report_pairs
 

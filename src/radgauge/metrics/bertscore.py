@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT_ENCODER = "distilroberta-base"
-TEXTS_KEPT = 4096
+PAIRS_AT_ONCE = 512
+"""Token vectors take about 200 kB a text; no more are held than those of so many pairs need."""
+Pair = tuple[str, str]
 _NAMES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")
 
 
@@ -114,9 +116,8 @@ class BertScore(Metric):
             candidates, references = ([_collapse(text) for text in side] for side in (candidates, references))
         pairs = list(zip(candidates, references, strict=True))
         weights = idf_weights(self._keys(references, reading)) if self.idf else None
-        known: dict[tuple[str, str], tuple[float, float, float]] = {}
-        empty: set[tuple[str, str]] = set()
-        for block, read in self._blocks(list(dict.fromkeys(pairs)), reading):
+        known, empty = self._matched(reading)
+        for block, read in self._blocks([pair for pair in dict.fromkeys(pairs) if pair not in known], reading):
             for pair in block:
                 mine, theirs = read[pair[0]], read[pair[1]]
                 known[pair] = greedy_match(mine, theirs, weights=weights)
@@ -193,16 +194,27 @@ class BertScore(Metric):
         keys = dict(zip(distinct, self._reader().keys(distinct), strict=True))
         return (keys[text] for text in texts)
 
+    def _matched(self, reading: Readings) -> tuple[dict[Pair, tuple[float, float, float]], set[Pair]]:
+        """Values of the pairs that another metric of the run asked for, and which pairs have an empty side.
+
+        Three numbers a pair are kept in place of the vectors of its texts; with idf they belong to one call alone.
+        """
+        if self.idf or self.models == EMBEDDED:
+            return {}, set()
+        signature = self._vectors_signature()
+        return reading.once(("bertscore values", signature), dict), reading.once(
+            ("bertscore empty pairs", signature), set
+        )
+
     def _blocks(
-        self, pairs: list[tuple[str, str]], reading: Readings
-    ) -> Iterator[tuple[list[tuple[str, str]], Mapping[str, TokenVectors]]]:
+        self, pairs: list[Pair], reading: Readings
+    ) -> Iterator[tuple[list[Pair], Mapping[str, TokenVectors]]]:
         """The pairs with the token vectors of their texts.
 
-        Vectors take about 200 kB a text. Up to TEXTS_KEPT texts all stay with `reading`, for other metrics of the
-        run; with more, pairs of one reference come together and a text is forgotten behind its last pair.
+        Pairs of one reference come together, and a text is forgotten behind its last pair.
         """
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        if self.models == EMBEDDED or len(texts) <= TEXTS_KEPT:
+        if self.models == EMBEDDED:
             yield pairs, self._read(texts, reading)
             return
         place = {text: at for at, text in reversed(list(enumerate(reference for _, reference in pairs)))}
@@ -210,8 +222,8 @@ class BertScore(Metric):
         left = Counter(text for pair in pairs for text in pair)
         held: dict[str, TokenVectors] = {}
         cut = 0
-        for start in range(0, len(pairs), TEXTS_KEPT // 2):
-            block = pairs[start : start + TEXTS_KEPT // 2]
+        for start in range(0, len(pairs), PAIRS_AT_ONCE):
+            block = pairs[start : start + PAIRS_AT_ONCE]
             wanted = list(dict.fromkeys(text for pair in block for text in pair if text not in held))
             held.update(zip(wanted, reading.fork().of(self._reader(), wanted), strict=True))
             cut += sum(held[text].cut > 0 for text in wanted)

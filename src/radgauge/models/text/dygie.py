@@ -19,6 +19,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from radgauge.errors import require
 from radgauge.models.checkpoints.catalogue import file_hash
 from radgauge.models.checkpoints.hub import locate_file, locate_tokenizer, pick_device
@@ -226,46 +228,43 @@ class Dygie:
         words = torch.cat(list(vectors)) if reports else torch.zeros(0, self.hidden)
         starts, ends, counts = self._spans([len(report) for report in reports])
         labels, pruner = self._score_spans(words, starts, ends)
+        # All spans are looked at as arrays; those that are entities, a few in a hundred, one by one.
+        entities = torch.nonzero(labels)[:, 0]
+        kept = torch.zeros(len(labels), dtype=torch.bool, device=self.device)
+        firsts = [0, *np.cumsum(counts).tolist()]
+        for report, first, stop in zip(reports, firsts[:-1], firsts[1:], strict=True):
+            if stop > first:
+                keep = min(max(math.ceil(len(report) * self.archive.spans_per_word), 1), stop - first)
+                kept[pruner[first:stop].topk(keep).indices + first] = True
+        numbers = entities.cpu().numpy()
+        bounds = np.searchsorted(numbers, firsts).tolist()
+        offsets = [0, *np.cumsum([len(report) for report in reports]).tolist()]
+        found = torch.stack([starts[entities], ends[entities], labels[entities], kept[entities]]).tolist()
         graphs: list[Graph] = []
-        first = offset = 0
-        for report, count in zip(reports, counts, strict=True):
-            window = slice(first, first + count)
-            spans = list(zip((starts[window] - offset).tolist(), (ends[window] - offset).tolist(), strict=True))
-            entities = torch.nonzero(labels[window])[:, 0]
-            relations: list[tuple[int, int, int]] = []
-            if count:
-                keep = min(max(math.ceil(len(report) * self.archive.spans_per_word), 1), count)
-                kept = torch.zeros(count, dtype=torch.bool, device=self.device)
-                kept[pruner[window].topk(keep).indices] = True
-                related = entities[kept[entities]]
-                chosen = starts[window][related], ends[window][related]
-                relations = self._relate(words, *chosen, pruner[window][related])
-                numbers = related.tolist()
-                relations = [(numbers[i], numbers[j], kind) for i, j, kind in relations]
-            graphs.append(self._graph(report, spans, entities.tolist(), labels[window].tolist(), relations))
-            first += count
-            offset += len(report)
+        for at, report in enumerate(reports):
+            window = slice(bounds[at], bounds[at + 1])
+            begins, stops, kinds, marks = (each[window] for each in found)
+            related = [number for number, mark in enumerate(marks) if mark]
+            chosen = entities[window][related]
+            relations = self._relate(words, starts[chosen], ends[chosen], pruner[chosen]) if related else []
+            spans = [(a - offsets[at], b - offsets[at]) for a, b in zip(begins, stops, strict=True)]
+            links = [(related[i], related[j], kind) for i, j, kind in relations]
+            graphs.append(self._graph(report, spans, kinds, links))
         return graphs
 
     def _spans(self, sizes: list[int]) -> tuple[Any, Any, list[int]]:
         """Every span up to the widest, by start and then end, over the joined words of the reports."""
-        starts: list[int] = []
-        ends: list[int] = []
-        counts: list[int] = []
-        offset = 0
-        for size in sizes:
-            before = len(starts)
-            for start in range(size):
-                for end in range(start, min(start + self.archive.span_width, size)):
-                    starts.append(start + offset)
-                    ends.append(end + offset)
-            counts.append(len(starts) - before)
-            offset += size
-        as_tensor = self.torch.tensor
+        ends_of_reports = np.repeat(np.cumsum(sizes), sizes)
+        words = np.arange(len(ends_of_reports))
+        widths = np.minimum(ends_of_reports - words, self.archive.span_width)
+        starts = np.repeat(words, widths)
+        ends = starts + np.arange(len(starts)) - np.repeat(np.cumsum(widths) - widths, widths)
+        before = np.concatenate([[0], np.cumsum(widths)])[np.concatenate([[0], np.cumsum(sizes, dtype=np.intp)])]
+        as_tensor = self.torch.from_numpy
         return (
-            as_tensor(starts, dtype=self.torch.long, device=self.device),
-            as_tensor(ends, dtype=self.torch.long, device=self.device),
-            counts,
+            as_tensor(starts.astype(np.int64)).to(self.device),
+            as_tensor(ends.astype(np.int64)).to(self.device),
+            np.diff(before).tolist(),
         )
 
     def _score_spans(self, words: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
@@ -314,26 +313,24 @@ class Dygie:
     def _graph(
         self,
         words: Sequence[str],
-        spans: list[tuple[int, int]],
-        entities: list[int],
-        labels: list[int],
-        relations: list[tuple[int, int, int]],
+        spans: Sequence[tuple[int, int]],
+        labels: Sequence[int],
+        relations: Sequence[tuple[int, int, int]],
     ) -> Graph:
-        ids = {span: str(number) for number, span in enumerate(entities, start=1)}
         related: dict[int, list[list[str]]] = {}
         for source, target, kind in relations:
-            related.setdefault(source, []).append([self.archive.relation_labels[kind], ids[target]])
+            related.setdefault(source, []).append([self.archive.relation_labels[kind], str(target + 1)])
         return {
             "text": " ".join(words),
             "entities": {
-                ids[span]: {
-                    "tokens": " ".join(words[spans[span][0] : spans[span][1] + 1]),
-                    "label": self.archive.ner_labels[labels[span]],
-                    "start_ix": spans[span][0],
-                    "end_ix": spans[span][1],
-                    "relations": related.get(span, []),
+                str(number + 1): {
+                    "tokens": " ".join(words[first : last + 1]),
+                    "label": self.archive.ner_labels[label],
+                    "start_ix": first,
+                    "end_ix": last,
+                    "relations": related.get(number, []),
                 }
-                for span in entities
+                for number, ((first, last), label) in enumerate(zip(spans, labels, strict=True))
             },
         }
 
