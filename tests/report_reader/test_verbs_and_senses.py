@@ -34,7 +34,7 @@ def _found(text: str, concept: str) -> Mention:
         ("The spleen has grown.", "splenomegaly", "present", ""),
         ("The third ventricle is wider than on the last scan.", "ventriculomegaly", "present", ""),
         ("The uterus is devoid of a mass.", "uterine_mass", "absent", ""),
-        ("The hip joint is bereft of fluid.", "joint_effusion", "absent", ""),
+        ("The hip joint is bereft of fluid.", "hip_effusion", "absent", ""),
         ("Pneumothorax is conspicuous by its absence.", "pneumothorax", "absent", ""),
         ("The left elbow has escaped fracture.", "fracture", "absent", "left"),
         ("Gas in the wall of the sigmoid colon.", "pneumatosis", "present", ""),
