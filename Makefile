@@ -36,7 +36,7 @@ $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(RUN) -m pip install --quiet --disable-pip-version-check "$(TORCH)"
-	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[parquet,models,image,fit,llm,meteor,lay]" --group dev
+	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[parquet,models,image,fit,llm,meteor,lay,scale]" --group dev
 	@touch $@
 
 test: $(VENV)/installed

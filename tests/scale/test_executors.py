@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scale_runs import wait_for
 
 from radgauge.errors import UsageError
 from radgauge.scale.engines import Engine, WorkerDied, engine_of
@@ -108,14 +108,6 @@ def is_running(process: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state != "Z"
-
-
-def wait_for(happened: object, patience: float = 120.0) -> None:
-    deadline = time.monotonic() + patience
-    assert callable(happened)
-    while not happened():
-        assert time.monotonic() < deadline, "did not happen"
-        time.sleep(0.05)
 
 
 def test_engines_say_what_does_not_fit() -> None:

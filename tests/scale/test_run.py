@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scale_runs import content, records, write
 
 from radgauge.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases
@@ -18,43 +18,6 @@ from radgauge.metric import Metric
 from radgauge.scale.engines import Engine
 from radgauge.scale.run import score_to_folder
 from radgauge.scores import score
-
-WORDS = ["no", "small", "left", "right", "pleural", "effusion", "opacity", "clear", "heart", "enlarged"]
-
-
-def records(cases: int = 60) -> list[dict[str, str]]:
-    rng = np.random.default_rng(0)
-
-    def text() -> str:
-        return " ".join(rng.choice(WORDS, size=int(rng.integers(2, 9))))
-
-    found = [
-        {"id": f"s{at // 2}", "system": "ab"[at % 2], "reference": text(), "candidate": text(), "age": str(at)}
-        for at in range(cases)
-    ]
-    for at in range(0, cases, 2):
-        found[at + 1]["reference"] = found[at]["reference"]
-    found[7]["candidate"] = ""
-    return found
-
-
-def write(path: Path, rows: list[dict[str, str]]) -> Path:
-    if path.suffix == ".csv":
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-    elif path.suffix == ".parquet":
-        pa = pytest.importorskip("pyarrow")
-        pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(rows), path)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    """The files of a finished run, byte by byte."""
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

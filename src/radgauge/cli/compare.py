@@ -90,8 +90,15 @@ def compare_cli(
 
       radgauge compare new.jsonl --baseline old.jsonl --fail-if "errors_significant > +0.05"
     """
+    from contextlib import ExitStack
+    from functools import partial
+
+    from radgauge.cli.score_parts import is_large_folder
     from radgauge.errors import UsageError
     from radgauge.io.scores_file import is_scores_file, read_scores
+    from radgauge.scale.comparisons import compare_parts
+    from radgauge.scale.statistics import Gathered
+    from radgauge.scale.whole import sample_of
     from radgauge.show.terminal import console
     from radgauge.studies.baselines import RANDOM, model_table
     from radgauge.studies.collapse import collapse_notes
@@ -99,6 +106,7 @@ def compare_cli(
     from radgauge.studies.releases import Limit, broken_limits
     from radgauge.studies.summary import summarise
 
+    large = False
     limits = [Limit.parse(text) for text in fail_if or []]
     if retrieved.random_baseline and (baseline is not None or all_pairs):
         raise UsageError("--random-baseline is the baseline; leave --baseline and --all-pairs out")
@@ -109,7 +117,10 @@ def compare_cli(
     if source is not None and source.exists() and is_scores_file(source):
         if retrieved.random_baseline or retrieved.oracle or constant.baselines:
             raise UsageError(f"{source.name} holds scores; baselines and oracles need the reports themselves")
-        results = read_scores(source)
+        large = is_large_folder(source)
+        if large and (others.foreign or older_is_there(baseline)):
+            raise UsageError(f"{source} holds too many cases to be joined with other scores; compare its systems")
+        results = sample_of(source) if large else read_scores(source)
         alike = []
     else:
         file = form.read([source] if source is not None else None)
@@ -144,19 +155,22 @@ def compare_cli(
         )
         lines, older = found.comparisons, [*found.notes, *_flipped(found)]
     else:
-        lines = compare(
-            results,
-            baseline=baseline,
-            systems=o.names(systems),
-            all_pairs=all_pairs,
-            all_columns=all_columns,
-            columns=asked,
-            test=test,
-            correction=correction,
-            permutations=permutations,
-            percent=percent or retrieved.random_baseline or figure is not None,
-            resampling=how.at_least(1),
-        )
+        with ExitStack() as kept:
+            compared = partial(compare, results)
+            if large and source is not None:
+                compared = partial(compare_parts, kept.enter_context(Gathered(source)))
+            lines = compared(
+                baseline=baseline,
+                systems=o.names(systems),
+                all_pairs=all_pairs,
+                all_columns=all_columns,
+                columns=asked,
+                test=test,
+                correction=correction,
+                permutations=permutations,
+                percent=percent or retrieved.random_baseline or figure is not None,
+                resampling=how.at_least(1),
+            )
     broken = broken_limits(lines, limits)
     if figure is not None:
         from radgauge.files import write_file
@@ -197,13 +211,18 @@ def compare_cli(
         say.tell(f"no limit is broken: {'; '.join(limit.text for limit in limits)}")
 
 
+def older_is_there(baseline: str | None) -> bool:
+    """Whether `--baseline` names scores and no system."""
+    from radgauge.io.scores_file import is_scores_file
+
+    return baseline is not None and Path(baseline).exists() and is_scores_file(Path(baseline))
+
+
 def older_scores(baseline: str | None) -> Results | None:
     """The scores that `--baseline` names, if it names a file and no system."""
-    from radgauge.io.scores_file import is_scores_file, read_scores
+    from radgauge.io.scores_file import read_scores
 
-    if baseline is None or not Path(baseline).exists() or not is_scores_file(Path(baseline)):
-        return None
-    return read_scores(Path(baseline))
+    return read_scores(Path(baseline)) if baseline is not None and older_is_there(baseline) else None
 
 
 def _flipped(found: Releases) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from radgauge.studies.summary import summarise
 
 if TYPE_CHECKING:
     from radgauge.report.appendix import WorstCase
+    from radgauge.scale.whole import Whole
 
 MOST_CASES = 2400
 FINE = 60
@@ -114,6 +116,7 @@ def build_report(
     paper: PaperStyle | None = None,
     seed: int = 0,
     resampling: Resampling | None = None,
+    whole: Whole | None = None,
 ) -> Report:
     """Compute the report.
 
@@ -136,6 +139,7 @@ def build_report(
         paper: How the table for a paper looks.
         seed: Seed of all resampling and sampling.
         resampling: Level, resamples and seed as one record, instead of them.
+        whole: The numbers of a folder of which `results` are a sample.
     """
     how = resampling or Resampling(level, resamples, seed=seed)
     keys = results.keys_of_cases
@@ -146,9 +150,13 @@ def build_report(
     texts = list(cases) or (list(judgments.cases) if judgments is not None else [])
     shared = reading if reading is not None else Readings()
     notes: tuple[str, ...] = _missing_texts(results, texts)
+    if whole is not None:
+        notes = (whole.note(results), *notes)
+    compared: Callable[..., Sequence[SystemComparison]]
+    compared = partial(compare, results) if whole is None else whole.compare
     collapsed = _alike(texts, shared)
     metrics = tuple(scores.columns[0] for scores in results.values())
-    lines = summarise(results, resampling=how)
+    lines = summarise(results, resampling=how) if whole is None else whole.lines
     tables: dict[str, Table] = {}
     plots: dict[str, Plot] = {}
     shown: dict[str, tuple[str, ...]] = {}
@@ -170,8 +178,7 @@ def build_report(
     found: Sequence[SystemComparison] = []
     if len(systems) > 1:
         try:
-            found = compare(
-                results,
+            found = compared(
                 baseline=baseline,
                 correction=correction,
                 permutations=permutations,
@@ -269,13 +276,14 @@ def build_report(
         permutations=permutations,
         resampling=how,
         collapsed=collapsed,
+        compared=compared,
     )
     return Report(
         title=title,
         systems=systems,
         metrics=metrics,
-        studies=len({study for study, _ in keys}),
-        cases=len(keys),
+        studies=whole.studies if whole is not None else len({study for study, _ in keys}),
+        cases=whole.cases if whole is not None else len(keys),
         tables=tables,
         plots=plots,
         shown=shown,
@@ -294,11 +302,12 @@ def build_report(
                 interval="percentile",
                 correction=correction,
                 seed=how.seed,
+                counts=None if whole is None else (whole.cases, whole.studies),
             )
         ),
         signatures=tuple((name, scores.signature) for name, scores in results.items()),
         sources=tuple(source_rows(head)),
-        not_judged=tuple(not_judged_rows(results)),
+        not_judged=tuple(not_judged_rows(results) if whole is None else whole.not_judged),
         notes=(*notes, *(head.get("input") or {}).get("warnings", ())),
         agreements=_agreements(alignment),
         verdict=verdict,

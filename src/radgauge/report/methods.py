@@ -32,10 +32,12 @@ def methods_text(
     interval: str,
     correction: str,
     seed: int,
+    counts: tuple[int, int] | None = None,
 ) -> list[str]:
-    """Paragraphs of plain text."""
+    """Paragraphs of plain text; `counts` are cases and studies where the results are a sample of them."""
     keys = results.keys_of_cases
-    studies, systems = len({study for study, _ in keys}), list(dict.fromkeys(system for _, system in keys))
+    systems = list(dict.fromkeys(system for _, system in keys))
+    cases, studies = counts or (len(keys), len({study for study, _ in keys}))
     version = str(header.get("radgauge", radgauge.__version__))
     software = (
         f"radgauge {version} (Python {header.get('python', platform.python_version())}, "
@@ -46,7 +48,7 @@ def methods_text(
         written = f" The report was made with radgauge {radgauge.__version__}."
     level = f"{100 * lines[0].level:.3g} %" if lines else "95 %"
     text = [
-        f"Data. {len(keys)} candidate reports of {len(systems)} {_s(systems, 'system')} ({', '.join(systems)}) on "
+        f"Data. {cases} candidate reports of {len(systems)} {_s(systems, 'system')} ({', '.join(systems)}) on "
         f"{studies} {_s(range(studies), 'study', 'studies')} were scored with {software}.{written}",
         f"Metrics. {', '.join(scores.columns[0] for scores in results.values())}; the settings, models and "
         f"versions behind each are in its signature below.",

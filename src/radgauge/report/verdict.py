@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,6 +72,7 @@ def build_verdict(
     permutations: int,
     resampling: Resampling,
     collapsed: Sequence[str] = (),
+    compared: Callable[..., Sequence[SystemComparison]] | None = None,
 ) -> Verdict:
     """Put the results into words.
 
@@ -84,6 +86,7 @@ def build_verdict(
         permutations: Of the tests.
         resampling: Of the intervals.
         collapsed: Sentences on systems that write the same for everyone.
+        compared: Compares systems; by default on these results.
     """
     systems = list(dict.fromkeys(system for _, system in results.keys_of_cases))
     trusted = trusted_columns(results, alignment)
@@ -101,6 +104,7 @@ def build_verdict(
         correction,
         permutations,
         resampling,
+        compared or partial(compare, results),
     )
     from radgauge.report.system_facts import system_facts
 
@@ -187,14 +191,14 @@ def _answer(
     correction: Correction,
     permutations: int,
     resampling: Resampling,
+    compared: Callable[..., Sequence[SystemComparison]],
 ) -> tuple[str, list[str], list[str]]:
     name = metric_name(leading.columns[0])
     if len(order) < 2:
         return f"One system, {order[0]}: there is nothing to compare it with.", [], _doubt(trusted, name)
     best, second = order[0], order[1]
     try:
-        lines = compare(
-            results,
+        lines = compared(
             baseline=second,
             systems=[best, second],
             correction=correction,

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from radgauge.scale.engines import AHEAD, PATIENCE, WorkerDied
@@ -52,6 +52,18 @@ def run(
         from radgauge.scale.ray_engine import on_ray
 
         yield from on_ray(work, items, engine=engine, cost=cost)
+
+
+@contextmanager
+def session(engine: Engine) -> Iterator[None]:
+    """Keep what the engine needs between several calls of `run`: a Ray that is started once, not each time."""
+    if engine.name != "ray":
+        yield
+        return
+    from radgauge.scale.ray_engine import connected
+
+    with connected(engine):
+        yield
 
 
 def run_in_order(work: Callable[[T], R], items: Iterable[T], *, engine: Engine = HERE) -> Iterator[R]:

@@ -8,14 +8,17 @@ Ray schedules, places and retries; it is never asked what is done (see the packa
 - As many tasks are under way as there are processors, and one more each that waits: back-pressure is ours.
 - Arguments and results are small (the number of a bucket, counts): reports go through the folder, never through
   Ray's object store, so no object is larger than a block.
-- A Ray that we start listens on this machine only, without dashboard and without usage statistics.
+- A Ray that we start listens on this machine only, without dashboard and without usage statistics; its workers
+  find the modules that the program finds. The nodes of a cluster must have radgauge and one's own metrics.
 """
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -29,6 +32,8 @@ STORE_BYTES = 128 << 20
 """Ray's object store on this machine; next to nothing is put into it."""
 
 STATISTICS = "RAY_USAGE_STATS_ENABLED"
+LOCAL = {STATISTICS: "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""No usage statistics, and no socket that other machines reach."""
 
 
 def on_ray(
@@ -40,8 +45,7 @@ def on_ray(
         WorkerDied: The worker of an item died again and again.
         RadgaugeError: The cluster was lost.
     """
-    ray = require("ray", extra="scale")
-    with _connected(ray, engine):
+    with connected(engine) as ray:
         task = ray.remote(work).options(
             num_cpus=cost, num_gpus=engine.gpus, max_retries=PATIENCE - 1, retry_exceptions=False
         )
@@ -78,33 +82,51 @@ def _result(ray: Any, reference: Any, number: int) -> Any:
 
 
 @contextmanager
-def _connected(ray: Any, engine: Engine) -> Iterator[None]:
-    """A connection to a cluster, or a Ray of our own; one that the program already has is left as it is."""
-    if ray.is_initialized():
-        yield
-        return
-    usual = os.environ.get(STATISTICS)
-    os.environ[STATISTICS] = "0"  # Ray asks the environment alone; put back below
+def connected(engine: Engine) -> Iterator[Any]:
+    """Ray, connected to a cluster or started here; one that the program already has is left as it is."""
+    with _settings(LOCAL if not engine.address else {STATISTICS: "0"}):
+        ray = require("ray", extra="scale")
+        if ray.is_initialized():
+            yield ray
+            return
+        try:
+            if engine.address:
+                ray.init(address=engine.address, log_to_driver=False, logging_level=logging.ERROR)
+            else:
+                _stay_here()
+                ray.init(
+                    num_cpus=engine.jobs or processors(),
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                    object_store_memory=STORE_BYTES,
+                    runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
+                )
+        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+            raise RadgaugeError(f"Ray cannot be started or reached: {error}") from None
     try:
-        if engine.address:
-            ray.init(address=engine.address, log_to_driver=False, logging_level=logging.ERROR)
-        else:
-            ray.init(
-                num_cpus=engine.jobs or processors(),
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                object_store_memory=STORE_BYTES,
-                _node_ip_address="127.0.0.1",
-            )
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise RadgaugeError(f"Ray cannot be started or reached: {error}") from None
-    finally:
-        if usual is None:
-            os.environ.pop(STATISTICS, None)
-        else:
-            os.environ[STATISTICS] = usual
-    try:
-        yield
+        yield ray
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _settings(values: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables while Ray is imported and started: it asks nobody else. Put back afterwards."""
+    usual = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, before in usual.items():
+            if before is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = before
+
+
+def _stay_here() -> None:
+    """Listen on the loopback interface, as Ray does on a Mac; the variable is too late if Ray is imported."""
+    constants: Any = importlib.import_module("ray._private.ray_constants")
+    if hasattr(constants, "ENABLE_RAY_CLUSTER"):
+        constants.ENABLE_RAY_CLUSTER = False

@@ -28,7 +28,7 @@ from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.columns import SECTIONS, check_roles
 from radgauge.metric import Metric
 from radgauge.scale.buckets import WORK, Split, read_split, remove_buckets, write_buckets
-from radgauge.scale.executors import HERE, Engine, run, run_in_order
+from radgauge.scale.executors import HERE, Engine, run, run_in_order, session
 from radgauge.scale.streams import Reading, Table, expected_bytes, open_table, sources_of, table_notes
 from radgauge.scale.work import Checked, Job, Plan, check_part, is_done, joins, score_part
 from radgauge.scores import LONGEST, judges_of
@@ -188,7 +188,8 @@ def score_to_folder(
         with _alone(place):
             if older is None:
                 _begun(plan, settings, signatures, divided).write(place)
-            return _finish(plan, settings, divided, engine=engine, told=told)
+            with session(engine):
+                return _finish(plan, settings, divided, engine=engine, told=told)
 
 
 def tables_of(given: Input) -> tuple[Table, ...]:

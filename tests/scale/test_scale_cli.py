@@ -1,0 +1,117 @@
+"""`score -o FOLDER`, and what `compare` and `report` make of folders small and large."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from scale_runs import records, write
+from typer.testing import CliRunner
+
+from radgauge.cli import app
+from radgauge.errors import InputError, UsageError
+from radgauge.scale import statistics, whole
+
+RUN = CliRunner()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = write(tmp_path / "r.csv", records(240))
+    done = RUN.invoke(
+        app, ["score", str(path), "-o", str(tmp_path / "s"), "-m", "bleu,rouge", "--parts", "5", "-q"]
+    )
+    assert done.exit_code == 0, done.output
+    return tmp_path / "s"
+
+
+def test_score_to_a_folder_prints_the_numbers_of_a_file(tmp_path: Path, folder: Path) -> None:
+    said = [
+        json.loads(
+            RUN.invoke(app, ["score", str(tmp_path / "r.csv"), "-m", "bleu,rouge", "--json", *more]).stdout
+        )["summary"]
+        for more in ([], ["-o", str(folder), "--parts", "5"])
+    ]
+    assert said[0] == said[1]
+    assert {line["judged"] for line in said[0]} == {119, 120}
+
+
+def test_the_folder_is_named_in_the_message(tmp_path: Path, folder: Path) -> None:
+    command = ["score", str(tmp_path / "r.csv"), "-o", str(folder), "-m", "bleu,rouge", "--parts", "5"]
+    done = RUN.invoke(app, command)
+    assert "240 cases in 5 parts, 5 of them were there; every id that went in came out" in " ".join(
+        done.stderr.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--jobs", "2"], "--jobs, --engine and --parts are for output to a folder"),
+        (["-o", "s", "--baselines"], "--explain and --baselines need all reports at once"),
+        (["-o", "s", "--one-view"], "--one-view must see all reports of a study"),
+        (["-o", "s", "--gpus", "1"], "--gpus belongs to --engine ray"),
+    ],
+)
+def test_options_that_do_not_fit_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "r.csv", records())
+    with pytest.raises(UsageError, match=message):
+        RUN.invoke(app, ["score", "r.csv", "-m", "bleu", *words], catch_exceptions=False)
+
+
+def test_standard_input_is_no_input_of_a_folder(tmp_path: Path) -> None:
+    command = ["score", "-", "-o", str(tmp_path / "s"), "-m", "bleu"]
+    with pytest.raises(UsageError, match="standard input cannot be read a second time"):
+        RUN.invoke(app, command, input="id,reference,candidate\n", catch_exceptions=False)
+
+
+def test_a_metric_without_a_value_is_no_result(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", [{"id": str(at), "reference": "clear", "candidate": ""} for at in range(4)])
+    with pytest.raises(InputError, match=r"bleu judged none of the 4 cases: empty candidate \(4\)"):
+        RUN.invoke(app, ["score", str(path), "-o", str(tmp_path / "s"), "-m", "bleu"], catch_exceptions=False)
+
+
+def test_large_folders_are_compared_part_by_part(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["compare", str(folder), "--json", "--permutations", "500"]
+    small = json.loads(RUN.invoke(app, command).stdout)["comparisons"]
+    monkeypatch.setattr(statistics, "IN_MEMORY", 100)
+    done = RUN.invoke(app, command)
+    assert done.exit_code == 0, done.output
+    large = json.loads(done.stdout)["comparisons"]
+    assert [line["column"] for line in large] == [line["column"] for line in small]
+    for mine, other in zip(large, small, strict=True):
+        assert mine["result"]["n"] == other["result"]["n"] == 119
+        assert mine["result"]["value_a"] == pytest.approx(other["result"]["value_a"], abs=1e-12)
+        assert mine["result"]["difference"]["value"] == pytest.approx(other["result"]["difference"]["value"])
+    with pytest.raises(UsageError, match="holds too many cases to be joined with other scores"):
+        RUN.invoke(app, [*command, "--baseline", str(folder)], catch_exceptions=False)
+
+
+def test_the_report_of_a_large_folder_says_what_is_a_sample(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics, "IN_MEMORY", 100)
+    monkeypatch.setattr(whole, "SAMPLE", 50)
+    page = tmp_path / "report.html"
+    command = ["report", str(folder), "--reports", str(tmp_path / "r.csv"), "-o", str(page), "--resamples", "50"]
+    done = RUN.invoke(app, [*command, "--permutations", "200", "--json"])
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stderr.split())
+    assert "values, intervals and tests are of all 240 cases; plots, correlations, error counts and single" in said
+    rows = json.loads(done.stdout)["tables"]["summary"]
+    exact = json.loads(RUN.invoke(app, ["score", str(tmp_path / "r.csv"), "-m", "bleu,rouge", "--json"]).stdout)[
+        "summary"
+    ]
+    values = {line["value"] for line in exact}
+    assert rows
+    assert all(
+        any(abs(cell - value) < 1e-9 for value in values)
+        for row in rows
+        for key, cell in row.items()
+        if key == "value"
+    )
+    assert "of all 240 cases" in page.read_text(encoding="utf-8")
