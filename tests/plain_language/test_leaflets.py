@@ -128,7 +128,7 @@ def test_a_kept_sentence_tells_the_patient_to_ask() -> None:
 
 
 def test_headings_of_the_report_become_headings_of_the_leaflet() -> None:
-    text = "FINDINGS: Cardiomegaly. IMPRESSION: Cardiomegaly."
+    text = "FINDINGS: Cardiomegaly. IMPRESSION: 1. Cardiomegaly."
     first, second = text.index("Cardio"), text.rindex("Cardio")
     parts = [PlainSentence(at, at + 13, "Cardiomegaly.", "The heart is big.") for at in (first, second)]
     page = leaflet_page(Leaflet("1", text, tuple(parts)), PageStyle())
@@ -148,6 +148,16 @@ def test_words_are_explained_once_with_their_place() -> None:
     assert [(word.term, word.plain) for word in explained_words(Leaflet("1", EFFUSION, own))] == [
         ("pleural effusion", "water at the lung")
     ]
+
+
+def test_a_gloss_of_part_of_a_term_has_the_side_of_the_whole() -> None:
+    text = "Opacity at the right lung apex. Moderate left pleural effusion and small right pleural effusion."
+    at = text.index("apex")
+    sentence = PlainSentence(0, 31, text[:31], "It.", (Gloss(at, at + 4, "apex", "the top", "lung_apex"),), True)
+    [word] = explained_words(Leaflet("1", text, (sentence,)))
+    assert word.place == BodyPlace("upper_lung", "right")
+    places = {place.name: place.side for place in shown_places(Leaflet("1", text, (sentence,)))}
+    assert places["pleura"] == "both"  # left and right are one place
 
 
 @pytest.mark.parametrize(
@@ -331,6 +341,8 @@ def test_large_print_paper_language_and_pictures() -> None:
     )
     assert '<html lang="de">' in german
     assert "unterschrieben von Dr A am 1. März 2026." in german
+    with pytest.raises(UsageError, match=r"the embedded writer writes .*en.*, got 'xx'"):
+        EmbeddedWriter("xx")
     with pytest.raises(UsageError, match="language must be one of en, de, es, got 'xx'"):
         PageStyle("xx")
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from radgauge.errors import InputError
 from radgauge.plain_language.lay_reader import plain_term
-from radgauge.plain_language.leaflets.body import BodyPlace, place_of
+from radgauge.plain_language.leaflets.body import BOTH, BodyPlace, place_of
 from radgauge.plain_language.plain_sentences import Gloss, PlainSentence, plain_text
 from radgauge.report_reader import Mention, ReportReading, load_lexicon, read_report
 from radgauge.report_reader.lexicon import FINDING_KINDS
@@ -135,14 +135,13 @@ def explained_words(leaflet: Leaflet) -> tuple[Word, ...]:
     The writer's glosses count; where it has none, the reader's findings and anatomy with their plain terms do.
     """
     reading = read_report(leaflet.report)
-    by_span = {(each.start, each.end): each for each in reading.mentions}
     glosses = [gloss for each in leaflet.sentences for gloss in each.glosses] or _glosses(reading)
     found: dict[str, Word] = {}
     for gloss in glosses:
         key = gloss.plain.lower()
         if key in found or gloss.term.lower() == key:
             continue
-        mention = by_span.get((gloss.start, gloss.end))
+        mention = _mention_at(reading, gloss)
         found[key] = Word(gloss.term, gloss.plain, _place(gloss.concept, mention))
     return tuple(found.values())[:MOST_WORDS]
 
@@ -154,8 +153,22 @@ def shown_places(leaflet: Leaflet) -> tuple[BodyPlace, ...]:
         stated = mention.kind in FINDING_KINDS and mention.assertion != "absent" and mention.form != "implied"
         if stated and mention.attributes.context == "current":
             found.append(_place(mention.concept, mention))
-    places = tuple(dict.fromkeys(each for each in found if each is not None))
+    sides: dict[str, set[str]] = {}
+    for place in found:
+        if place is not None:
+            sides.setdefault(place.name, set()).add(place.side)
+    places = tuple(BodyPlace(name, *(said if len(said) == 1 else {BOTH})) for name, said in sides.items())
     return places if len(places) <= MOST_PLACES else ()
+
+
+def _mention_at(reading: ReportReading, gloss: Gloss) -> Mention | None:
+    """What the reader found where a gloss stands; of several, the one that says a side."""
+    found = [
+        each
+        for each in reading.mentions
+        if each.start < gloss.end and gloss.start < each.end and each.form != "implied"
+    ]
+    return max(found, key=lambda each: bool(each.attributes.laterality), default=None)
 
 
 def _place(concept: str, mention: Mention | None) -> BodyPlace | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 Paper = Literal["a4", "letter"]
-_HEADING = re.compile(r"\b([A-Za-z]+)\s*:\s*(?:$|(?=[A-Z]))")
+_HEADING = re.compile(r"\b([A-Za-z]+)\s*:\s*(?:\d+[.)]\s*)?(?:$|(?=[A-Z]))")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from radgauge.errors import RadgaugeError, UsageError
+from radgauge.plain_language import plain_sentences
 from radgauge.plain_language.checks import in_step
 from radgauge.plain_language.plain_sentences import PlainSentence, write_plain
 from radgauge.plain_language.refine import Refinement, Round, Verdict, refine
@@ -45,6 +47,12 @@ class EmbeddedWriter:
 
     language: str = "en"
 
+    def __post_init__(self) -> None:
+        known: Callable[[], tuple[str, ...]] | None = getattr(plain_sentences, "languages", None)
+        written = known() if known is not None else ("en",)
+        if self.language not in written:
+            raise UsageError(f"the embedded writer writes {', '.join(written)}, got {self.language!r}")
+
     @property
     def name(self) -> str:
         """With the version, since its text may change with it."""
@@ -71,6 +79,8 @@ class EmbeddedWriter:
             return why
         try:
             found = write_plain(text, language=self.language)
+        except RadgaugeError:  # a setting, such as a language that does not ship
+            raise
         except Exception as error:  # a trouble with one report must not cost the others
             return f"the writer failed on this report ({type(error).__name__})"
         if not found:
