@@ -1,0 +1,377 @@
+"""A lay text beside its report: what it keeps, changes, loses, adds, and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from radgauge.plain_language.check.patterns import everyday
+from radgauge.plain_language.check.reading import Advice, EverydayReading, Fact, read_everyday
+
+Span = tuple[int, int]
+
+CERTAINTY = {"": 3.0, "probable": 2.0, "concern": 1.5, "possible": 1.0}
+EXPLAINED = frozenset({"anything_wrong", "acute", "pain", "fluid", "infection", "inflammation", "swelling"})
+GLOSSED = frozenset(
+    "infection inflammation pain trauma swelling fluid thickening blockage anything_wrong scar calcification opacity "
+    "acute surgery stenosis dilatation collapse flow nodule arthritis atrophy tear healing contrast".split()
+)
+SPECIFIC = frozenset("ct mri xray ultrasound pet biopsy specialist surgery reposition advance withdraw views none medicine mammogram".split())
+ROUNDING = 0.12
+
+
+class Difference(NamedTuple):
+    """One thing told otherwise.
+
+    Attributes:
+        what: negation, side, place, level, degree, size, certainty, change, device, recommendation, urgency, lost,
+            added, or unread.
+        professional: What the report says; "" if it says nothing.
+        lay: What the lay text says.
+        spans: Where, in the report.
+        lay_spans: Where, in the lay text.
+    """
+
+    what: str
+    professional: str
+    lay: str
+    spans: tuple[Span, ...] = ()
+    lay_spans: tuple[Span, ...] = ()
+
+
+class LayCheck(NamedTuple):
+    """The facts of a report and of its lay version side by side.
+
+    Attributes:
+        kept: Facts of the report that the lay text tells alike: (report, lay).
+        differences: What is lost, added or told otherwise.
+        unread: What could not be compared, in words; with an empty `differences` the text is not judged.
+    """
+
+    kept: tuple[tuple[Fact | Advice, Fact | Advice], ...]
+    differences: tuple[Difference, ...]
+    unread: tuple[Difference, ...]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a number can be given: something differs, or everything was read and agrees."""
+        return bool(self.differences) or (bool(self.kept) and not self.unread)
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """Kept, changed, lost, added."""
+        lost = sum(each.what == "lost" for each in self.differences)
+        added = sum(each.what == "added" for each in self.differences)
+        return len(self.kept), len(self.differences) - lost - added, lost, added
+
+
+def check_lay(professional: str, lay: str) -> LayCheck:
+    """Compare a lay text with the report it stands for.
+
+    >>> check_lay("Small left pleural effusion.", "A little fluid has collected around your right lung.").differences[0][:3]
+    ('side', 'left', 'right')
+    >>> check_lay("Mild cardiomegaly.", "Your heart is a bit bigger than usual.").differences
+    ()
+    """
+    return compare_readings(read_everyday(professional), read_everyday(lay))
+
+
+def compare_readings(professional: EverydayReading, lay: EverydayReading) -> LayCheck:
+    """Compare two texts that were read."""
+    kept: list[tuple[Fact | Advice, Fact | Advice]] = []
+    differences: list[Difference] = []
+    unread: list[Difference] = []
+    pairs, lost, added = _aligned(professional.facts, lay.facts)
+    for p, l in pairs:
+        told = list(_told_otherwise(p, l, professional, lay))
+        differences += told
+        if not told:
+            kept.append((p, l))
+    free = set(lay.unread)
+    for fact in lost:
+        place = next((n for n in sorted(free) if n >= 0), None)
+        if place is not None:
+            free.discard(place)
+            unread.append(_unread(fact, professional, lay, place))
+        elif not fact.gloss and fact.values != frozenset({"limited"}):
+            differences.append(Difference("lost", _words(professional, fact), "", ((fact.start, fact.end),)))
+    for number in professional.unread:
+        start, end = professional.sentences[number]
+        unread.append(Difference("unread", professional.text[start:end].strip(), "", ((start, end),)))
+    left = len(professional.unread)
+    for fact in added:
+        if fact.kind == "benign" and professional.is_benign:
+            continue
+        if left and fact.kind in ("finding", "device"):
+            left -= 1
+            continue
+        differences.append(Difference("added", "", _words(lay, fact), (), ((fact.start, fact.end),)))
+    advised, agreed = _advice(professional, lay)
+    differences += advised
+    kept += agreed
+    differences += _sizes(professional, lay)
+    if lay.proofs and not professional.proofs:
+        differences.append(Difference("certainty", "not proven", lay.text[slice(*lay.proofs[0])], (), lay.proofs[:1]))
+    if lay.causes and not professional.reasons:
+        differences.append(Difference("added", "", lay.text[slice(*lay.causes[0])], (), lay.causes[:1]))
+    if professional.levels and lay.levels and not professional.levels & lay.levels:
+        differences.append(Difference("level", _set(professional.levels), _set(lay.levels)))
+    return LayCheck(tuple(kept), tuple(_once(differences)), tuple(unread))
+
+
+def _once(differences: Iterable[Difference]) -> list[Difference]:
+    return list(dict.fromkeys(differences))
+
+
+def _words(reading: EverydayReading, fact: Fact) -> str:
+    text = " ".join(reading.text[fact.start : fact.end].split())
+    where = _set(fact.parts) if fact.kind == "normal" else ""
+    return f"{'no ' if fact.denied else ''}{text}{f' ({where})' if where else ''}"
+
+
+def _unread(fact: Fact, professional: EverydayReading, lay: EverydayReading, number: int) -> Difference:
+    start, end = lay.sentences[number]
+    return Difference(
+        "unread", _words(professional, fact), lay.text[start:end].strip(), ((fact.start, fact.end),), ((start, end),)
+    )
+
+
+def _set(values: Iterable[str]) -> str:
+    return " and ".join(sorted(values))
+
+
+def _meant(fact: Fact) -> frozenset[str]:
+    return frozenset(meaning for value in fact.values for meaning in everyday().means.get(value, {value}))
+
+
+def _related(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether two sets of parts can speak of one place; no part at all can be any."""
+    if not a or not b:
+        return True
+    return any(_is_kin(x, y) for x in a for y in b)
+
+
+_ANYWHERE = {"chest": {"lung", "heart", "mediastinum", "pleura", "rib", "aorta", "diaphragm", "breastbone", "hilum", "airways", "bone"}}
+
+
+def _is_kin(x: str, y: str) -> bool:
+    above = everyday().above
+    for a, b in ((x, y), (y, x)):
+        if a == b or above.get(a) == b or (above.get(a) and above.get(a) == above.get(b)):
+            return True
+        if b in _ANYWHERE.get(a, ()):
+            return True
+    return {x, y} <= {"heart", "mediastinum", "aorta", "vessel", "hilum"}
+
+
+def _alike(p: Fact, l: Fact) -> bool:
+    """Whether two facts can be one statement, however it is told."""
+    if p.kind != l.kind:
+        return False
+    if p.kind == "normal":
+        return _related(p.parts, l.parts)
+    if p.kind in ("benign", "limited"):
+        return True
+    if p.kind == "course":
+        return _related(p.parts, l.parts)
+    if _meant(p) & _meant(l):
+        return p.denied == l.denied or _related(p.parts, l.parts)
+    return False
+
+
+def _likeness(p: Fact, l: Fact, at: float) -> float:
+    score = 4.0 * (p.denied == l.denied) + 2.0 * bool(p.values & l.values)
+    score += 2.0 * bool(p.parts & l.parts) + (1.0 * _related(p.parts, l.parts))
+    score += 1.5 * (p.sides == l.sides) + 1.0 * (p.zones == l.zones) + 1.5 * (p.degree == l.degree)
+    return score + 1.0 * (p.change == l.change) + 1.0 * (p.certainty == l.certainty) - at
+
+
+def _aligned(
+    professional: Sequence[Fact], lay: Sequence[Fact]
+) -> tuple[list[tuple[Fact, Fact]], list[Fact], list[Fact]]:
+    pairs: list[tuple[Fact, Fact]] = []
+    possible = [
+        (_likeness(p, l, abs(i / max(1, len(professional)) - j / max(1, len(lay)))), i, j)
+        for i, p in enumerate(professional)
+        for j, l in enumerate(lay)
+        if _alike(p, l)
+    ]
+    mine: set[int] = set()
+    theirs: set[int] = set()
+    for _, i, j in sorted(possible, key=lambda each: (-each[0], each[1], each[2])):
+        if i not in mine and j not in theirs and (professional[i].denied == lay[j].denied):
+            pairs.append((professional[i], lay[j]))
+            mine.add(i)
+            theirs.add(j)
+    lost = [p for i, p in enumerate(professional) if i not in mine]
+    added = [l for j, l in enumerate(lay) if j not in theirs]
+    lost, crossed = _crossed(lost, added)
+    pairs += crossed
+    added = [each for each in added if all(each is not l for _, l in crossed)]
+    return (
+        pairs,
+        [p for p in lost if not _is_said(p, lay)],
+        [l for l in added if not _is_said(l, professional) and not _is_gloss(l, professional)],
+    )
+
+
+def _crossed(lost: Sequence[Fact], added: Sequence[Fact]) -> tuple[list[Fact], list[tuple[Fact, Fact]]]:
+    """Facts of which one text says yes and the other no."""
+    crossed: list[tuple[Fact, Fact]] = []
+    left = []
+    for p in lost:
+        match = next(
+            (l for l in added if _alike(p, l) and p.denied != l.denied and all(l is not other for _, other in crossed)),
+            None,
+        )
+        if match is None:
+            left.append(p)
+        else:
+            crossed.append((p, match))
+    return left, crossed
+
+
+def _is_said(fact: Fact, others: Sequence[Fact]) -> bool:
+    """Whether the other text says it in another way: again, as normality, or as the absence of something there."""
+    for other in others:
+        if fact.kind == other.kind and _alike(fact, other) and fact.denied == other.denied:
+            return True
+        calm, other_calm = _is_calm(fact), _is_calm(other)
+        if calm and other_calm and _related(fact.parts, other.parts):
+            return True
+        if "acute" in _meant(fact) and fact.denied and other_calm:
+            return True
+        if "acute" in _meant(other) and other.denied and calm and not fact.parts:
+            return True
+    return fact.kind == "finding" and fact.denied is False and fact.values <= _SAYS_LITTLE
+
+
+_SAYS_LITTLE = frozenset({"anything_wrong", "acute", "alignment", "variant", "flow", "pain", "healing"})
+
+
+def _is_calm(fact: Fact) -> bool:
+    return fact.kind == "normal" or (fact.kind == "finding" and fact.denied)
+
+
+def _is_gloss(fact: Fact, professional: Sequence[Fact]) -> bool:
+    """Whether a fact of the lay text explains one of the report rather than adding one."""
+    if fact.kind in ("limited", "benign", "course"):
+        return fact.gloss
+    if fact.gloss and (fact.values <= GLOSSED or fact.kind == "normal"):
+        return True
+    near = [p for p in professional if not p.denied and _related(p.parts, fact.parts)]
+    return fact.kind == "finding" and not fact.denied and fact.values <= EXPLAINED and bool(near)
+
+
+def _told_otherwise(p: Fact, l: Fact, professional: EverydayReading, lay: EverydayReading) -> Iterable[Difference]:
+    where = (((p.start, p.end),), ((l.start, l.end),))
+
+    def differs(what: str, a: str, b: str) -> Difference:
+        return Difference(what, a, b, *where)
+
+    if p.denied != l.denied:
+        yield differs("negation", _words(professional, p), _words(lay, l))
+        return
+    if p.sides != l.sides and not _is_quiet_side(p, l, professional, lay):
+        yield differs("side", _set(p.sides), _set(l.sides))
+    if p.kind == "normal" or p.denied:
+        return
+    if p.zones and l.zones and not p.zones & l.zones:
+        yield differs("place", _set(p.zones), _set(l.zones))
+    if not _related(p.parts, l.parts):
+        yield differs("place", _set(p.parts), _set(l.parts))
+    if p.degree != l.degree and not _is_quiet_degree(p, l, professional):
+        yield differs("degree", p.degree, l.degree)
+    if abs(CERTAINTY[p.certainty] - CERTAINTY[l.certainty]) > 0.5:
+        yield differs("certainty", p.certainty or "definite", l.certainty or "definite")
+    measured = not p.change and len(professional.sizes) > 1 and professional.sizes == lay.sizes
+    if p.change != l.change and not measured and _is_other_change(p.change, l.change):
+        yield differs("change", p.change, l.change)
+    if p.kind == "device" and p.state != l.state and ({p.state, l.state} & {"removed", "wrong"}):
+        yield differs("device", p.state, l.state)
+
+
+def _is_other_change(p: str, l: str) -> bool:
+    """Whether two texts tell the course otherwise; "still" is what it says of something old or unchanged."""
+    calm = {"", "still", "stable", "old"}
+    if {p, l} <= {"", "still", "old"} or {p, l} <= {"still", "stable", "old"}:
+        return False
+    if {p, l} <= {"acute", "new", ""}:
+        return {p, l} == {"new", ""}
+    return not (p == "acute" and l in calm - {"old", "stable"})
+
+
+def _is_quiet_side(p: Fact, l: Fact, professional: EverydayReading, lay: EverydayReading) -> bool:
+    if p.denied or p.kind == "normal":
+        return not (p.sides and l.sides) or "both" in p.sides | l.sides
+    if not l.sides:
+        return p.sides == {"both"} or not p.sides
+    return not p.sides and (l.sides == {"both"} or l.sides <= professional.sides)
+
+
+def _is_quiet_degree(p: Fact, l: Fact, professional: EverydayReading) -> bool:
+    if not p.degree and l.degree == "low":
+        return True
+    return not l.degree and p.degree == "low"
+
+
+def _advice(
+    professional: EverydayReading, lay: EverydayReading
+) -> tuple[list[Difference], list[tuple[Fact | Advice, Fact | Advice]]]:
+    found: list[Difference] = []
+    urgency = (professional.urgency, lay.urgency)
+    if "high" in urgency and urgency[0] != urgency[1]:
+        found.append(Difference("urgency", urgency[0] or "none", urgency[1] or "none"))
+    if not professional.advice and not lay.advice:
+        return found, []
+    if not professional.advice or not lay.advice:
+        mine, theirs = _merged(professional.advice), _merged(lay.advice)
+        strong = (mine.actions | theirs.actions) & SPECIFIC or mine.intervals | theirs.intervals
+        if mine.actions or mine.intervals:
+            found.append(Difference("lost", "advice: " + (_set(mine.actions) or "follow-up"), ""))
+        elif strong and strong != {"none"}:
+            found.append(Difference("added", "", "advice: " + (_set(theirs.actions) or "follow-up")))
+        return found, []
+    p, l = _merged(professional.advice), _merged(lay.advice)
+    wrong = []
+    if p.intervals and p.intervals != l.intervals and not _same_time(p.intervals, l.intervals):
+        wrong.append(Difference("recommendation", _times(p), _times(l)))
+    missing = (p.actions & SPECIFIC) - l.actions
+    if missing and (p.actions & SPECIFIC) != l.actions & SPECIFIC and not (p.actions & l.actions & SPECIFIC):
+        wrong.append(Difference("recommendation", _set(p.actions), _set(l.actions)))
+    found += wrong
+    return found, [] if wrong else [(p, l)]
+
+
+def _same_time(a: frozenset[tuple[float, str]], b: frozenset[tuple[float, str]]) -> bool:
+    days = {"day": 1.0, "week": 7.0, "month": 30.4, "year": 365.0, "hour": 1 / 24}
+    mine, theirs = ([n * days.get(unit, 1) for n, unit in each] for each in (a, b))
+    return bool(theirs) and all(any(abs(x - y) <= 0.05 * x for y in theirs) for x in mine)
+
+
+def _times(advice: Advice) -> str:
+    return ", ".join(f"{number:g} {unit}" for number, unit in sorted(advice.intervals)) or "no time"
+
+
+def _merged(advice: Sequence[Advice]) -> Advice:
+    if not advice:
+        return Advice(frozenset(), frozenset(), "", 0, 0)
+    return Advice(
+        frozenset(action for each in advice for action in each.actions),
+        frozenset(each for one in advice for each in one.intervals),
+        "",
+        advice[0].start,
+        advice[-1].end,
+    )
+
+
+def _sizes(professional: EverydayReading, lay: EverydayReading) -> list[Difference]:
+    mine = [x for x in professional.sizes if not _among(x, lay.sizes)]
+    theirs = [x for x in lay.sizes if not _among(x, professional.sizes)]
+    if not mine and not theirs:
+        return []
+    return [Difference("size", ", ".join(f"{x:g} mm" for x in sorted(mine)), ", ".join(f"{x:g} mm" for x in sorted(theirs)))]
+
+
+def _among(size: float, sizes: Iterable[float]) -> bool:
+    return any(abs(size - other) <= ROUNDING * size for other in sizes)
