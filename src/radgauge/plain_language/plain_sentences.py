@@ -6,7 +6,17 @@ the plain meaning of its terms, and whether the writer dared to write it anew.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
+
+from radgauge.plain_language.check.compare import check_lay
+from radgauge.plain_language.plan import NoPlan, plan_sentence
+from radgauge.plain_language.wording import Words, glosses_in, languages, say, say_whole, words_of
+from radgauge.report_reader import ReportReading, read_report
+
+__all__ = ["Gloss", "PlainSentence", "languages", "plain_text", "write_plain"]
+
+_MASK = re.compile(r"[Xx]{3,}(?:-[Xx]{3,})*|_{2,}")
 
 
 class Gloss(NamedTuple):
@@ -55,29 +65,72 @@ class PlainSentence(NamedTuple):
 def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]:
     """Each sentence of a report in plain language.
 
+    A sentence is written anew if all of it was understood, the language has words for it, and the independent check
+    reads the new sentence as it reads the old one. Any other stays as it is, with its terms explained.
+
     Args:
         text: The report, in English.
-        language: Language of the plain text: a file `words/<language>.toml` must ship.
+        language: Language of the plain text, one of `languages()`.
 
     >>> [first] = write_plain("No pneumothorax.")
     >>> first.plain, first.kept
-    ('There is no air leak around the lung.', False)
+    ('There is no air leak around your lungs.', False)
     """
-    from radgauge.plain_language.writer import plain_language
-    from radgauge.report_reader import read_report
+    words = words_of(language)
+    reading = read_report(text)
+    written = []
+    for number, (start, end, _) in enumerate(reading.sentences):
+        source = " ".join(text[start:end].split())
+        if not any(char.isalpha() for char in source):
+            continue
+        whole = say_whole(source, words)
+        if whole:
+            written.append(PlainSentence(start, end, source, whole))
+            continue
+        try:
+            statements = plan_sentence(reading, number)
+            _read_back(source, say(statements, words_of("en")))
+            plain = say(statements, words)
+        except NoPlan as reason:
+            written.append(_kept(reading, (start, end), source, words, str(reason)))
+        else:
+            written.append(PlainSentence(start, end, source, plain))
+    return tuple(written)
 
-    found = []
-    for start, end, _ in read_report(text).sentences:
-        source = text[start:end].strip()
-        if source:
-            found.append(PlainSentence(start, end, source, plain_language(source)))
-    return tuple(found)
+
+def _read_back(source: str, plain: str) -> None:
+    """The independent check of one sentence; what it finds otherwise or cannot read keeps the sentence."""
+    checked = check_lay(source, plain, strict=True)
+    for each in checked.differences:
+        raise NoPlan(f"the check reads it otherwise: {each.what}: {each.professional!r} and {each.lay!r}")
+    for each in checked.unread:
+        raise NoPlan(f"the check cannot read it: {each.professional!r}")
+    if not checked.kept:
+        raise NoPlan("the check finds nothing to compare")
+
+
+def _kept(reading: ReportReading, span: tuple[int, int], source: str, words: Words, reason: str) -> PlainSentence:
+    start, end = span
+    shown = _MASK.sub(words["frames"]["missing"], source)
+    frames = words["frames"]
+    glosses = []
+    for at, stop, plain in glosses_in(reading.text[start:end], words):
+        term = reading.text[start + at : start + stop]
+        concept = next(
+            (m.concept for m in reading.mentions if m.start <= start + at < m.end and m.form != "implied"), ""
+        )
+        glosses.append(Gloss(start + at, start + stop, term, plain, concept))
+    said = frames["kept"].format(source=shown)
+    if glosses:
+        told = "; ".join(frames["one_gloss"].format(term=g.term.lower(), plain=g.plain) for g in glosses)
+        said += frames["gloss"].format(glosses=told)
+    return PlainSentence(start, end, source, said, tuple(glosses), True, (reason,), frames["ask"])
 
 
 def plain_text(sentences: tuple[PlainSentence, ...]) -> str:
     """The sentences as one text, what must be asked said behind each kept one.
 
     >>> plain_text(write_plain("No pneumothorax."))
-    'There is no air leak around the lung.'
+    'There is no air leak around your lungs.'
     """
     return " ".join(" ".join(filter(None, (each.plain, each.ask))) for each in sentences)

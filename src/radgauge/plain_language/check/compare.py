@@ -16,7 +16,9 @@ GLOSSED = frozenset(
     "infection inflammation pain trauma swelling fluid thickening blockage anything_wrong scar calcification opacity "
     "acute surgery stenosis dilatation collapse flow nodule arthritis atrophy tear healing contrast".split()
 )
-SPECIFIC = frozenset("ct mri xray ultrasound pet biopsy specialist surgery reposition advance withdraw views none medicine mammogram".split())
+SPECIFIC = frozenset(
+    "ct mri xray ultrasound pet biopsy specialist surgery reposition advance withdraw views none medicine mammogram".split()
+)
 ROUNDING = 0.12
 
 
@@ -65,25 +67,31 @@ class LayCheck(NamedTuple):
         return len(self.kept), len(self.differences) - lost - added, lost, added
 
 
-def check_lay(professional: str, lay: str) -> LayCheck:
+def check_lay(professional: str, lay: str, *, strict: bool = False) -> LayCheck:
     """Compare a lay text with the report it stands for.
+
+    Args:
+        professional: The report.
+        lay: Its lay version.
+        strict: Whether what a lay text may leave out counts as well: a small degree, the part of an organ, which of
+            several things is denied. The writer is held to this.
 
     >>> check_lay("Small left pleural effusion.", "A little fluid has collected around your right lung.").differences[0][:3]
     ('side', 'left', 'right')
     >>> check_lay("Mild cardiomegaly.", "Your heart is a bit bigger than usual.").differences
     ()
     """
-    return compare_readings(read_everyday(professional), read_everyday(lay))
+    return compare_readings(read_everyday(professional), read_everyday(lay), strict=strict)
 
 
-def compare_readings(professional: EverydayReading, lay: EverydayReading) -> LayCheck:
+def compare_readings(professional: EverydayReading, lay: EverydayReading, *, strict: bool = False) -> LayCheck:
     """Compare two texts that were read."""
     kept: list[tuple[Fact | Advice, Fact | Advice]] = []
     differences: list[Difference] = []
     unread: list[Difference] = []
-    pairs, lost, added = _aligned(professional.facts, lay.facts)
+    pairs, lost, added = _aligned(professional.facts, lay.facts, strict=strict)
     for p, l in pairs:
-        told = list(_told_otherwise(p, l, professional, lay))
+        told = list(_told_otherwise(p, l, professional, lay, strict=strict))
         differences += told
         if not told:
             kept.append((p, l))
@@ -111,10 +119,14 @@ def compare_readings(professional: EverydayReading, lay: EverydayReading) -> Lay
     kept += agreed
     differences += _sizes(professional, lay)
     if lay.proofs and not professional.proofs:
-        differences.append(Difference("certainty", "not proven", lay.text[slice(*lay.proofs[0])], (), lay.proofs[:1]))
+        differences.append(
+            Difference("certainty", "not proven", lay.text[slice(*lay.proofs[0])], (), lay.proofs[:1])
+        )
     if lay.causes and not professional.reasons:
         differences.append(Difference("added", "", lay.text[slice(*lay.causes[0])], (), lay.causes[:1]))
-    if professional.levels and lay.levels and not professional.levels & lay.levels:
+    if strict and professional.levels != lay.levels:
+        differences.append(Difference("level", _set(professional.levels), _set(lay.levels)))
+    elif professional.levels and lay.levels and not professional.levels & lay.levels:
         differences.append(Difference("level", _set(professional.levels), _set(lay.levels)))
     return LayCheck(tuple(kept), tuple(_once(differences)), tuple(unread))
 
@@ -132,7 +144,11 @@ def _words(reading: EverydayReading, fact: Fact) -> str:
 def _unread(fact: Fact, professional: EverydayReading, lay: EverydayReading, number: int) -> Difference:
     start, end = lay.sentences[number]
     return Difference(
-        "unread", _words(professional, fact), lay.text[start:end].strip(), ((fact.start, fact.end),), ((start, end),)
+        "unread",
+        _words(professional, fact),
+        lay.text[start:end].strip(),
+        ((fact.start, fact.end),),
+        ((start, end),),
     )
 
 
@@ -151,7 +167,22 @@ def _related(a: frozenset[str], b: frozenset[str]) -> bool:
     return any(_is_kin(x, y) for x in a for y in b)
 
 
-_ANYWHERE = {"chest": {"lung", "heart", "mediastinum", "pleura", "rib", "aorta", "diaphragm", "breastbone", "hilum", "airways", "bone"}}
+_ANYWHERE = {
+    "chest": {
+        "lung",
+        "heart",
+        "mediastinum",
+        "pleura",
+        "rib",
+        "aorta",
+        "diaphragm",
+        "breastbone",
+        "hilum",
+        "airways",
+        "bone",
+        "spine",
+    }
+}
 
 
 def _is_kin(x: str, y: str) -> bool:
@@ -187,7 +218,7 @@ def _likeness(p: Fact, l: Fact, at: float) -> float:
 
 
 def _aligned(
-    professional: Sequence[Fact], lay: Sequence[Fact]
+    professional: Sequence[Fact], lay: Sequence[Fact], *, strict: bool
 ) -> tuple[list[tuple[Fact, Fact]], list[Fact], list[Fact]]:
     pairs: list[tuple[Fact, Fact]] = []
     possible = [
@@ -210,8 +241,8 @@ def _aligned(
     added = [each for each in added if all(each is not l for _, l in crossed)]
     return (
         pairs,
-        [p for p in lost if not _is_said(p, lay)],
-        [l for l in added if not _is_said(l, professional) and not _is_gloss(l, professional)],
+        [p for p in lost if not _is_said(p, lay, strict=strict)],
+        [l for l in added if not _is_said(l, professional, strict=strict) and not _is_gloss(l, professional)],
     )
 
 
@@ -221,7 +252,11 @@ def _crossed(lost: Sequence[Fact], added: Sequence[Fact]) -> tuple[list[Fact], l
     left = []
     for p in lost:
         match = next(
-            (l for l in added if _alike(p, l) and p.denied != l.denied and all(l is not other for _, other in crossed)),
+            (
+                l
+                for l in added
+                if _alike(p, l) and p.denied != l.denied and all(l is not other for _, other in crossed)
+            ),
             None,
         )
         if match is None:
@@ -231,12 +266,14 @@ def _crossed(lost: Sequence[Fact], added: Sequence[Fact]) -> tuple[list[Fact], l
     return left, crossed
 
 
-def _is_said(fact: Fact, others: Sequence[Fact]) -> bool:
+def _is_said(fact: Fact, others: Sequence[Fact], *, strict: bool) -> bool:
     """Whether the other text says it in another way: again, as normality, or as the absence of something there."""
     for other in others:
         if fact.kind == other.kind and _alike(fact, other) and fact.denied == other.denied:
             return True
         calm, other_calm = _is_calm(fact), _is_calm(other)
+        if strict and not (fact.kind == other.kind == "normal"):
+            continue
         if calm and other_calm and _related(fact.parts, other.parts):
             return True
         if "acute" in _meant(fact) and fact.denied and other_calm:
@@ -263,7 +300,9 @@ def _is_gloss(fact: Fact, professional: Sequence[Fact]) -> bool:
     return fact.kind == "finding" and not fact.denied and fact.values <= EXPLAINED and bool(near)
 
 
-def _told_otherwise(p: Fact, l: Fact, professional: EverydayReading, lay: EverydayReading) -> Iterable[Difference]:
+def _told_otherwise(
+    p: Fact, l: Fact, professional: EverydayReading, lay: EverydayReading, *, strict: bool
+) -> Iterable[Difference]:
     where = (((p.start, p.end),), ((l.start, l.end),))
 
     def differs(what: str, a: str, b: str) -> Difference:
@@ -274,6 +313,8 @@ def _told_otherwise(p: Fact, l: Fact, professional: EverydayReading, lay: Everyd
         return
     if p.sides != l.sides and not _is_quiet_side(p, l, professional, lay):
         yield differs("side", _set(p.sides), _set(l.sides))
+    if strict and p.kind != "normal" and (p.degree != l.degree or p.zones - l.zones or l.zones - p.zones):
+        yield differs("degree or place", f"{p.degree} {_set(p.zones)}", f"{l.degree} {_set(l.zones)}")
     if p.kind == "normal" or p.denied:
         return
     if p.zones and l.zones and not p.zones & l.zones:
@@ -370,7 +411,11 @@ def _sizes(professional: EverydayReading, lay: EverydayReading) -> list[Differen
     theirs = [x for x in lay.sizes if not _among(x, professional.sizes)]
     if not mine and not theirs:
         return []
-    return [Difference("size", ", ".join(f"{x:g} mm" for x in sorted(mine)), ", ".join(f"{x:g} mm" for x in sorted(theirs)))]
+    return [
+        Difference(
+            "size", ", ".join(f"{x:g} mm" for x in sorted(mine)), ", ".join(f"{x:g} mm" for x in sorted(theirs))
+        )
+    ]
 
 
 def _among(size: float, sizes: Iterable[float]) -> bool:

@@ -83,8 +83,14 @@ def everyday() -> Everyday:
         parts=group_of(tables["parts"]),
         devices=group_of(tables["devices"]),
         groups={
-            **{name: group_of(grammar[name]) for name in ("certainty", "degree", "change", "device_state", "urgency")},
-            **{name: group({name: grammar[name]["patterns"]}) for name in ("normal", "benign", "not_assessed", "breaks", "benign_by_nature", "proof", "cause")},
+            **{
+                name: group_of(grammar[name])
+                for name in ("certainty", "degree", "change", "device_state", "urgency")
+            },
+            **{
+                name: group({name: grammar[name]["patterns"]})
+                for name in ("normal", "benign", "not_assessed", "breaks", "benign_by_nature", "proof", "cause")
+            },
             **{name: group(grammar[name]) for name in ("sides", "zones", "spine_level", "units")},
             "no": group({"no": grammar["negation"]["before"]}),
             "no_behind": group({"no": grammar["negation"]["after"]}),

@@ -13,7 +13,18 @@ from radgauge.plain_language.check.patterns import Found, everyday
 from radgauge.text.sentences import split_sentences
 
 _CUES = (
-    *("certainty", "degree", "change", "device_state", "normal", "benign", "not_assessed", "breaks", "sides", "zones"),
+    *(
+        "certainty",
+        "degree",
+        "change",
+        "device_state",
+        "normal",
+        "benign",
+        "not_assessed",
+        "breaks",
+        "sides",
+        "zones",
+    ),
     *("no", "no_behind", "no_negation", "advice", "actions", "gloss"),
 )
 NONE: frozenset[str] = frozenset()
@@ -24,7 +35,10 @@ _MEASURE = re.compile(
 )
 _ONE = re.compile(_NUMBER)
 _THAN_NORMAL = re.compile(r"(?:than|of|above|below|upper|not|isn't|aren't|never|up to)(?: the| quite)?$")
-_SAME_SIDE = re.compile(r"\b(?:that|the) same (?:lung|side|breast|kidney|leg|arm|rib\w*|place|area|part)\b|\bthere too\b")
+_SAME_SIDE = re.compile(
+    r"\b(?:that|the) same (?:lung|side|breast|kidney|leg|arm|rib\w*|place|area|part)\b|\bthere too\b"
+)
+_ADJECTIVE = re.compile(r"patchy|streaky|hazy|dense|markings")
 _APPOSITION = re.compile(
     r", (?:an?|the|which (?:is|are)) (?:(?!(?:no|not|and|or|is|are)\b)[^,.;()]){3,70},(?= (?:is|are|has|have|was|were|shows?|looks?|appears?)\b)"
 )
@@ -210,7 +224,11 @@ def _sentence(
                 continue
             if any(cue.start < each.start for cue in cues.in_clause("not_assessed", each.start)):
                 continue
-            if kind == "finding" and any(_overlap(each, other) for other in cues.named["change"]) and each.values <= _VAGUE:
+            if (
+                kind == "finding"
+                and any(_overlap(each, other) for other in cues.named["change"])
+                and each.values <= _VAGUE
+            ):
                 continue
             facts += _by_side(_fact(kind, each, cues, number, before), each, cues)
     taken = [(fact.start - cues.start, fact.end - cues.start) for fact in facts if fact.kind != "device"]
@@ -239,7 +257,7 @@ _VAGUE = frozenset({"dilatation", "atrophy", "collapse", "nodule", "mass", "heal
 
 
 def _by_side(fact: Fact, each: Found, cues: _Cues) -> list[Fact]:
-    """"Small left and large right effusions" are two facts."""
+    """ "Small left and large right effusions" are two facts."""
     sides = [side for side in _near(each, cues, "sides") if side.start < each.start]
     degrees = [cue for cue in cues.in_clause("degree", each.start) if cue.start < each.start]
     if len(sides) != 2 or len(degrees) < 2 or {*sides[0].values, *sides[1].values} != {"left", "right"}:
@@ -255,7 +273,11 @@ def _by_side(fact: Fact, each: Found, cues: _Cues) -> list[Fact]:
 def _in_advice(fact: Fact, cues: _Cues) -> bool:
     """Whether a fact stands behind a cue of advice in its clause: what shall be found out, not what was found."""
     at = fact.start - cues.start
-    if any(act.start <= at < act.end for act in cues.named["actions"]) or fact.values <= {"acute", "surgery", "pain"}:
+    if any(act.start <= at < act.end for act in cues.named["actions"]) or fact.values <= {
+        "acute",
+        "surgery",
+        "pain",
+    }:
         return True
     return any(cue.start <= at for cue in cues.in_clause("advice", at))
 
@@ -263,7 +285,11 @@ def _in_advice(fact: Fact, cues: _Cues) -> bool:
 def _joined(found: Sequence[Found], text: str) -> list[Found]:
     """Neighbours that name one thing as one: "patchy opacity"."""
     joined: list[Found] = []
-    for each in found:
+    for number, each in enumerate(found):
+        if _ADJECTIVE.fullmatch(text[each.start : each.end]):
+            later = found[number + 1] if number + 1 < len(found) else None
+            if later is not None and len(text[each.end : later.start].split()) <= 5:
+                continue  # "patchy left lower lobe airspace disease"
         last = joined[-1] if joined else None
         if last is not None and not text[last.end : each.start].strip() and _meanings(last) & _meanings(each):
             joined[-1] = Found(last.start, each.end, last.values | each.values, last.denied or each.denied)
@@ -313,16 +339,31 @@ def _in_brackets(each: Found, cues: _Cues) -> bool:
 def _near(each: Found, cues: _Cues, name: str) -> list[Found]:
     """Cues of the clause that no other finding is nearer to."""
     others = [other for other in (*cues.findings, *cues.devices) if other != each]
+    here = [other for other in others if cues.clause(other.start) == cues.clause(each.start)]
     found = []
     for cue in cues.in_clause(name, each.start):
-        gap = _gap(cue, each)
-        here = [other for other in others if cues.clause(other.start) == cues.clause(each.start)]
-        nearest = min((_gap(cue, other) for other in here if not _overlap(other, each)), default=10**6)
+        gap = _reach(cue, each, here, cues.text)
+        nearest = min(
+            (_reach(cue, other, [*here, each], cues.text) for other in here if not _overlap(other, each)),
+            default=FAR,
+        )
         if gap <= nearest or (name != "degree" and cues.text[cue.start : cue.end] in ("both", "bilateral")):
             found.append(cue)
     if not found and name in ("zones", "change"):  # a list shares what stands once in the sentence
         return []
     return found
+
+
+def _reach(cue: Found, finding: Found, others: Sequence[Found], text: str) -> int:
+    """How far a cue is from a finding; what stands behind "and" belongs to what follows: "A and persistent B"."""
+    if finding.end <= cue.start and _JOINT.search(text[finding.end : cue.start]):
+        if any(other.start >= cue.end for other in others):
+            return FAR
+    return _gap(cue, finding)
+
+
+FAR = 10**6
+_JOINT = re.compile(r"\b(?:and|or)\b|,")
 
 
 def _gap(a: Found, b: Found) -> int:
@@ -368,7 +409,8 @@ def _sides(each: Found, cues: _Cues, before: Sequence[Fact]) -> frozenset[str]:
         return earlier
     everywhere = {v for side in cues.named["sides"] for v in side.values}
     if len(everywhere) == 1 and not any(
-        side.start > each.end and cues.clause(side.start) != cues.clause(each.start) for side in cues.named["sides"]
+        side.start > each.end and cues.clause(side.start) != cues.clause(each.start)
+        for side in cues.named["sides"]
     ):
         return frozenset(everywhere)
     if not everywhere and before and _PRONOUN.match(cues.text):
@@ -386,7 +428,9 @@ def _degree(each: Found, cues: _Cues) -> str:
     for cue in _near(each, cues, "degree"):
         between = cues.text[min(cue.end, each.end) : each.start].split()
         behind = cues.text[each.end : cue.start].split()
-        again = _CLAUSE_ABOUT_IT.search(cues.text[each.end : cue.start].rpartition(";")[2].rpartition(",")[2].lstrip())
+        again = _CLAUSE_ABOUT_IT.search(
+            cues.text[each.end : cue.start].rpartition(";")[2].rpartition(",")[2].lstrip()
+        )
         if (cue.start < each.end and len(between) <= 5) or (cue.start >= each.end and (len(behind) <= 4 or again)):
             found.append(cue)
     return _last_value(found, each)

@@ -1,0 +1,404 @@
+"""What a professional sentence states, made ready to be said in any language; or why it cannot be.
+
+The report reader says what stands in the sentence; a plan is only made if every word of it is accounted for, every
+part and every describing word has its place in a statement, and the doubt is worded in a way that is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from radgauge.parsing import shipped_toml
+from radgauge.report_reader import Mention, Modifier, ReportReading, load_lexicon
+from radgauge.report_reader.lexicon import FINDING_KINDS
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|\d+(?:\.\d+)?")
+_MASK = re.compile(r"[Xx]{3,}|_{2,}")
+_JOINED = re.compile(r"^[\s,]*(?:and/or|or|versus|vs\.?|and)?[\s,]*(?:a|an|the)?\s*$", re.IGNORECASE)
+_ALTERNATIVE = re.compile(r"\b(?:or|versus|vs|and/or)\b", re.IGNORECASE)
+_WEAK = re.compile(r"typical|definite|obvious|convincing|overt", re.IGNORECASE)
+_UNIT = frozenset({"mm", "cm", "x", "by", "measuring", "measures", "approximately", "about"})
+_QUIET_PARTS = frozenset({"size", "contour", "appearance", "silhouette", "area of", "region of"})
+_SUSPICIOUS = re.compile(r"\bsuspicious\s+(?:focal |pulmonary |appearing )?$", re.IGNORECASE)
+_QUIET_QUANTITIES = frozenset({"associated", "also", "overall", "grossly", "apparent", "visible"})
+
+
+class Statement(NamedTuple):
+    """One thing to be said.
+
+    Attributes:
+        kind: finding | normal | same.
+        concept: Id of the finding, or how a part is normal.
+        status: present | absent | possible | probable | fits | concern.
+        severity: trace | mild | moderate | severe | "".
+        size_word: The report's own word of size ("small"), "" if it used another.
+        side: left | right | bilateral | "".
+        places: Ids of anatomy.
+        change: new | increased | decreased | stable | "".
+        qualities: Describing words in normal form.
+        quantity: multiple, two, ..., or "".
+        many: Whether the report speaks of several.
+        sizes_mm: Measurements.
+        refers: Whether it says what the statement before it may be.
+        joined: Whether it is an alternative to the statement before it ("or").
+        otherwise: Whether it excepts what was described ("otherwise clear").
+        roughly: Whether it holds as far as can be seen ("grossly").
+    """
+
+    kind: str
+    concept: str
+    status: str = "present"
+    severity: str = ""
+    size_word: str = ""
+    side: str = ""
+    places: tuple[str, ...] = ()
+    change: str = ""
+    qualities: tuple[str, ...] = ()
+    quantity: str = ""
+    many: bool = False
+    sizes_mm: tuple[float, ...] = ()
+    refers: bool = False
+    joined: bool = False
+    otherwise: bool = False
+    roughly: bool = False
+
+
+class NoPlan(Exception):
+    """Why a sentence cannot be written anew."""
+
+
+class _Knowledge(NamedTuple):
+    empty: frozenset[str]
+    refuse: re.Pattern[str]
+    hedges: Mapping[str, re.Pattern[str]]
+    links: frozenset[str]
+    comparing: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def _knowledge() -> _Knowledge:
+    table = shipped_toml(__file__, "professional.toml")
+    hedges = {
+        name: re.compile(r"\b(?:" + "|".join(table["hedge"][name]) + r")\b", re.IGNORECASE)
+        for name in ("possible", "probable", "concern", "fits")
+    }
+    return _Knowledge(
+        frozenset(table["words"]["empty"]),
+        re.compile(r"\b(?:" + "|".join(map(re.escape, table["words"]["refuse"])) + r")\b", re.IGNORECASE),
+        hedges,
+        frozenset(word for link in table["hedge"]["links"] for word in link.split()),
+        frozenset(table["words"]["comparing"]),
+    )
+
+
+def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
+    """The statements of a sentence of a report, in their order.
+
+    Raises:
+        NoPlan: If anything in the sentence would be lost or guessed.
+    """
+    start, end, _ = reading.sentences[number]
+    text = reading.text[start:end]
+    if _MASK.search(text):
+        raise NoPlan("a word of the report is missing")
+    mine = [i for i, m in enumerate(reading.mentions) if m.sentence == number and m.form != "implied"]
+    modifiers = [m for m in reading.modifiers if start <= m.start < end]
+    if re.search(r"[A-Za-z]/[A-Za-z]", text):
+        raise NoPlan("a slash can mean and, or, both")
+    refused = _knowledge().refuse.search(_without_normal_limits(text))
+    if refused:
+        raise NoPlan(f"the sentence says more than its findings: {refused[0]!r}")
+    hedges = _hedges(reading, mine, (start, end))
+    _account_for_words(reading, mine, modifiers, (start, end), hedges)
+    planned = _statements(reading, mine, modifiers, (start, end), hedges)
+    if not planned:
+        raise NoPlan("nothing was read in the sentence")
+    return planned
+
+
+def _without_normal_limits(text: str) -> str:
+    return re.sub(r"within (?:the )?normal limits", "normal", text, flags=re.IGNORECASE)
+
+
+def _hedges(reading: ReportReading, mine: Sequence[int], span: tuple[int, int]) -> dict[int, tuple[str, int, int]]:
+    """Doubt by mention: its kind and where it stands, before the mention and behind the finding in front of it."""
+    found: dict[int, tuple[str, int, int]] = {}
+    findings = [i for i in mine if reading.mentions[i].kind in FINDING_KINDS]
+    at = span[0]
+    for index in findings:
+        mention = reading.mentions[index]
+        window = reading.text[at : mention.start]
+        for name, pattern in _knowledge().hedges.items():
+            match = pattern.search(window)
+            if match and index not in found:
+                found[index] = (name, at + match.start(), at + match.end())
+        at = mention.end
+    if findings and re.search(
+        r"\b(?:is|are) (?:possible|suspected|questioned)|(?:cannot|can not|not) (?:be )?(?:excluded|ruled out)",
+        reading.text[at : span[1]],
+    ):
+        raise NoPlan("doubt behind a finding")
+    return found
+
+
+def _account_for_words(
+    reading: ReportReading,
+    mine: Sequence[int],
+    modifiers: Sequence[Modifier],
+    span: tuple[int, int],
+    hedges: Mapping[int, tuple[str, int, int]],
+) -> None:
+    spans = [(reading.mentions[i].start, reading.mentions[i].end) for i in mine]
+    spans += [(m.start, m.end) for m in modifiers]
+    cues = {word for i in mine for word in re.findall(r"[a-z']+", reading.mentions[i].attributes.cue.lower())}
+    sizes = [size for i in mine for size in reading.mentions[i].attributes.sizes_mm]
+    known = _knowledge()
+    compared = any(m.role == "change" for m in modifiers)
+    for word in _WORD.finditer(reading.text, *span):
+        said = word[0].lower()
+        if any(start <= word.start() < end for start, end in spans) or said in known.empty:
+            continue
+        if any(start <= word.start() < end for _, start, end in hedges.values()):
+            continue
+        if said in known.links and any(end <= word.start() < end + 25 for _, _, end in hedges.values()):
+            continue
+        if compared and said in known.comparing:
+            continue
+        if sizes and (said in _UNIT or _is_size(said, sizes)):
+            continue
+        if said == "suspicious" and any(
+            _SUSPICIOUS.search(reading.text[span[0] : reading.mentions[i].start])
+            and reading.mentions[i].assertion == "absent"
+            for i in mine
+        ):
+            continue
+        if said in cues and said not in ("or", "versus") and not _is_hedge(said):
+            continue
+        raise NoPlan(f"not understood: {word[0]!r}")
+    for each in modifiers:
+        if each.mention < 0 and not (each.value in _QUIET_PARTS or each.value in _QUIET_QUANTITIES):
+            raise NoPlan(f"belongs to nothing: {reading.text[each.start : each.end]!r}")
+
+
+def _is_hedge(word: str) -> bool:
+    return any(pattern.search(word) for pattern in _knowledge().hedges.values())
+
+
+def _is_size(word: str, sizes: Sequence[float]) -> bool:
+    return word[0].isdigit() and any(abs(float(word) * unit - size) < 0.01 for size in sizes for unit in (1, 10))
+
+
+def _statements(
+    reading: ReportReading,
+    mine: Sequence[int],
+    modifiers: Sequence[Modifier],
+    span: tuple[int, int],
+    hedges: Mapping[int, tuple[str, int, int]],
+) -> list[Statement]:
+    planned: list[Statement] = []
+    used: set[int] = set()
+    lowered = reading.text[span[0] : span[1]].lower()
+    otherwise, roughly = "otherwise" in lowered, "grossly" in lowered
+    previous: Mention | None = None
+    for index in mine:
+        mention = reading.mentions[index]
+        if mention.kind == "open" or mention.attributes.context != "current":
+            raise NoPlan(f"not in the lexicon or not about today: {mention.text!r}")
+        described = [m for m in modifiers if m.mention == index]
+        targets = [r.target for r in reading.relations if r.source == index and r.type == "located_at"]
+        if mention.kind in FINDING_KINDS:
+            statement = _finding(reading, index, described, targets, modifiers, hedges)
+            between = reading.text[previous.end : mention.start] if previous is not None else ""
+            joined = bool(
+                previous is not None
+                and _ALTERNATIVE.search(between)
+                and _JOINED.match(_bare(between, described, reading))
+            )
+            if joined and statement.status == "alternative":
+                before = planned[-1]
+                statement = statement._replace(status=before.status, joined=True, refers=before.refers)
+            elif statement.status == "alternative":
+                follows = _next_joined(reading, mine, index)
+                if not follows:
+                    raise NoPlan("an alternative to something that was not read")
+                hedged = index in hedges
+                status = hedges[index][0] if hedged else "present" if follows == "or" else "possible"
+                statement = statement._replace(status=status)
+            if statement.status in hedges_that_refer and any(
+                s.kind == "finding" and s.status == "present" for s in planned
+            ):
+                statement = statement._replace(refers=not statement.joined or statement.refers)
+            elif re.match(r"\s*(?:this|these|which)\b", lowered) and statement.status in hedges_that_refer:
+                statement = statement._replace(refers=True)
+            planned.append(statement._replace(otherwise=otherwise and statement.status == "absent"))
+            previous = mention
+        elif mention.kind == "normality":
+            if mention.assertion != "present":
+                raise NoPlan("normality that is denied")
+            if not targets:
+                targets = [i for i in mine if reading.mentions[i].kind == "anatomy"]
+            if any(
+                m.role not in ("quantity", "side", "part")
+                or m.value not in (*_QUIET_QUANTITIES, *_QUIET_PARTS, "left", "right", "bilateral")
+                for m in described
+            ):
+                raise NoPlan(f"normality that is described further: {mention.text!r}")
+            if not targets:
+                raise NoPlan("normality of nothing that was read")
+            for target in targets:
+                part = reading.mentions[target]
+                sized = "size" in part.text.lower() or "size" in mention.text.lower()
+                how = "size" if sized and mention.concept != "clear" else mention.concept
+                if how == "size" and re.search(r"contour|shape|configuration", lowered):
+                    how = "size and shape" if len(targets) == 1 else mention.concept
+                changes = {m.value for m in modifiers if m.role == "change"}
+                if changes - {"stable"}:
+                    raise NoPlan("a change of something normal")
+                planned.append(
+                    Statement(
+                        "normal",
+                        how,
+                        side=part.attributes.laterality,
+                        places=(part.concept,),
+                        otherwise=otherwise,
+                        roughly=roughly,
+                        change="stable" if changes else "",
+                    )
+                )
+                if any(m.mention == target and m.role in ("position", "quality", "severity") for m in modifiers):
+                    raise NoPlan("a part that is described further")
+        else:
+            continue
+        used.update(targets)
+    places = [i for i in mine if reading.mentions[i].kind == "anatomy" and i not in used]
+    if planned and all("lung" in _around(s.concept) for s in planned if s.kind == "finding"):
+        places = [
+            i
+            for i in places
+            if reading.mentions[i].concept != "lung"
+            or reading.mentions[i].attributes.laterality in ("left", "right")
+        ]
+    stable = any(reading.mentions[i].attributes.change == "stable" for i in places)
+    for index in places:
+        mention = reading.mentions[index]
+        if (
+            planned
+            or not stable
+            or mention.attributes.change not in ("", "stable")
+            or any(m.mention == index and m.role not in ("change", "part", "side", "quantity") for m in modifiers)
+        ):
+            raise NoPlan(f"a part that no statement takes up: {mention.text!r}")
+    for index in places:
+        mention = reading.mentions[index]
+        planned.append(Statement("same", "stable", side=mention.attributes.laterality, places=(mention.concept,)))
+    return planned
+
+
+def _around(concept: str) -> frozenset[str]:
+    lexicon = load_lexicon()
+    places = lexicon[concept].location if concept in lexicon else ()
+    return frozenset("lung" if place in ("lung", "pleural_space", "airspace") else place for place in places)
+
+
+hedges_that_refer = frozenset({"possible", "probable", "fits", "concern"})
+
+
+def _bare(between: str, described: Sequence[Modifier], reading: ReportReading) -> str:
+    for each in described:
+        between = between.replace(reading.text[each.start : each.end], " ")
+    return re.sub(r"\s+", " ", between)
+
+
+def _next_joined(reading: ReportReading, mine: Sequence[int], index: int) -> str:
+    """The word that joins a finding to its alternative; "" if there is none."""
+    later = [i for i in mine if i > index and reading.mentions[i].kind in FINDING_KINDS]
+    if not later:
+        return ""
+    between = reading.text[reading.mentions[index].end : reading.mentions[later[0]].start]
+    word = _ALTERNATIVE.search(between)
+    return word[0].lower() if word is not None and len(between.split()) <= 4 else ""
+
+
+def _finding(
+    reading: ReportReading,
+    index: int,
+    described: Sequence[Modifier],
+    targets: Sequence[int],
+    modifiers: Sequence[Modifier],
+    hedges: Mapping[int, tuple[str, int, int]],
+) -> Statement:
+    mention = reading.mentions[index]
+    said = mention.attributes
+    parts = [m for m in modifiers if m.mention in targets]
+    for each in (*described, *parts):
+        if each.role == "position" and not mention.start <= each.start < mention.end:
+            raise NoPlan(f"a place told more closely: {reading.text[each.start : each.end]!r}")
+    outside = {m.role for m in described if not mention.start <= m.start < mention.end}
+    severity = said.severity if "severity" in outside or any(m.role == "severity" for m in described) else ""
+    if said.severity and not severity:
+        raise NoPlan("a degree that was not found in the text")
+    words = [reading.text[m.start : m.end].lower() for m in described if m.role == "severity"]
+    change = said.change if "change" in outside else ""
+    if change == "resolved":
+        raise NoPlan("something that is gone")
+    qualities = tuple(
+        m.value for m in described if m.role == "quality" and not mention.start <= m.start < mention.end
+    )
+    if mention.assertion == "absent" and _SUSPICIOUS.search(reading.text[: mention.start]):
+        qualities = (*qualities, "suspicious")
+    if "suspicious" in mention.text.lower():
+        raise NoPlan(f"not told closely enough: {mention.text!r}")
+    if mention.assertion == "absent" and _WEAK.search(said.cue) and "definite" not in qualities:
+        qualities = (*qualities, "definite")
+    quantity = [m.value for m in described if m.role == "quantity" and m.value not in _QUIET_QUANTITIES]
+    if len(quantity) > 1:
+        raise NoPlan("several words of number")
+    return Statement(
+        "finding",
+        mention.concept,
+        status=_status(mention, index, hedges),
+        severity=severity,
+        size_word=words[0] if words else "",
+        side=said.laterality,
+        places=tuple(dict.fromkeys((*said.locations, *(reading.mentions[i].concept for i in targets)))),
+        change=change,
+        qualities=qualities,
+        quantity=quantity[0] if quantity else "",
+        many=_is_many(mention),
+        sizes_mm=said.sizes_mm,
+    )
+
+
+def _is_many(mention: Mention) -> bool:
+    from radgauge.text.grammar import is_plural
+
+    last = mention.text.lower().rpartition(" ")[2]
+    return is_plural(last) and last not in ("changes", "volumes", "markings")
+
+
+def _status(mention: Mention, index: int, hedges: Mapping[int, tuple[str, int, int]]) -> str:
+    hedge = hedges.get(index)
+    if mention.assertion == "absent":
+        if hedge is not None:
+            raise NoPlan("a denial in doubt")
+        return "absent"
+    cue = mention.attributes.cue.lower()
+    if hedge is not None and cue in ("or", "versus", "and/or", "vs"):
+        return hedge[0]
+    if mention.assertion == "uncertain" and cue in ("or", "versus", "and/or", "vs"):
+        return "alternative"
+    if mention.assertion == "uncertain" and hedge is None:
+        return "alternative"
+    if hedge is None:
+        return "present"
+    if mention.assertion == "present" and hedge[0] in ("possible", "concern"):
+        raise NoPlan("a doubt that the reader did not see")
+    return hedge[0]
+
+
+def known_places() -> frozenset[str]:
+    """Ids of anatomy in the lexicon."""
+    return frozenset(concept.id for concept in load_lexicon() if concept.kind == "anatomy")

@@ -1,0 +1,375 @@
+"""Statements in the words of a language: names, places and frames of `words/<language>.toml`; no word stands here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from radgauge.errors import InputError
+from radgauge.parsing import shipped_toml
+from radgauge.plain_language.plan import NoPlan, Statement
+from radgauge.report_reader import load_lexicon
+from radgauge.text import grammar
+
+FOLDER = Path(__file__).parent / "words"
+Words = Mapping[str, Any]
+_OF = "of "
+_SIDES = ("left", "right", "bilateral", "")
+
+
+def languages() -> tuple[str, ...]:
+    """Languages that the writer for patients knows."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+@lru_cache(maxsize=8)
+def words_of(language: str) -> Words:
+    """The words of a language.
+
+    Raises:
+        InputError: If no file of that language ships.
+    """
+    if language not in languages():
+        raise InputError(
+            f"language must be one of {', '.join(languages())}, got {language!r}; a language is a file of words: "
+            "see docs/layman_write.md"
+        )
+    return shipped_toml(__file__, f"words/{language}.toml")
+
+
+def say(statements: Sequence[Statement], words: Words) -> str:
+    """The statements as sentences.
+
+    Raises:
+        NoPlan: If the language has no words for something.
+    """
+    said: list[str] = []
+    at = 0
+    while at < len(statements):
+        group = [statements[at]]
+        while at + len(group) < len(statements) and _goes_with(group[-1], statements[at + len(group)], words):
+            group.append(statements[at + len(group)])
+        said.append(_group(group, words))
+        at += len(group)
+    return " ".join(dict.fromkeys(said))
+
+
+def _goes_with(a: Statement, b: Statement, words: Words) -> bool:
+    """Whether two statements share one sentence: denials, alternatives, parts that are normal alike."""
+    if a.kind != b.kind:
+        return False
+    if a.kind in ("normal", "same"):
+        return (a.concept, a.change, a.otherwise, a.roughly) == (b.concept, b.change, b.otherwise, b.roughly)
+    if b.joined:
+        return True
+    return a.status == b.status == "absent" and not _is_state(a, words) and not _is_state(b, words)
+
+
+def _is_state(statement: Statement, words: Words) -> bool:
+    return bool(_entry(statement, words)["kind"] == "state")
+
+
+def _entry(statement: Statement, words: Words) -> Mapping[str, Any]:
+    entry = words["finding"].get(statement.concept)
+    if entry is None:
+        raise NoPlan(f"no plain name for {statement.concept.replace('_', ' ')}")
+    only = entry.get("only")
+    if only and only != statement.status:
+        raise NoPlan(f"the plain name of {statement.concept.replace('_', ' ')} is for other sentences")
+    found: Mapping[str, Any] = entry
+    return found
+
+
+def _group(group: Sequence[Statement], words: Words) -> str:
+    frames = words["frames"]
+    first = group[0]
+    if first.kind in ("normal", "same"):
+        return _normal(group, words)
+    if _is_state(first, words):
+        if len(group) > 1:
+            raise NoPlan("alternatives that cannot be joined")
+        return _state(first, words)
+    if first.status == "absent" and "definite" in first.qualities:
+        group = [first, *(s._replace(qualities=(*s.qualities, "definite")) for s in group[1:])]
+    named = [_noun_phrase(each, words, bare=first.status == "absent") for each in group]
+    if first.status == "absent":
+        what = _list([named[0], *(frames["no"].strip() + " " + each for each in named[1:])], frames["and"], frames)
+        return _start(first, words) + _framed("absent", _many(first, words), what, words, lower=first.otherwise)
+    many = _many(first, words)
+    what = _list(named, frames["or"], frames)
+    name = f"this_{first.status}" if first.refers and first.status != "present" else first.status
+    return _framed(name, many, what, words)
+
+
+def _framed(name: str, many: bool, what: str, words: Words, *, lower: bool = False) -> str:
+    frame = words["frames"].get(name)
+    if frame is None:
+        raise NoPlan(f"no way to say {name}")
+    said = frame[1 if many else 0].format(what=what)
+    return grammar.small(said) if lower else said
+
+
+def _list(items: Sequence[str], last: str, frames: Mapping[str, Any]) -> str:
+    items = list(dict.fromkeys(items))
+    return items[0] if len(items) == 1 else frames["comma"].join(items[:-1]) + last + items[-1]
+
+
+def _many(statement: Statement, words: Words) -> bool:
+    kind = _entry(statement, words)["kind"]
+    if kind == "many":
+        return True
+    several = statement.many or statement.quantity not in ("", "one")
+    both = statement.side == "bilateral" and statement.status != "absent"
+    return kind == "thing" and (several or both) and not (statement.many and statement.status == "absent")
+
+
+def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
+    entry = _entry(statement, words)
+    kind, many = entry["kind"], _many(statement, words)
+    name = entry["name"]
+    if many and kind == "thing":
+        name = entry.get("names") or grammar.plural(name)
+    sign = ""
+    before = []
+    for quality in statement.qualities:
+        if quality in words["sign"] and bare:
+            sign = words["sign"][quality]
+            continue
+        word = words["quality"].get(quality)
+        if word is None or (not word and not bare and quality not in ("focal", "confluent", "minimal")):
+            raise NoPlan(f"no plain word for {quality!r}")
+        if word and word[:5] not in name:
+            before.append(word)
+    if entry.get("bare") and before:
+        raise NoPlan("a description that the plain name cannot carry")
+    quantity = ""
+    if statement.quantity:
+        quantity = words["quantity"].get(statement.quantity, "")
+        if not quantity or kind not in ("thing", "many"):
+            raise NoPlan(f"no plain word for {statement.quantity!r}")
+    change = ""
+    if statement.change in words["change_before"]:
+        change = words["change_before"][statement.change]
+    degree = _degree(statement, entry, words, denied=bare)
+    leading = (degree, change) if kind == "amount" else (change, degree)
+    phrase = "".join((quantity, *leading, *(f"{word} " for word in before), name))
+    if sign:
+        if kind == "thing" and not many and sign.endswith(_OF):
+            phrase = _with_article(phrase, entry, words)
+        phrase = sign + phrase
+    elif not bare and kind == "thing" and not many:
+        phrase = _with_article(phrase, entry, words)
+    tail = "" if bare else _tail(statement, words)
+    return " ".join(filter(None, (phrase, _where(statement, entry, words)))) + tail
+
+
+def _with_article(phrase: str, entry: Mapping[str, Any], words: Words) -> str:
+    article = words["article"]["thing"]
+    if article == "sound":
+        return f"{grammar.article(phrase)} {phrase}"
+    return f"{article[entry['gender']]} {phrase}"
+
+
+def _degree(statement: Statement, entry: Mapping[str, Any], words: Words, *, denied: bool = False) -> str:
+    if not statement.severity:
+        return ""
+    kind = entry.get("degrees") or entry["kind"]
+    tables = words["degree"]
+    if entry.get("bare") and kind in ("grade", "thing") and statement.severity:
+        kind = "grade"
+    sizes = tables.get("size", {})
+    if kind == "many":
+        raise NoPlan("a degree of something that has none")
+    if kind == "thing" and statement.size_word in sizes:
+        return str(sizes[statement.size_word])
+    if denied and kind == "amount":
+        kind = "amount_denied"
+    return str(tables[kind][statement.severity])
+
+
+def _tail(statement: Statement, words: Words) -> str:
+    tail = ""
+    if statement.sizes_mm:
+        tail += words["size"]["tail"].format(size=_measure(statement.sizes_mm, words))
+    if statement.change and statement.change not in words["change_before"]:
+        if statement.change not in words["change"]:
+            raise NoPlan(f"no way to say {statement.change}")
+        tail += words["change"][statement.change]
+    return tail
+
+
+def _measure(sizes: Sequence[float], words: Words) -> str:
+    unit, factor = ("cm", 0.1) if max(sizes) >= 10 else ("mm", 1.0)
+    point = words["size"].get("point", ".")
+    return " x ".join(f"{size * factor:g}".replace(".", point) for size in sizes) + f" {unit}"
+
+
+def _where(statement: Statement, entry: Mapping[str, Any], words: Words) -> str:
+    """Where a finding is; its own home if the report says no more than that."""
+    lexicon, places = load_lexicon(), words["place"]
+    home = entry["home"]
+    implied = lexicon[statement.concept].location if statement.concept in lexicon else ()
+    inner = (home, *entry.get("names_place", ()))
+    outer = {"pleural_space", "airspace", "pleura", "lung"} if home == "lung" else set()
+    said = [place for place in statement.places if place not in inner and place not in outer]
+    said = [
+        place
+        for place in said
+        if place not in implied or ((home != "body" or entry.get("anywhere")) and place in places)
+    ]
+    said = [place for place in said if not any(place != other and _is_inside(other, place) for other in said)] or [
+        home
+    ]
+    if home == "body" and said != [home] and not entry.get("anywhere"):
+        raise NoPlan(f"a place that the plain name cannot carry: {said[0].replace('_', ' ')}")
+    if len(said) > 1:
+        raise NoPlan("several places")
+    if said[0] not in places or entry["at"] not in places[said[0]]:
+        raise NoPlan(f"no plain word for the place {said[0].replace('_', ' ')}")
+    if home != "body" and home != said[0] and not _is_inside(said[0], home):
+        raise NoPlan(f"an unexpected place: {said[0].replace('_', ' ')}")
+    forms = places[said[0]][entry["at"]]
+    side = statement.side if statement.side in _SIDES else None
+    if entry.get("any_side") and side == "bilateral":
+        side = ""
+    if statement.status == "absent" and side == "bilateral":
+        side = ""
+    if side is None:
+        raise NoPlan(f"no plain word for the side {statement.side}")
+    form = str(forms[_SIDES.index(side)])
+    if not form and (side or said[0] not in ("body", "rib")):
+        raise NoPlan("a side that the plain words cannot carry")
+    return form
+
+
+def _is_inside(place: str, home: str) -> bool:
+    lexicon = load_lexicon()
+    if home == "thorax" or place == home:
+        return True
+    if place not in lexicon or home not in lexicon:
+        return False
+    lungs = ("lung", "pleural_space")
+    part = lexicon.ancestors(place)
+    return (
+        home in part
+        or (home in lungs and ("lung" in part or place.endswith(("_lobe", "_zone", "_region")) or place in _LUNG))
+        or (home == "spine" and place.endswith("_spine"))
+    )
+
+
+_LUNG = frozenset({"lung_base", "lung_apex", "lingula", "hilum"})
+
+
+def _state(statement: Statement, words: Words) -> str:
+    entry = _entry(statement, words)
+    if (
+        statement.refers
+        or statement.quantity
+        or statement.sizes_mm
+        or statement.change in ("new", "increased", "decreased")
+    ):
+        raise NoPlan("more than the plain sentence can carry")
+    if any(words["quality"].get(quality, None) != "" for quality in statement.qualities):
+        raise NoPlan("a description that the plain sentence cannot carry")
+    if statement.side in ("left", "right"):
+        raise NoPlan("a side that the plain sentence cannot carry")
+    frame = words["frames"].get(f"state_{statement.status}")
+    if frame is None:
+        raise NoPlan(f"no way to say {statement.status}")
+    degree = _degree(statement, entry, words)
+    if degree and "{degree}" not in entry["is"]:
+        raise NoPlan("a degree that the plain sentence cannot carry")
+    what = entry["is"].format(degree=degree) + _tail(statement, words)
+    return grammar.capital(frame[1 if entry.get("many") else 0].format(subject=entry["subject"], what=what))
+
+
+def _normal(group: Sequence[Statement], words: Words) -> str:
+    names, several = [], len(group) > 1
+    for each in group:
+        part = words["part"].get(each.places[0])
+        if part is None:
+            raise NoPlan(f"no plain name for the part {each.places[0].replace('_', ' ')}")
+        side = each.side if each.side in ("left", "right") else ""
+        if side and side not in part:
+            raise NoPlan("a side that the plain name cannot carry")
+        names.append(part[side] if side else part["name"])
+        several = several or (bool(part.get("many")) and not side)
+    frames, first = words["frames"], group[0]
+    frame = frames.get(_NORMAL.get(first.concept, ""))
+    if frame is None:
+        raise NoPlan(f"no way to say {first.concept.replace('_', ' ')}")
+    subject = _list(names, frames["and"], frames)
+    several = several and not (len(set(names)) == 1 and not words["part"][first.places[0]].get("many"))
+    said = frame[1 if several else 0].format(subject=subject)
+    if first.change:
+        said = said.rstrip(".") + words["change"][first.change] + "."
+    return grammar.capital(_start(first, words) + said)
+
+
+_NORMAL = {
+    "normal": "normal",
+    "within_normal_limits": "normal",
+    "unremarkable": "normal",
+    "size": "normal_size",
+    "size and shape": "normal_size_shape",
+    "clear": "clear",
+    "well_expanded": "well",
+    "intact": "intact",
+    "midline": "midline",
+    "stable": "same",
+}
+
+
+def _start(statement: Statement, words: Words) -> str:
+    frames = words["frames"]
+    roughly = str(frames["roughly"]) if statement.roughly else ""
+    return str(frames["otherwise"]) + grammar.small(roughly) if statement.otherwise else roughly
+
+
+def say_whole(sentence: str, words: Words) -> str:
+    """A sentence that is no finding (how the picture was taken, what is advised); "" if it is none of these."""
+    text, table = sentence.strip().rstrip("."), words["sentence"]
+    patterns = shipped_toml(__file__, "professional.toml")["sentence"]
+    for name in ("views", "correlate", "heart_upper", "old_infection"):
+        if re.fullmatch(patterns[name], text, re.IGNORECASE):
+            return str(table[name])
+    found = re.fullmatch(patterns["advise"], text, re.IGNORECASE)
+    if found is None or not (found["verb"] or found["state"]):
+        return ""
+    state = (found["state"] or "").lower()
+    how = "helpful" if "help" in state or "useful" in state or "benefit" in state else "advise"
+    how = "consider" if (found["verb"] or "").lower() == "consider" or "consider" in state else how
+    name = found["what"].lower()
+    what = table["what"]["xray" if name.startswith(("x", "radio")) else name]
+    again = table["again"]["yes" if found["again"] else "no"]
+    if not found["again"] and grammar.article(what) == "an" and words["article"]["thing"] == "sound":
+        again = "An "
+    when = ""
+    if found["when"]:
+        span = " - ".join(filter(None, (found["from"], found["upto"])))
+        when = f" in {span} {table['units'][found['unit'].lower()]}"
+    why = found["why"] or ""
+    because = table["why"]["resolve" if "resol" in why or "clear" in why else "evaluate"] if why else ""
+    return str(table[how]).format(
+        again=again, again_small=again.lower(), what=what, what_small=what, when=when, why=because
+    )
+
+
+def glosses_in(text: str, words: Words) -> list[tuple[int, int, str]]:
+    """Terms of a text with their plain meaning: start, end, meaning; each term once."""
+    found, seen = [], set()
+    for match in _terms(tuple(words["gloss_words"])).finditer(text):
+        term = match[0].lower()
+        if term not in seen:
+            seen.add(term)
+            found.append((match.start(), match.end(), str(words["gloss_words"][term])))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _terms(terms: tuple[str, ...]) -> re.Pattern[str]:
+    ordered = sorted(terms, key=len, reverse=True)
+    return re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, ordered)) + r")(?![\w-])", re.IGNORECASE)
