@@ -1,4 +1,4 @@
-"""lay_fidelity: is the lay version still right? Findings kept, lost, added and changed, read with plain words.
+"""lay_fidelity: is the lay version still right? Facts kept, lost, added and changed, read as a lay person would.
 
 Ours; Zhao et al., Layman's RRG (2024), check lay texts by an LLM and by embedding similarity only.
 """
@@ -12,29 +12,27 @@ from typing import ClassVar
 import numpy as np
 
 from radgauge.cases import Case
-from radgauge.findings.findings import Denial, Finding, Findings
-from radgauge.findings.notes import describe
 from radgauge.metric import Explanation, Metric, Note, Rows, ratio
-from radgauge.plain_language.fidelity import Fidelity, compare_lay, lay_findings, lay_knowledge
-from radgauge.plain_language.lay_reader import LayReader
+from radgauge.plain_language.check.compare import Difference, LayCheck, compare_readings
+from radgauge.plain_language.check.reading import EverydayReader, EverydayReading
 from radgauge.reading import Readings
-
-RULES = "2"  # counts up when the same reader gives other numbers
 
 
 @dataclass(frozen=True)
 class LayFidelity(Metric):
-    """Share of statements that a professional reference and its lay version have in common.
+    """Share of facts that a professional reference and its lay version have in common.
 
-    With the statements (findings made, findings denied) of both texts, `lay_fidelity` is those that the other text
-    makes as well and tells alike, over all of both: an F1. A finding whose side, severity, change or certainty
-    differs, or whose place or size is told differently, counts as not kept on both sides. Corpus values come from
-    the summed counts. The other columns are statements per report. Of several references the one with the greatest
-    share counts.
+    Both texts are read by a reader of everyday wording that knows neither the writer nor its terms
+    (`radgauge.plain_language.check`). A fact is a finding, a device, a normal part or an advice; it is kept if the
+    other text tells it alike: yes or no, side, place and level, degree, size, certainty, change, state of a
+    device, what is advised, when and how urgently. `lay_fidelity` is twice the kept facts over these, twice the changed
+    ones, the lost and the added. A pair is only judged if something differs or if everything was read: a text that
+    could not be read is never right. Corpus values come from the summed counts; of several references the one with
+    the greatest share counts.
 
     >>> from radgauge.cases import Case
     >>> text = "No pleural effusion. Mild cardiomegaly."
-    >>> lay = "There is no fluid around the lung. The heart is severely enlarged."
+    >>> lay = "There is no fluid around your lungs. Your heart is a lot bigger than usual."
     >>> LayFidelity().case_scores(LayFidelity().measure([Case("1", lay, (text,))], reading=Readings()))[0].tolist()
     [0.5, 1.0, 0.0, 0.0, 1.0]
     """
@@ -42,7 +40,7 @@ class LayFidelity(Metric):
     name: ClassVar[str] = "lay_fidelity"
     higher_is_better: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    summary: ClassVar[str] = "is the lay version still right: findings kept, lost, added, changed"
+    summary: ClassVar[str] = "is the lay version still right: facts kept, lost, added, changed"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -61,17 +59,17 @@ class LayFidelity(Metric):
         return (True, True, False, False, False)
 
     def parts(self) -> Mapping[str, str]:
-        """The reader of lay texts."""
-        return {"reader": LayReader().signature, "rules": RULES, "references": "best"}
+        """The reader of everyday wording."""
+        return {"reader": EverydayReader().signature, "references": "best"}
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
-        """Per case: kept in the reference, kept in the candidate, changed, lost, added."""
-        read = self._findings([text for case in cases for text in (case.candidate, *case.references)], reading)
-        rows = np.full((len(cases), 5), np.nan)
+        """Per case: kept, changed, lost, added; NaN if the pair is not judged."""
+        read = self._read([text for case in cases for text in (case.candidate, *case.references)], reading)
+        rows = np.full((len(cases), 4), np.nan)
         for row, case in zip(rows, cases, strict=True):
             best = self._best(case, read)
             if best is not None:
-                row[:] = best[0].counts
+                row[:] = best.counts
         return rows
 
     def case_scores(self, rows: Rows) -> Rows:
@@ -79,82 +77,72 @@ class LayFidelity(Metric):
         return self.corpus_scores(rows, np.where(np.isnan(rows), 0.0, 1.0))
 
     def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
-        """The share of all statements of the set, and counts per report."""
-        in_reference, in_candidate, changed, lost, added = np.moveaxis(totals, -1, 0)
-        statements = in_reference + in_candidate + 2 * changed + lost + added
+        """The share of all facts of the set, and counts per report."""
+        kept, changed, lost, added = np.moveaxis(totals, -1, 0)
         judged = counts[..., 0]
         return np.stack(
             [
-                ratio(in_reference + in_candidate, statements),
-                *(ratio(each, judged) for each in (in_reference, lost, added, changed)),
+                ratio(2 * kept, 2 * kept + 2 * changed + lost + added),
+                *(ratio(each, judged) for each in (kept, lost, added, changed)),
             ],
             axis=-1,
         )
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
-        """What was lost, added, changed and kept: one sentence each."""
+        """What was lost, added, changed, kept, and what could not be read: one sentence each."""
         rows = self.measure([case], reading=reading)
         values = dict(zip(self.columns, map(float, self.case_scores(rows)[0]), strict=True))
-        best = self._best(case, self._findings([case.candidate, *case.references], reading))
-        return Explanation(self.name, values, _notes(best[0]) if best is not None else ())
+        read = self._read([case.candidate, *case.references], reading)
+        best = self._best(case, read)
+        return Explanation(self.name, values, _notes(best, case) if best is not None else ())
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side says nothing that can be read."""
-        candidate = self._findings([case.candidate], reading)[case.candidate]
-        side = "reference" if _says_something(candidate) else "candidate"
-        return f"no finding and no normal statement was read in the {side}"
+        """What could not be read or compared."""
+        read = self._read([case.candidate, *case.references], reading)
+        checked = [compare_readings(read[text], read[case.candidate]) for text in case.references]
+        unread = next((each.unread[0] for each in checked if each.unread), None)
+        if not read[case.candidate].facts and not read[case.candidate].advice:
+            return "no finding and no normal statement was read in the candidate"
+        if unread is not None and not unread.lay:
+            return "a sentence of the reference could not be read"
+        if unread is not None:
+            return "a sentence of the candidate could not be read"
+        return "no finding and no normal statement was read in the reference"
 
-    def _findings(self, texts: Sequence[str], reading: Readings) -> dict[str, Findings]:
-        found = reading.derive(LayReader(), texts, lay_findings, key=("lay findings", RULES))
-        return dict(zip(texts, found, strict=True))
+    def _read(self, texts: Sequence[str], reading: Readings) -> dict[str, EverydayReading]:
+        return dict(zip(texts, reading.of(EverydayReader(), texts), strict=True))
 
-    def _best(self, case: Case, read: Mapping[str, Findings]) -> tuple[Fidelity, int] | None:
+    def _best(self, case: Case, read: Mapping[str, EverydayReading]) -> LayCheck | None:
         candidate = read[case.candidate]
-        if not _says_something(candidate):
+        if not candidate.facts and not candidate.advice:
             return None
-        found = [
-            (compare_lay(read[text], candidate), index)
-            for index, text in enumerate(case.references)
-            if _says_something(read[text])
-        ]
-        return max(found, key=lambda each: _order(each[0]), default=None)
+        found = [compare_readings(read[text], candidate) for text in case.references]
+        return max((each for each in found if each.is_judged), key=_order, default=None)
 
 
-def _order(fidelity: Fidelity) -> tuple[float, ...]:
+def _order(checked: LayCheck) -> tuple[float, ...]:
     """Greatest share first; among equals the counts, so that the order of references does not matter."""
-    in_reference, in_candidate, changed, lost, added = fidelity.counts
-    kept = in_reference + in_candidate
-    return (kept / (kept + 2 * changed + lost + added), kept, -changed, -lost)
+    kept, changed, lost, added = checked.counts
+    return (2 * kept / (2 * kept + 2 * changed + lost + added), kept, -changed, -lost)
 
 
-def _says_something(findings: Findings) -> bool:
-    return bool(findings.present or findings.denied)
-
-
-def _notes(fidelity: Fidelity) -> tuple[Note, ...]:
-    notes = [
-        *(Note("missing", f"Lost: {_said(each)}.", each.spans) for each in fidelity.lost),
-        *(Note("missing", f"Lost: {_denied(each)}.", (each.span,)) for each in fidelity.denials_lost),
-        *(Note("added", f"Added: {_said(each)}.", (), each.spans) for each in fidelity.added),
-        *(Note("added", f"Added: {_denied(each)}.", (), (each.span,)) for each in fidelity.denials_added),
-    ]
-    for reference, candidate, differences in fidelity.changed:
-        what = "; ".join(
-            f"{each.attribute} is {each.reference or 'not stated'} in the reference, "
-            f"{each.candidate or 'not stated'} in the lay text"
-            for each in differences
-        )
-        notes.append(Note("changed", f"Changed: {_said(reference)}: {what}.", reference.spans, candidate.spans))
-    notes += [Note("matched", f"Kept: {_said(r)}.", r.spans, c.spans) for r, c in fidelity.kept]
-    notes += [Note("matched", f"Kept: {_denied(each)}.", (each.span,)) for each in fidelity.denials_kept]
+def _notes(checked: LayCheck, case: Case) -> tuple[Note, ...]:
+    notes = [_note(each) for each in checked.differences]
+    notes += [Note("missing", f"Not read: {each.professional or each.lay}", each.spans) for each in checked.unread]
+    for mine, theirs in checked.kept:
+        reference = next((text for text in case.references if mine.end <= len(text)), "")
+        said = " ".join(reference[mine.start : mine.end].split())
+        notes.append(Note("matched", f"Kept: {said}.", ((mine.start, mine.end),), ((theirs.start, theirs.end),)))
     return tuple(notes)
 
 
-def _said(finding: Finding) -> str:
-    return describe(finding, lay_knowledge())
-
-
-def _denied(denial: Denial) -> str:
-    lexicon = lay_knowledge().lexicon
-    names = sorted(lexicon[each].name if each in lexicon else each for each in denial.concepts)
-    return "no " + " or ".join(names) if len(names) < 4 else f"no {', '.join(names[:3])} and so on"
+def _note(each: Difference) -> Note:
+    if each.what == "lost":
+        return Note("missing", f"Lost: {each.professional}.", each.spans)
+    if each.what == "added":
+        return Note("added", f"Added: {each.lay}.", (), each.lay_spans)
+    told = (
+        f"Changed: {each.what} is {each.professional or 'not stated'} in the reference, "
+        f"{each.lay or 'not stated'} in the lay text."
+    )
+    return Note("changed", told, each.spans, each.lay_spans)

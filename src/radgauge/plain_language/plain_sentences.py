@@ -65,8 +65,8 @@ class PlainSentence(NamedTuple):
 def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]:
     """Each sentence of a report in plain language.
 
-    A sentence is written anew if all of it was understood, the language has words for it, and the independent check
-    reads the new sentence as it reads the old one. Any other stays as it is, with its terms explained.
+    A sentence is written anew if all of it was understood, the language has words for it, and the independent
+    check reads the new sentence as it reads the old one. Any other stays as it is, with its terms explained.
 
     Args:
         text: The report, in English.

@@ -1,4 +1,4 @@
-"""Statements in the words of a language: names, places and frames of `words/<language>.toml`; no word stands here."""
+"""Statements in the words of a language: names, places and frames of `words/<language>.toml`; none stands here."""
 
 from __future__ import annotations
 

@@ -13,11 +13,28 @@ Span = tuple[int, int]
 CERTAINTY = {"": 3.0, "probable": 2.0, "concern": 1.5, "possible": 1.0}
 EXPLAINED = frozenset({"anything_wrong", "acute", "pain", "fluid", "infection", "inflammation", "swelling"})
 GLOSSED = frozenset(
-    "infection inflammation pain trauma swelling fluid thickening blockage anything_wrong scar calcification opacity "
-    "acute surgery stenosis dilatation collapse flow nodule arthritis atrophy tear healing contrast".split()
+    (
+        *(
+            "infection",
+            "inflammation",
+            "pain",
+            "trauma",
+            "swelling",
+            "fluid",
+            "thickening",
+            "blockage",
+            "scar",
+            "flow",
+        ),
+        *("anything_wrong", "calcification", "opacity", "acute", "surgery", "stenosis", "dilatation", "collapse"),
+        *("nodule", "arthritis", "atrophy", "tear", "healing", "contrast"),
+    )
 )
 SPECIFIC = frozenset(
-    "ct mri xray ultrasound pet biopsy specialist surgery reposition advance withdraw views none medicine mammogram".split()
+    (
+        *("ct", "mri", "xray", "ultrasound", "pet", "mammogram", "views", "biopsy", "specialist", "surgery"),
+        *("reposition", "advance", "withdraw", "medicine", "none"),
+    )
 )
 ROUNDING = 0.12
 
@@ -73,10 +90,11 @@ def check_lay(professional: str, lay: str, *, strict: bool = False) -> LayCheck:
     Args:
         professional: The report.
         lay: Its lay version.
-        strict: Whether what a lay text may leave out counts as well: a small degree, the part of an organ, which of
-            several things is denied. The writer is held to this.
+        strict: Whether what a lay text may leave out counts as well: a small degree, the part of an organ, which
+            of several things is denied. The writer is held to this.
 
-    >>> check_lay("Small left pleural effusion.", "A little fluid has collected around your right lung.").differences[0][:3]
+    >>> told = check_lay("Small left pleural effusion.", "A little fluid has collected around your right lung.")
+    >>> told.differences[0][:3]
     ('side', 'left', 'right')
     >>> check_lay("Mild cardiomegaly.", "Your heart is a bit bigger than usual.").differences
     ()
@@ -90,11 +108,11 @@ def compare_readings(professional: EverydayReading, lay: EverydayReading, *, str
     differences: list[Difference] = []
     unread: list[Difference] = []
     pairs, lost, added = _aligned(professional.facts, lay.facts, strict=strict)
-    for p, l in pairs:
-        told = list(_told_otherwise(p, l, professional, lay, strict=strict))
+    for p, q in pairs:
+        told = list(_told_otherwise(p, q, professional, lay, strict=strict))
         differences += told
         if not told:
-            kept.append((p, l))
+            kept.append((p, q))
     free = set(lay.unread)
     for fact in lost:
         place = next((n for n in sorted(free) if n >= 0), None)
@@ -124,9 +142,8 @@ def compare_readings(professional: EverydayReading, lay: EverydayReading, *, str
         )
     if lay.causes and not professional.reasons:
         differences.append(Difference("added", "", lay.text[slice(*lay.causes[0])], (), lay.causes[:1]))
-    if strict and professional.levels != lay.levels:
-        differences.append(Difference("level", _set(professional.levels), _set(lay.levels)))
-    elif professional.levels and lay.levels and not professional.levels & lay.levels:
+    apart = professional.levels and lay.levels and not professional.levels & lay.levels
+    if apart or (strict and professional.levels != lay.levels):
         differences.append(Difference("level", _set(professional.levels), _set(lay.levels)))
     return LayCheck(tuple(kept), tuple(_once(differences)), tuple(unread))
 
@@ -195,26 +212,26 @@ def _is_kin(x: str, y: str) -> bool:
     return {x, y} <= {"heart", "mediastinum", "aorta", "vessel", "hilum"}
 
 
-def _alike(p: Fact, l: Fact) -> bool:
+def _alike(p: Fact, q: Fact) -> bool:
     """Whether two facts can be one statement, however it is told."""
-    if p.kind != l.kind:
+    if p.kind != q.kind:
         return False
     if p.kind == "normal":
-        return _related(p.parts, l.parts)
+        return _related(p.parts, q.parts)
     if p.kind in ("benign", "limited"):
         return True
     if p.kind == "course":
-        return _related(p.parts, l.parts)
-    if _meant(p) & _meant(l):
-        return p.denied == l.denied or _related(p.parts, l.parts)
+        return _related(p.parts, q.parts)
+    if _meant(p) & _meant(q):
+        return p.denied == q.denied or _related(p.parts, q.parts)
     return False
 
 
-def _likeness(p: Fact, l: Fact, at: float) -> float:
-    score = 4.0 * (p.denied == l.denied) + 2.0 * bool(p.values & l.values)
-    score += 2.0 * bool(p.parts & l.parts) + (1.0 * _related(p.parts, l.parts))
-    score += 1.5 * (p.sides == l.sides) + 1.0 * (p.zones == l.zones) + 1.5 * (p.degree == l.degree)
-    return score + 1.0 * (p.change == l.change) + 1.0 * (p.certainty == l.certainty) - at
+def _likeness(p: Fact, q: Fact, at: float) -> float:
+    score = 4.0 * (p.denied == q.denied) + 2.0 * bool(p.values & q.values)
+    score += 2.0 * bool(p.parts & q.parts) + (1.0 * _related(p.parts, q.parts))
+    score += 1.5 * (p.sides == q.sides) + 1.0 * (p.zones == q.zones) + 1.5 * (p.degree == q.degree)
+    return score + 1.0 * (p.change == q.change) + 1.0 * (p.certainty == q.certainty) - at
 
 
 def _aligned(
@@ -222,10 +239,10 @@ def _aligned(
 ) -> tuple[list[tuple[Fact, Fact]], list[Fact], list[Fact]]:
     pairs: list[tuple[Fact, Fact]] = []
     possible = [
-        (_likeness(p, l, abs(i / max(1, len(professional)) - j / max(1, len(lay)))), i, j)
+        (_likeness(p, q, abs(i / max(1, len(professional)) - j / max(1, len(lay)))), i, j)
         for i, p in enumerate(professional)
-        for j, l in enumerate(lay)
-        if _alike(p, l)
+        for j, q in enumerate(lay)
+        if _alike(p, q)
     ]
     mine: set[int] = set()
     theirs: set[int] = set()
@@ -235,14 +252,14 @@ def _aligned(
             mine.add(i)
             theirs.add(j)
     lost = [p for i, p in enumerate(professional) if i not in mine]
-    added = [l for j, l in enumerate(lay) if j not in theirs]
+    added = [q for j, q in enumerate(lay) if j not in theirs]
     lost, crossed = _crossed(lost, added)
     pairs += crossed
-    added = [each for each in added if all(each is not l for _, l in crossed)]
+    added = [each for each in added if all(each is not q for _, q in crossed)]
     return (
         pairs,
         [p for p in lost if not _is_said(p, lay, strict=strict)],
-        [l for l in added if not _is_said(l, professional, strict=strict) and not _is_gloss(l, professional)],
+        [q for q in added if not _is_said(q, professional, strict=strict) and not _is_gloss(q, professional)],
     )
 
 
@@ -253,9 +270,9 @@ def _crossed(lost: Sequence[Fact], added: Sequence[Fact]) -> tuple[list[Fact], l
     for p in lost:
         match = next(
             (
-                l
-                for l in added
-                if _alike(p, l) and p.denied != l.denied and all(l is not other for _, other in crossed)
+                q
+                for q in added
+                if _alike(p, q) and p.denied != q.denied and all(q is not other for _, other in crossed)
             ),
             None,
         )
@@ -301,59 +318,59 @@ def _is_gloss(fact: Fact, professional: Sequence[Fact]) -> bool:
 
 
 def _told_otherwise(
-    p: Fact, l: Fact, professional: EverydayReading, lay: EverydayReading, *, strict: bool
+    p: Fact, q: Fact, professional: EverydayReading, lay: EverydayReading, *, strict: bool
 ) -> Iterable[Difference]:
-    where = (((p.start, p.end),), ((l.start, l.end),))
+    where = (((p.start, p.end),), ((q.start, q.end),))
 
     def differs(what: str, a: str, b: str) -> Difference:
         return Difference(what, a, b, *where)
 
-    if p.denied != l.denied:
-        yield differs("negation", _words(professional, p), _words(lay, l))
+    if p.denied != q.denied:
+        yield differs("negation", _words(professional, p), _words(lay, q))
         return
-    if p.sides != l.sides and not _is_quiet_side(p, l, professional, lay):
-        yield differs("side", _set(p.sides), _set(l.sides))
-    if strict and p.kind != "normal" and (p.degree != l.degree or p.zones - l.zones or l.zones - p.zones):
-        yield differs("degree or place", f"{p.degree} {_set(p.zones)}", f"{l.degree} {_set(l.zones)}")
+    if p.sides != q.sides and not _is_quiet_side(p, q, professional, lay):
+        yield differs("side", _set(p.sides), _set(q.sides))
+    if strict and p.kind != "normal" and (p.degree != q.degree or p.zones - q.zones or q.zones - p.zones):
+        yield differs("degree or place", f"{p.degree} {_set(p.zones)}", f"{q.degree} {_set(q.zones)}")
     if p.kind == "normal" or p.denied:
         return
-    if p.zones and l.zones and not p.zones & l.zones:
-        yield differs("place", _set(p.zones), _set(l.zones))
-    if not _related(p.parts, l.parts):
-        yield differs("place", _set(p.parts), _set(l.parts))
-    if p.degree != l.degree and not _is_quiet_degree(p, l, professional):
-        yield differs("degree", p.degree, l.degree)
-    if abs(CERTAINTY[p.certainty] - CERTAINTY[l.certainty]) > 0.5:
-        yield differs("certainty", p.certainty or "definite", l.certainty or "definite")
+    if p.zones and q.zones and not p.zones & q.zones:
+        yield differs("place", _set(p.zones), _set(q.zones))
+    if not _related(p.parts, q.parts):
+        yield differs("place", _set(p.parts), _set(q.parts))
+    if p.degree != q.degree and not _is_quiet_degree(p, q, professional):
+        yield differs("degree", p.degree, q.degree)
+    if abs(CERTAINTY[p.certainty] - CERTAINTY[q.certainty]) > 0.5:
+        yield differs("certainty", p.certainty or "definite", q.certainty or "definite")
     measured = not p.change and len(professional.sizes) > 1 and professional.sizes == lay.sizes
-    if p.change != l.change and not measured and _is_other_change(p.change, l.change):
-        yield differs("change", p.change, l.change)
-    if p.kind == "device" and p.state != l.state and ({p.state, l.state} & {"removed", "wrong"}):
-        yield differs("device", p.state, l.state)
+    if p.change != q.change and not measured and _is_other_change(p.change, q.change):
+        yield differs("change", p.change, q.change)
+    if p.kind == "device" and p.state != q.state and ({p.state, q.state} & {"removed", "wrong"}):
+        yield differs("device", p.state, q.state)
 
 
-def _is_other_change(p: str, l: str) -> bool:
+def _is_other_change(p: str, q: str) -> bool:
     """Whether two texts tell the course otherwise; "still" is what it says of something old or unchanged."""
     calm = {"", "still", "stable", "old"}
-    if {p, l} <= {"", "still", "old"} or {p, l} <= {"still", "stable", "old"}:
+    if {p, q} <= {"", "still", "old"} or {p, q} <= {"still", "stable", "old"}:
         return False
-    if {p, l} <= {"acute", "new", ""}:
-        return {p, l} == {"new", ""}
-    return not (p == "acute" and l in calm - {"old", "stable"})
+    if {p, q} <= {"acute", "new", ""}:
+        return {p, q} == {"new", ""}
+    return not (p == "acute" and q in calm - {"old", "stable"})
 
 
-def _is_quiet_side(p: Fact, l: Fact, professional: EverydayReading, lay: EverydayReading) -> bool:
+def _is_quiet_side(p: Fact, q: Fact, professional: EverydayReading, lay: EverydayReading) -> bool:
     if p.denied or p.kind == "normal":
-        return not (p.sides and l.sides) or "both" in p.sides | l.sides
-    if not l.sides:
+        return not (p.sides and q.sides) or "both" in p.sides | q.sides
+    if not q.sides:
         return p.sides == {"both"} or not p.sides
-    return not p.sides and (l.sides == {"both"} or l.sides <= professional.sides)
+    return not p.sides and (q.sides == {"both"} or q.sides <= professional.sides)
 
 
-def _is_quiet_degree(p: Fact, l: Fact, professional: EverydayReading) -> bool:
-    if not p.degree and l.degree == "low":
+def _is_quiet_degree(p: Fact, q: Fact, professional: EverydayReading) -> bool:
+    if not p.degree and q.degree == "low":
         return True
-    return not l.degree and p.degree == "low"
+    return not q.degree and p.degree == "low"
 
 
 def _advice(
@@ -367,21 +384,21 @@ def _advice(
         return found, []
     if not professional.advice or not lay.advice:
         mine, theirs = _merged(professional.advice), _merged(lay.advice)
-        strong = (mine.actions | theirs.actions) & SPECIFIC or mine.intervals | theirs.intervals
+        strong = (theirs.actions & SPECIFIC) - {"none"} or theirs.intervals
         if mine.actions or mine.intervals:
             found.append(Difference("lost", "advice: " + (_set(mine.actions) or "follow-up"), ""))
-        elif strong and strong != {"none"}:
+        elif strong:
             found.append(Difference("added", "", "advice: " + (_set(theirs.actions) or "follow-up")))
         return found, []
-    p, l = _merged(professional.advice), _merged(lay.advice)
+    p, q = _merged(professional.advice), _merged(lay.advice)
     wrong = []
-    if p.intervals and p.intervals != l.intervals and not _same_time(p.intervals, l.intervals):
-        wrong.append(Difference("recommendation", _times(p), _times(l)))
-    missing = (p.actions & SPECIFIC) - l.actions
-    if missing and (p.actions & SPECIFIC) != l.actions & SPECIFIC and not (p.actions & l.actions & SPECIFIC):
-        wrong.append(Difference("recommendation", _set(p.actions), _set(l.actions)))
+    if p.intervals and p.intervals != q.intervals and not _same_time(p.intervals, q.intervals):
+        wrong.append(Difference("recommendation", _times(p), _times(q)))
+    missing = (p.actions & SPECIFIC) - q.actions
+    if missing and (p.actions & SPECIFIC) != q.actions & SPECIFIC and not (p.actions & q.actions & SPECIFIC):
+        wrong.append(Difference("recommendation", _set(p.actions), _set(q.actions)))
     found += wrong
-    return found, [] if wrong else [(p, l)]
+    return found, [] if wrong else [(p, q)]
 
 
 def _same_time(a: frozenset[tuple[float, str]], b: frozenset[tuple[float, str]]) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from radgauge.code_hash import code_hash
 from radgauge.plain_language.check.patterns import Found, everyday
 from radgauge.text.sentences import split_sentences
 
@@ -40,11 +42,13 @@ _SAME_SIDE = re.compile(
 )
 _ADJECTIVE = re.compile(r"patchy|streaky|hazy|dense|markings")
 _APPOSITION = re.compile(
-    r", (?:an?|the|which (?:is|are)) (?:(?!(?:no|not|and|or|is|are)\b)[^,.;()]){3,70},(?= (?:is|are|has|have|was|were|shows?|looks?|appears?)\b)"
+    r", (?:an?|the|which (?:is|are)) (?:(?!(?:no|not|and|or|is|are)\b)[^,.;()]){3,70},"
+    r"(?= (?:is|are|has|have|was|were|shows?|looks?|appears?)\b)"
 )
 _BRACKETS = re.compile(r"\([^()]*\)")
 _NO_ADVICE = re.compile(
-    r"\b(?:no|not|don't|without)\b(?: \w+){0,3} (?:follow-?up|need(?:ed)?|require\w*|necessary|imaging|pictures?|tests?|scans?)\b"
+    r"\b(?:no|not|don't|without)\b(?: \w+){0,3} "
+    r"(?:follow-?up|need(?:ed)?|require\w*|necessary|imaging|pictures?|tests?|scans?)\b"
 )
 _PRONOUN = re.compile(r"^\W*(?:it|this|they|these|that|both|none of (?:them|these)|its)\b")
 _CLAUSE_ABOUT_IT = re.compile(r"^\W*(?:and |but |so )?(?:it|this|they|these|that|which)\b")
@@ -96,6 +100,20 @@ class EverydayReading(NamedTuple):
     reasons: bool
     is_benign: bool
     unread: tuple[int, ...]  # sentences of which nothing was read
+
+
+@dataclass(frozen=True)
+class EverydayReader:
+    """A `Reader` of everyday wording, for lay and professional texts."""
+
+    @property
+    def signature(self) -> str:
+        """The code and the patterns."""
+        return f"everyday:{code_hash(__name__)}"
+
+    def read(self, texts: Sequence[str]) -> list[EverydayReading]:
+        """One reading per text."""
+        return [read_everyday(text) for text in texts]
 
 
 def read_everyday(text: str) -> EverydayReading:
@@ -356,9 +374,9 @@ def _near(each: Found, cues: _Cues, name: str) -> list[Found]:
 
 def _reach(cue: Found, finding: Found, others: Sequence[Found], text: str) -> int:
     """How far a cue is from a finding; what stands behind "and" belongs to what follows: "A and persistent B"."""
-    if finding.end <= cue.start and _JOINT.search(text[finding.end : cue.start]):
-        if any(other.start >= cue.end for other in others):
-            return FAR
+    behind = finding.end <= cue.start and _JOINT.search(text[finding.end : cue.start])
+    if behind and any(other.start >= cue.end for other in others):
+        return FAR
     return _gap(cue, finding)
 
 
@@ -449,7 +467,7 @@ def _certainty(each: Found, cues: _Cues) -> str:
 def _normals(each: Found, cues: _Cues, number: int, before: Sequence[Fact]) -> list[Fact]:
     """A normal statement is one fact for each part that its clause names."""
     base = _fact("normal", each, cues, number, before)
-    names = [part for part in cues.in_clause("parts", each.start)]
+    names = cues.in_clause("parts", each.start)
     values = {v for part in names for v in part.values} or {
         v for part in cues.parts for v in part.values if not cues.findings
     }
