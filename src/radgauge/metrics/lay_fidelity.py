@@ -25,7 +25,8 @@ class LayFidelity(Metric):
     Both texts are read by a reader of everyday wording that knows neither the writer nor its terms
     (`radgauge.plain_language.check`). A fact is a finding, a device, a normal part or an advice; it is kept if the
     other text tells it alike: yes or no, side, place and level, degree, size, certainty, change, state of a
-    device, what is advised, when and how urgently. `lay_fidelity` is twice the kept facts over these, twice the changed
+    device, what is advised, when and how urgently. `lay_fidelity` is
+    twice the kept facts over these, twice the changed
     ones, the lost and the added. A pair is only judged if something differs or if everything was read: a text that
     could not be read is never right. Corpus values come from the summed counts; of several references the one with
     the greatest share counts.

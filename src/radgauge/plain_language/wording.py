@@ -16,7 +16,6 @@ from radgauge.text import grammar
 
 FOLDER = Path(__file__).parent / "words"
 Words = Mapping[str, Any]
-_OF = "of "
 _SIDES = ("left", "right", "bilateral", "")
 
 
@@ -96,7 +95,7 @@ def _group(group: Sequence[Statement], words: Words) -> str:
         group = [first, *(s._replace(qualities=(*s.qualities, "definite")) for s in group[1:])]
     named = [_noun_phrase(each, words, bare=first.status == "absent") for each in group]
     if first.status == "absent":
-        what = _list([named[0], *(frames["no"].strip() + " " + each for each in named[1:])], frames["and"], frames)
+        what = _list(named, frames["and"], frames)
         return _start(first, words) + _framed("absent", _many(first, words), what, words, lower=first.otherwise)
     many = _many(first, words)
     what = _list(named, frames["or"], frames)
@@ -131,15 +130,17 @@ def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
     kind, many = entry["kind"], _many(statement, words)
     name = entry["name"]
     if many and kind == "thing":
-        name = entry.get("names") or grammar.plural(name)
-    sign = ""
+        name = entry.get("names") or (grammar.plural(name) if words["article"]["thing"] == "sound" else "")
+        if not name:
+            raise NoPlan("no plural")
+    sign: Mapping[str, Any] = {}
     before = []
     for quality in statement.qualities:
         if quality in words["sign"] and bare:
             sign = words["sign"][quality]
             continue
         word = words["quality"].get(quality)
-        if word is None or (not word and not bare and quality not in ("focal", "confluent", "minimal")):
+        if word is None:
             raise NoPlan(f"no plain word for {quality!r}")
         if word and word[:5] not in name:
             before.append(word)
@@ -150,20 +151,25 @@ def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
         quantity = words["quantity"].get(statement.quantity, "")
         if not quantity or kind not in ("thing", "many"):
             raise NoPlan(f"no plain word for {statement.quantity!r}")
-    change = ""
-    if statement.change in words["change_before"]:
-        change = words["change_before"][statement.change]
+    change = str(words["change_before"].get(statement.change, ""))
     degree = _degree(statement, entry, words, denied=bare)
-    leading = (degree, change) if kind == "amount" else (change, degree)
+    behind = words["order"]["degree"] == "behind"
+    front = "" if behind else degree
+    leading = (front, change) if kind == "amount" else (change, front)
     phrase = "".join((quantity, *leading, *(f"{word} " for word in before), name))
-    if sign:
-        if kind == "thing" and not many and sign.endswith(_OF):
-            phrase = _with_article(phrase, entry, words)
-        phrase = sign + phrase
-    elif not bare and kind == "thing" and not many:
+    one = kind == "thing" and not many
+    if one and (not bare or sign.get("article")):
         phrase = _with_article(phrase, entry, words)
-    tail = "" if bare else _tail(statement, words)
+    phrase = sign.get("text", "") + phrase
+    if bare:
+        phrase = _denied(entry, many, words) + phrase
+    tail = (degree if behind else "") + ("" if bare else _tail(statement, words))
     return " ".join(filter(None, (phrase, _where(statement, entry, words)))) + tail
+
+
+def _denied(entry: Mapping[str, Any], many: bool, words: Words) -> str:
+    word = words["article"]["denied"]
+    return str(word if isinstance(word, str) else word["many" if many else entry["gender"]])
 
 
 def _with_article(phrase: str, entry: Mapping[str, Any], words: Words) -> str:
@@ -185,6 +191,8 @@ def _degree(statement: Statement, entry: Mapping[str, Any], words: Words, *, den
         raise NoPlan("a degree of something that has none")
     if kind == "thing" and statement.size_word in sizes:
         return str(sizes[statement.size_word])
+    if denied and words["order"]["degree"] == "behind":
+        raise NoPlan("a degree of something that is denied")
     if denied and kind == "amount":
         kind = "amount_denied"
     return str(tables[kind][statement.severity])
@@ -334,28 +342,23 @@ def say_whole(sentence: str, words: Words) -> str:
     text, table = sentence.strip().rstrip("."), words["sentence"]
     patterns = shipped_toml(__file__, "professional.toml")["sentence"]
     for name in ("views", "correlate", "heart_upper", "old_infection"):
-        if re.fullmatch(patterns[name], text, re.IGNORECASE):
+        if name in table and re.fullmatch(patterns[name], text, re.IGNORECASE):
             return str(table[name])
-    found = re.fullmatch(patterns["advise"], text, re.IGNORECASE)
+    found = re.fullmatch(patterns["advise"], text, re.IGNORECASE) if "advise" in table else None
     if found is None or not (found["verb"] or found["state"]):
         return ""
     state = (found["state"] or "").lower()
     how = "helpful" if "help" in state or "useful" in state or "benefit" in state else "advise"
     how = "consider" if (found["verb"] or "").lower() == "consider" or "consider" in state else how
     name = found["what"].lower()
-    what = table["what"]["xray" if name.startswith(("x", "radio")) else name]
-    again = table["again"]["yes" if found["again"] else "no"]
-    if not found["again"] and grammar.article(what) == "an" and words["article"]["thing"] == "sound":
-        again = "An "
+    what = table["what"]["xray" if name.startswith(("x", "radio")) else name][1 if found["again"] else 0]
     when = ""
     if found["when"]:
-        span = " - ".join(filter(None, (found["from"], found["upto"])))
-        when = f" in {span} {table['units'][found['unit'].lower()]}"
+        span = table["to"].join(filter(None, (found["from"], found["upto"])))
+        when = table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
     why = found["why"] or ""
     because = table["why"]["resolve" if "resol" in why or "clear" in why else "evaluate"] if why else ""
-    return str(table[how]).format(
-        again=again, again_small=again.lower(), what=what, what_small=what, when=when, why=because
-    )
+    return grammar.capital(str(table[how]).format(what=what, when=when, why=because))
 
 
 def glosses_in(text: str, words: Words) -> list[tuple[int, int, str]]:

@@ -37,7 +37,9 @@ class Group:
         spans: dict[tuple[int, int], tuple[set[str], bool]] = {}
         for value, pattern, says_not in self.patterns:
             for match in pattern.finditer(text):
-                denied = match[0].startswith("nothing") or (not says_not and _NOT.search(match[0]) is not None)
+                denied = match[0].startswith(("nothing", "non")) or (
+                    not says_not and _NOT.search(match[0]) is not None
+                )
                 known = spans.setdefault(match.span(), (set(), denied))
                 known[0].add(value)
         found: list[Found] = []

@@ -35,6 +35,7 @@ _MEASURE = re.compile(
     rf"\b(?P<first>{_NUMBER})(?P<more>(?: ?(?:-|–|to|x|by|×|or) ?{_NUMBER}|,? and {_NUMBER})*)[ -]*"
     rf"(?P<unit>mm|cm|millimet\w+|centimet\w+|days?|weeks?|months?|years?|hours?)\b"
 )
+_IN_A = re.compile(r"\b(?:in|every|after|within|once) an? (?P<unit>day|week|month|year|hour)\b")
 _ONE = re.compile(_NUMBER)
 _THAN_NORMAL = re.compile(r"(?:than|of|above|below|upper|not|isn't|aren't|never|up to)(?: the| quite)?$")
 _SAME_SIDE = re.compile(
@@ -161,7 +162,8 @@ def _plain(text: str) -> str:
 
 
 def _is_technique(sentence: str) -> bool:
-    return bool(everyday().groups["technique"].find(sentence.strip()))
+    """Whether a sentence tells how the picture was taken or what a word means; it makes no claim."""
+    return any(everyday().groups[name].find(sentence.strip()) for name in ("technique", "gloss"))
 
 
 def _urgency(text: str) -> str:
@@ -178,6 +180,7 @@ def _measures(text: str) -> list[tuple[float, str]]:
         for word in _ONE.findall(match["first"] + " " + match["more"]):
             value = float(numbers.get(word, 0) or (word if word[0].isdigit() else 0))
             found.append((value * 10, "mm") if unit == "cm" else (value, unit))
+    found += [(1.0, match["unit"]) for match in _IN_A.finditer(text)]
     return found
 
 
@@ -240,6 +243,10 @@ def _sentence(
         for each in found:
             if kind == "finding" and any(_overlap(each, other) for other in cues.devices):
                 continue
+            if each.values <= {"surgery"} and any(
+                cues.clause(device.start) == cues.clause(each.start) for device in cues.devices
+            ):
+                continue  # "the tube has been removed" is no operation
             if any(cue.start < each.start for cue in cues.in_clause("not_assessed", each.start)):
                 continue
             if (
