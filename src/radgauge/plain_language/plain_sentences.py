@@ -128,9 +128,9 @@ def _kept(reading: ReportReading, span: tuple[int, int], source: str, words: Wor
 
 
 def plain_text(sentences: tuple[PlainSentence, ...]) -> str:
-    """The sentences as one text, what must be asked said behind each kept one.
+    """The sentences as one text, each once; behind a kept one that it must be asked about.
 
     >>> plain_text(write_plain("No pneumothorax."))
     'There is no air leak around your lungs.'
     """
-    return " ".join(" ".join(filter(None, (each.plain, each.ask))) for each in sentences)
+    return " ".join(dict.fromkeys(" ".join(filter(None, (each.plain, each.ask))) for each in sentences))

@@ -20,10 +20,19 @@ _MASK = re.compile(r"[Xx]{3,}|_{2,}")
 _JOINED = re.compile(r"^[\s,]*(?:and/or|or|versus|vs\.?|and)?[\s,]*(?:a|an|the)?\s*$", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\b(?:or|versus|vs|and/or)\b", re.IGNORECASE)
 _WEAK = re.compile(r"typical|definite|obvious|convincing|overt", re.IGNORECASE)
+_SUFFIXES = {
+    "age": re.compile(r"\bfor (?:the )?(?:patient'?s? |stated )?age\b"),
+    "technique": re.compile(r"\bfor (?:(?:supine|portable|ap|the) )*(?:technique|projection|positioning)\b"),
+}
+_LIMITING = re.compile(
+    r"\b(?:non-?calcified|non-?displaced|displaced|acute|old|chronic|healed|significant|early|overt|frank|gross|"
+    r"dominant|discrete|loculated|tension|confluent|active|recurrent|residual|resolving|healing)\b",
+    re.IGNORECASE,
+)
 _UNIT = frozenset({"mm", "cm", "x", "by", "measuring", "measures", "approximately", "about"})
 _QUIET_PARTS = frozenset({"size", "contour", "appearance", "silhouette", "area of", "region of"})
 _SUSPICIOUS = re.compile(r"\bsuspicious\s+(?:focal |pulmonary |appearing )?$", re.IGNORECASE)
-_QUIET_QUANTITIES = frozenset({"associated", "also", "overall", "grossly", "apparent", "visible"})
+_QUIET_QUANTITIES = frozenset({"associated", "other", "also", "overall", "grossly", "apparent", "visible"})
 
 
 class Statement(NamedTuple):
@@ -46,6 +55,8 @@ class Statement(NamedTuple):
         joined: Whether it is an alternative to the statement before it ("or").
         otherwise: Whether it excepts what was described ("otherwise clear").
         roughly: Whether it holds as far as can be seen ("grossly").
+        suffix: What a normal part is normal for: age | technique | "".
+        link: Whether it is what the absence before it would speak for ("no opacity to suggest pneumonia").
     """
 
     kind: str
@@ -64,6 +75,8 @@ class Statement(NamedTuple):
     joined: bool = False
     otherwise: bool = False
     roughly: bool = False
+    suffix: str = ""
+    link: bool = False
 
 
 class NoPlan(Exception):
@@ -157,8 +170,17 @@ def _account_for_words(
     sizes = [size for i in mine for size in reading.mentions[i].attributes.sizes_mm]
     known = _knowledge()
     compared = any(m.role == "change" for m in modifiers)
+    lowered = reading.text[slice(*span)].lower()
+    suffixes = [m.span() for p in _SUFFIXES.values() for m in p.finditer(lowered)]
+    clips = all(
+        reading.mentions[i].concept.endswith("clips") for i in mine if reading.mentions[i].kind in FINDING_KINDS
+    )
     for word in _WORD.finditer(reading.text, *span):
         said = word[0].lower()
+        if any(start <= word.start() - span[0] < end for start, end in suffixes):
+            continue
+        if clips and said in ("overlying", "overlie", "projecting", "over", "project"):
+            continue
         if any(start <= word.start() < end for start, end in spans) or said in known.empty:
             continue
         if any(start <= word.start() < end for _, start, end in hedges.values()):
@@ -202,6 +224,7 @@ def _statements(
     used: set[int] = set()
     lowered = reading.text[span[0] : span[1]].lower()
     otherwise, roughly = "otherwise" in lowered, "grossly" in lowered
+    suffix = next((name for name, pattern in _SUFFIXES.items() if pattern.search(lowered)), "")
     previous: Mention | None = None
     for index in mine:
         mention = reading.mentions[index]
@@ -233,6 +256,13 @@ def _statements(
                 statement = statement._replace(refers=not statement.joined or statement.refers)
             elif re.match(r"\s*(?:this|these|which)\b", lowered) and statement.status in hedges_that_refer:
                 statement = statement._replace(refers=True)
+            if statement.status == "absent" and index in hedges:
+                linked = planned and planned[-1].kind == "finding" and planned[-1].status == "absent"
+                if not linked or not re.fullmatch(r"\s*to suggest (?:an? )?(?:\w+ )?", between):
+                    raise NoPlan("a denial in doubt")
+                statement = statement._replace(link=True)
+            if previous is not None and planned and planned[-1].kind == "finding":
+                statement = _shared(statement, planned[-1], between, mention, previous)
             planned.append(statement._replace(otherwise=otherwise and statement.status == "absent"))
             previous = mention
         elif mention.kind == "normality":
@@ -241,8 +271,11 @@ def _statements(
             if not targets:
                 targets = [i for i in mine if reading.mentions[i].kind == "anatomy"]
             if any(
-                m.role not in ("quantity", "side", "part")
-                or m.value not in (*_QUIET_QUANTITIES, *_QUIET_PARTS, "left", "right", "bilateral")
+                m.role != "change"
+                and (
+                    m.role not in ("quantity", "side", "part")
+                    or m.value not in (*_QUIET_QUANTITIES, *_QUIET_PARTS, "left", "right", "bilateral")
+                )
                 for m in described
             ):
                 raise NoPlan(f"normality that is described further: {mention.text!r}")
@@ -251,6 +284,7 @@ def _statements(
             for target in targets:
                 part = reading.mentions[target]
                 sized = "size" in part.text.lower() or "size" in mention.text.lower()
+                sized = sized or (len(targets) == 1 and re.search(r"\bsize\b", lowered) is not None)
                 how = "size" if sized and mention.concept != "clear" else mention.concept
                 if how == "size" and re.search(r"contour|shape|configuration", lowered):
                     how = "size and shape" if len(targets) == 1 else mention.concept
@@ -265,6 +299,7 @@ def _statements(
                         places=(part.concept,),
                         otherwise=otherwise,
                         roughly=roughly,
+                        suffix="" if how == "age_appropriate" else suffix,
                         change="stable" if changes else "",
                     )
                 )
@@ -274,6 +309,8 @@ def _statements(
             continue
         used.update(targets)
     places = [i for i in mine if reading.mentions[i].kind == "anatomy" and i not in used]
+    if suffix and not all(s.kind == "normal" for s in planned):
+        raise NoPlan("a reservation that the plain sentence cannot carry")
     if planned and all("lung" in _around(s.concept) for s in planned if s.kind == "finding"):
         places = [
             i
@@ -281,6 +318,8 @@ def _statements(
             if reading.mentions[i].concept != "lung"
             or reading.mentions[i].attributes.laterality in ("left", "right")
         ]
+    volumes = {"low_lung_volumes", "hyperinflation"} & {s.concept for s in planned}
+    places = [i for i in places if not (volumes and reading.mentions[i].concept == "lung_volumes")]
     stable = any(reading.mentions[i].attributes.change == "stable" for i in places)
     for index in places:
         mention = reading.mentions[index]
@@ -295,6 +334,21 @@ def _statements(
         mention = reading.mentions[index]
         planned.append(Statement("same", "stable", side=mention.attributes.laterality, places=(mention.concept,)))
     return planned
+
+
+def _shared(
+    statement: Statement, before: Statement, between: str, mention: Mention, previous: Mention
+) -> Statement:
+    """What stands once before a list holds for all of it: "no definite A or B", "stable A and B"."""
+    anew = re.search(r"\b(?:no|without|with|but)\b", between, re.IGNORECASE)
+    denied = statement.status == before.status == "absent" and not anew
+    if denied and "definite" in before.qualities and "definite" not in statement.qualities:
+        statement = statement._replace(qualities=(*statement.qualities, "definite"))
+    listed = re.fullmatch(r"(?:[\s,]|and|\w+ ){1,6}", between) and re.search(r"\band\b|,", between)
+    made = statement.status == before.status == "present" and not anew
+    if made and before.change == "stable" and not statement.change and listed:
+        statement = statement._replace(change="stable")
+    return statement
 
 
 def _around(concept: str) -> frozenset[str]:
@@ -347,6 +401,10 @@ def _finding(
     qualities = tuple(
         m.value for m in described if m.role == "quality" and not mention.start <= m.start < mention.end
     )
+    name = load_lexicon()[mention.concept].name.lower() if mention.concept in load_lexicon() else ""
+    limits = [word.lower() for word in _LIMITING.findall(mention.text) if word.lower() not in name]
+    if not mention.concept.startswith("acute"):
+        qualities = (*qualities, *(word for word in limits if word not in qualities))
     if mention.assertion == "absent" and _SUSPICIOUS.search(reading.text[: mention.start]):
         qualities = (*qualities, "suspicious")
     if "suspicious" in mention.text.lower():
@@ -362,7 +420,7 @@ def _finding(
         status=_status(mention, index, hedges),
         severity=severity,
         size_word=words[0] if words else "",
-        side=said.laterality,
+        side=said.laterality or _bend(mention),
         places=tuple(dict.fromkeys((*said.locations, *(reading.mentions[i].concept for i in targets)))),
         change=change,
         qualities=qualities,
@@ -370,6 +428,12 @@ def _finding(
         many=_is_many(mention),
         sizes_mm=said.sizes_mm,
     )
+
+
+def _bend(mention: Mention) -> str:
+    """The side to which a spine bends, from the name of the curve."""
+    text = mention.text.lower()
+    return "right" if "dextro" in text else "left" if "levo" in text else ""
 
 
 def _is_many(mention: Mention) -> bool:
@@ -382,7 +446,7 @@ def _is_many(mention: Mention) -> bool:
 def _status(mention: Mention, index: int, hedges: Mapping[int, tuple[str, int, int]]) -> str:
     hedge = hedges.get(index)
     if mention.assertion == "absent":
-        if hedge is not None:
+        if hedge is not None and hedge[0] != "fits":
             raise NoPlan("a denial in doubt")
         return "absent"
     cue = mention.attributes.cue.lower()

@@ -91,16 +91,59 @@ def _group(group: Sequence[Statement], words: Words) -> str:
         if len(group) > 1:
             raise NoPlan("alternatives that cannot be joined")
         return _state(first, words)
-    if first.status == "absent" and "definite" in first.qualities:
-        group = [first, *(s._replace(qualities=(*s.qualities, "definite")) for s in group[1:])]
+    if any(each.link for each in group):
+        return _linked(group, words)
+    if len(group) > 1 and first.status != "absent":
+        group = _one_place(group, words)
     named = [_noun_phrase(each, words, bare=first.status == "absent") for each in group]
     if first.status == "absent":
         what = _list(named, frames["and"], frames)
         return _start(first, words) + _framed("absent", _many(first, words), what, words, lower=first.otherwise)
     many = _many(first, words)
-    what = _list(named, frames["or"], frames)
+    what = _list(_place_once(named, group, words), frames["or"], frames)
     name = f"this_{first.status}" if first.refers and first.status != "present" else first.status
     return _framed(name, many, what, words)
+
+
+def _linked(group: Sequence[Statement], words: Words) -> str:
+    """ "There is no cloudy area in your lungs that would suggest pneumonia."""
+    link = words["frames"].get("link")
+    if link is None or not group[-1].link or any(each.link for each in group[:-1]):
+        raise NoPlan("no way to say what is not suggested")
+    entry = _entry(group[-1], words)
+    meant = entry["name"] if entry["kind"] != "thing" else _with_article(entry["name"], entry, words)
+    if group[-1]._replace(status="", link=False, places=(), concept="", kind="", many=False) != _PLAIN:
+        raise NoPlan("more than the plain sentence can carry")
+    named = [_noun_phrase(each, words, bare=True) for each in group[:-1]]
+    what = _list(named, words["frames"]["and"], words["frames"]) + link + meant
+    return _framed("absent", _many(group[0], words), what, words)
+
+
+_PLAIN = Statement("", "", status="")
+
+
+def _one_place(group: Sequence[Statement], words: Words) -> list[Statement]:
+    """Alternatives of which one names the place: all of them are there, and the last says it."""
+    entries = [_entry(each, words) for each in group]
+    homes = {(entry["home"], entry["at"]) for entry in entries}
+    told = {(each.places, each.side) for each in group}
+    wheres = [_where(each, entry, words) for each, entry in zip(group, entries, strict=True)]
+    if len(homes) > 1 or len(told) == 1:
+        return list(group)
+    homely = [_where(e._replace(places=(), side=e.side), x, words) for e, x in zip(group, entries, strict=True)]
+    special = [n for n, (where, home) in enumerate(zip(wheres, homely, strict=True)) if where != home]
+    if len(special) != 1:
+        return list(group)
+    place = group[special[0]]
+    return [each._replace(places=place.places, side=place.side) for each in group]
+
+
+def _place_once(named: Sequence[str], group: Sequence[Statement], words: Words) -> list[str]:
+    """Alternatives at one place name it once, at the end."""
+    wheres = {_where(each, _entry(each, words), words) for each in group}
+    if len(wheres) != 1 or not (where := next(iter(wheres))):
+        return list(named)
+    return [*(name.replace(f" {where}", "", 1) for name in named[:-1]), named[-1]]
 
 
 def _framed(name: str, many: bool, what: str, words: Words, *, lower: bool = False) -> str:
@@ -144,6 +187,8 @@ def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
             raise NoPlan(f"no plain word for {quality!r}")
         if word and word[:5] not in name:
             before.append(word)
+    if len(before) > 1:
+        raise NoPlan("several describing words")
     if entry.get("bare") and before:
         raise NoPlan("a description that the plain name cannot carry")
     quantity = ""
@@ -282,7 +327,10 @@ def _state(statement: Statement, words: Words) -> str:
         raise NoPlan("more than the plain sentence can carry")
     if any(words["quality"].get(quality, None) != "" for quality in statement.qualities):
         raise NoPlan("a description that the plain sentence cannot carry")
-    if statement.side in ("left", "right"):
+    subject = entry["subject"]
+    if "subjects" in entry:
+        subject = entry["subjects"][_SIDES.index(statement.side)] if statement.side in _SIDES else ""
+    if (statement.side in ("left", "right") and "subjects" not in entry) or not subject:
         raise NoPlan("a side that the plain sentence cannot carry")
     frame = words["frames"].get(f"state_{statement.status}")
     if frame is None:
@@ -291,7 +339,7 @@ def _state(statement: Statement, words: Words) -> str:
     if degree and "{degree}" not in entry["is"]:
         raise NoPlan("a degree that the plain sentence cannot carry")
     what = entry["is"].format(degree=degree) + _tail(statement, words)
-    return grammar.capital(frame[1 if entry.get("many") else 0].format(subject=entry["subject"], what=what))
+    return grammar.capital(frame[1 if entry.get("many") else 0].format(subject=subject, what=what))
 
 
 def _normal(group: Sequence[Statement], words: Words) -> str:
@@ -312,6 +360,10 @@ def _normal(group: Sequence[Statement], words: Words) -> str:
     subject = _list(names, frames["and"], frames)
     several = several and not (len(set(names)) == 1 and not words["part"][first.places[0]].get("many"))
     said = frame[1 if several else 0].format(subject=subject)
+    if first.suffix:
+        if first.suffix not in words.get("suffix", {}):
+            raise NoPlan("a reservation that has no words")
+        said = said.rstrip(".") + words["suffix"][first.suffix] + "."
     if first.change:
         said = said.rstrip(".") + words["change"][first.change] + "."
     return grammar.capital(_start(first, words) + said)
@@ -326,6 +378,7 @@ _NORMAL = {
     "clear": "clear",
     "well_expanded": "well",
     "intact": "intact",
+    "age_appropriate": "normal_for_age",
     "midline": "midline",
     "stable": "same",
 }
@@ -341,9 +394,17 @@ def say_whole(sentence: str, words: Words) -> str:
     """A sentence that is no finding (how the picture was taken, what is advised); "" if it is none of these."""
     text, table = sentence.strip().rstrip("."), words["sentence"]
     patterns = shipped_toml(__file__, "professional.toml")["sentence"]
-    for name in ("views", "correlate", "heart_upper", "old_infection"):
+    for name in ("views", "correlate", "heart_upper", "old_infection", "negative"):
         if name in table and re.fullmatch(patterns[name], text, re.IGNORECASE):
             return str(table[name])
+    gone = re.fullmatch(patterns["removed"], text, re.IGNORECASE)
+    if gone is not None and "removed" in table:
+        device = next(
+            (n for n, p in patterns["devices"].items() if re.fullmatch(p, gone["device"], re.IGNORECASE)), ""
+        )
+        if device in table["devices"]:
+            name = table["devices"][device] + table["sides"][(gone["side"] or "").lower()]
+            return grammar.capital(str(table["removed"]).format(device=name))
     found = re.fullmatch(patterns["advise"], text, re.IGNORECASE) if "advise" in table else None
     if found is None or not (found["verb"] or found["state"]):
         return ""
@@ -358,6 +419,7 @@ def say_whole(sentence: str, words: Words) -> str:
         when = table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
     why = found["why"] or ""
     because = table["why"]["resolve" if "resol" in why or "clear" in why else "evaluate"] if why else ""
+    because += table["if"] if found["if"] else ""
     return grammar.capital(str(table[how]).format(what=what, when=when, why=because))
 
 

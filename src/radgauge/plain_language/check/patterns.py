@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from radgauge.parsing import shipped_toml
 
 FILES = ("findings.toml", "parts.toml", "devices.toml", "grammar.toml")
-GAP = r"(?:[ ]+(?!(?:and|with|without|or|but|nor)\b)(?:[\w'’-]+|\([^()]{1,40}\))){0,5}?[ ]+"
+GAP = r"(?:[ ]+(?!(?:and|with|without|or|but|nor)\b)(?:[\w'’-]+|\([^()]{1,40}\))){0,6}?[ ]+"
 _NOT = re.compile(r"\b(?:no|not|isn't|aren't|without|none|never|hasn't|haven't|doesn't)\b")
 
 
@@ -116,10 +116,10 @@ def everyday() -> Everyday:
 
 
 def _compiled(pattern: str, macros: Mapping[str, str]) -> tuple[re.Pattern[str], bool]:
+    says_not = _NOT.search(pattern) is not None
     for name, words in macros.items():
         pattern = pattern.replace("{" + name + "}", words.replace(" .. ", GAP))
     pattern = pattern.replace(" .. ", GAP)
-    says_not = _NOT.search(pattern) is not None
     head = r"(?<!\w)" if re.match(r"[\w(]", pattern) else ""
     tail = r"(?!\w)" if re.search(r"[\w)*+?]$", pattern) else ""
     return re.compile(f"{head}(?:{pattern}){tail}"), says_not

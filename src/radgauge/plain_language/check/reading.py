@@ -37,7 +37,9 @@ _MEASURE = re.compile(
 )
 _IN_A = re.compile(r"\b(?:in|every|after|within|once) an? (?P<unit>day|week|month|year|hour)\b")
 _ONE = re.compile(_NUMBER)
-_THAN_NORMAL = re.compile(r"(?:than|of|above|below|upper|not|isn't|aren't|never|up to)(?: the| quite)?$")
+_THAN_NORMAL = re.compile(
+    r"(?:than|(?:limits?|end|top|range|side) of|above|below|upper|not|isn't|aren't|never|up to)(?: the| quite)?$"
+)
 _SAME_SIDE = re.compile(
     r"\b(?:that|the) same (?:lung|side|breast|kidney|leg|arm|rib\w*|place|area|part)\b|\bthere too\b"
 )
@@ -363,11 +365,15 @@ def _in_brackets(each: Found, cues: _Cues) -> bool:
 
 def _near(each: Found, cues: _Cues, name: str) -> list[Found]:
     """Cues of the clause that no other finding is nearer to."""
-    others = [other for other in (*cues.findings, *cues.devices) if other != each]
+    rivals = cues.devices if name == "device_state" else (*cues.findings, *cues.devices)
+    others = [other for other in rivals if other != each]
     here = [other for other in others if cues.clause(other.start) == cues.clause(each.start)]
     found = []
     for cue in cues.in_clause(name, each.start):
-        gap = _reach(cue, each, here, cues.text)
+        if name == "change" and each.start <= cue.start and cue.end <= each.end:
+            continue  # "volumes are decreased" names a state, no course
+        shares = name in ("zones", "sides")
+        gap = _reach(cue, each, here, cues.text, shares=shares)
         nearest = min(
             (_reach(cue, other, [*here, each], cues.text) for other in here if not _overlap(other, each)),
             default=FAR,
@@ -379,14 +385,22 @@ def _near(each: Found, cues: _Cues, name: str) -> list[Found]:
     return found
 
 
-def _reach(cue: Found, finding: Found, others: Sequence[Found], text: str) -> int:
+def _reach(cue: Found, finding: Found, others: Sequence[Found], text: str, *, shares: bool = False) -> int:
     """How far a cue is from a finding; what stands behind "and" belongs to what follows: "A and persistent B"."""
+    if shares:  # "scarring or atelectasis at the base": both are there
+        for other in others:
+            first, second = sorted((finding, other))
+            if _EITHER.fullmatch(text[first.end : second.start]):
+                beyond = cue.start >= second.end if second is other else cue.end <= first.start
+                if beyond:
+                    return _gap(cue, other)
     behind = finding.end <= cue.start and _JOINT.search(text[finding.end : cue.start])
     if behind and any(other.start >= cue.end for other in others):
         return FAR
     return _gap(cue, finding)
 
 
+_EITHER = re.compile(r" (?:or|versus|vs)(?: \w+){0,3} ")
 FAR = 10**6
 _JOINT = re.compile(r"\b(?:and|or)\b|,")
 
@@ -451,6 +465,9 @@ def _folded(sides: Iterable[str]) -> frozenset[str]:
 def _degree(each: Found, cues: _Cues) -> str:
     found = []
     for cue in _near(each, cues, "degree"):
+        inside = each.start <= cue.start and cue.end <= each.end
+        if inside and each.values & _NAMED_BY_SIZE and cues.text[cue.start : cue.end] in ("large", "big"):
+            continue
         between = cues.text[min(cue.end, each.end) : each.start].split()
         behind = cues.text[each.end : cue.start].split()
         again = _CLAUSE_ABOUT_IT.search(
@@ -461,20 +478,32 @@ def _degree(each: Found, cues: _Cues) -> str:
     return _last_value(found, each)
 
 
+_NAMED_BY_SIZE = frozenset({"cardiomegaly", "organ_enlarged"})
+
+
 def _certainty(each: Found, cues: _Cues) -> str:
     found = cues.in_clause("certainty", each.start)
     before = [cue for cue in found if cue.start < each.start]
     if before:
         return min(max(before, key=lambda cue: cue.start).values)
     others = [other.start for other in (*cues.findings, *cues.devices) if other.start > each.start]
-    behind = [cue for cue in found if cue.start >= each.end and not any(start > cue.start for start in others)]
+    behind = [
+        cue
+        for cue in found
+        if cue.start >= each.end
+        and (cues.text[cue.start : cue.end] in ("versus", "vs") or not any(start > cue.start for start in others))
+    ]
     return min(behind[0].values) if behind else ""
 
 
 def _normals(each: Found, cues: _Cues, number: int, before: Sequence[Fact]) -> list[Fact]:
     """A normal statement is one fact for each part that its clause names."""
     base = _fact("normal", each, cues, number, before)
-    names = cues.in_clause("parts", each.start)
+    names = [
+        part
+        for part in cues.in_clause("parts", each.start)
+        if not any(o.start <= part.start and part.end <= o.end and o[:2] != part[:2] for o in cues.parts)
+    ]
     values = {v for part in names for v in part.values} or {
         v for part in cues.parts for v in part.values if not cues.findings
     }
