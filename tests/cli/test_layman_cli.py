@@ -23,9 +23,9 @@ def _run(*arguments: str, text: str = "") -> tuple[str, str]:
 def test_write_from_a_file_and_from_standard_input(tmp_path: Path) -> None:
     file = tmp_path / "report.txt"
     file.write_text("No pneumothorax.", encoding="utf-8")
-    assert _run("write", str(file))[0] == "There is no air leak around the lung.\n"
+    assert _run("write", str(file))[0] == "There is no air leak around your lungs.\n"
     out, err = _run("write", "--check", text="No pneumothorax.")
-    assert out == "There is no air leak around the lung.\n"
+    assert out == "There is no air leak around your lungs.\n"
     assert err == "lay_fidelity 1.000\n"
 
 
