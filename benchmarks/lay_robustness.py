@@ -75,9 +75,9 @@ def _fidelity(triples: dict[str, list[tuple[str, str, str]]]) -> None:
     ]
     is_right = np.array([row[2] == "yes" for row in rows])
     print(
-        f"lay_fidelity, lay_validation: right passes {int((values[is_right] == 1).sum())} of "
-        f"{int(is_right.sum())}, wrong does not pass {int((values[~is_right] != 1).sum())} of {int((~is_right).sum())}, not judged "
-        f"{int(np.isnan(values).sum())}"
+        f"lay_fidelity, lay_validation: right passes {int((values[is_right] == 1).sum())} "
+        f"of {int(is_right.sum())}, wrong does not pass {int((values[~is_right] != 1).sum())} "
+        f"of {int((~is_right).sum())}, not judged {int(np.isnan(values).sum())}"
     )
 
 

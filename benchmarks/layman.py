@@ -1,7 +1,7 @@
 """The writer for patients on abnormal Indiana University reports: how much it writes anew, and how hard it reads.
 
-The check (`lay_fidelity`) is no measure of the writer, since the writer is held to it; whether the texts are right is
-for readers to say (docs/layman_write.md has what they said).
+The check (`lay_fidelity`) is no measure of the writer, since the writer is held to it; whether the texts are right
+is for readers to say (docs/layman_write.md has what they said).
 
 Run: python benchmarks/layman.py [--data ../shared/data] [--sample 200] [--seed 0]
 """
