@@ -7,6 +7,7 @@
 #   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
 #   make check   linters and types
 #   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
+#   make bench-published  time the published models against their authors' packages (own environment, long)
 #   make docs    build the documentation as a static site, warnings are errors (build/site)
 #   make release  build, check and list what would be published, with a bill of materials (dist)
 #   make figures  write the figures of docs/ anew from the development data (RADGAUGE_DATA)
@@ -22,7 +23,7 @@ TORCH  ?= torch==2.13.0
 INTEGRATIONS := .venv-integrations
 DOCS   := .venv-docs
 
-.PHONY: demo test test-llm test-integrations fuzz check format bench parity figures docs release clean
+.PHONY: demo test test-llm test-integrations fuzz check format bench-published parity figures docs release clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -81,6 +82,10 @@ parity: $(VENV)/installed
 	$(RUN) parity/ratescore/run.py
 	$(RUN) parity/comet/make_fixtures.py
 	$(RUN) parity/vlscore/make_fixtures.py
+
+# The script makes the authors' environment under parity/.envs if it is not there; figures go to docs/speed.md.
+bench-published: $(VENV)/installed
+	$(RUN) benchmarks/published.py --data $(or $(RADGAUGE_DATA),../shared/data) --write
 
 # Between `<!-- figures:NAME -->` and `<!-- /figures -->`; `pytest -m slow tests/test_figures.py` finds pages that drifted.
 figures: $(VENV)/installed

@@ -1,6 +1,6 @@
 """RaTEScore: the published path against the authors' package, and the embedded path by itself.
 
-    python benchmarks/ratescore.py --data ../shared/data --python parity/.envs/ratescore/bin/python
+    python benchmarks/ratescore.py --data ../shared/data --python parity/.envs/published/bin/python
 
 Both run on the same seeded checkpoints of base size (12 layers of 768) and the same real report pairs, in one run;
 loading is not counted, the peer's debug log is off. `--data` is the folder that holds iu_xray_systems.

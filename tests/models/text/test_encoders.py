@@ -10,6 +10,7 @@ import pytest
 
 from radgauge.cache import Cache
 from radgauge.errors import ModelError, UsageError
+from radgauge.models.checkpoints import hub
 from radgauge.models.checkpoints.hub import (
     checkpoint_folder,
     checkpoint_name,
@@ -293,8 +294,13 @@ def test_pickled_weights_are_not_run(checkpoint: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.models
-def test_device_choice() -> None:
+def test_device_choice(caplog: pytest.LogCaptureFixture) -> None:
     torch = pytest.importorskip("torch")
+    hub._tell_device.cache_clear()
+    with caplog.at_level("INFO"):
+        pick_device("auto")
+        pick_device("auto")
+    assert caplog.text.count(f"models run on {pick_device('auto')}") == 1
     assert pick_device("cpu") == "cpu"
     assert pick_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
     with pytest.raises(UsageError, match="the device must be auto, cpu or one that PyTorch has, got 'gpu'"):

@@ -7,6 +7,7 @@ only what is already in the hub's cache on this machine is used.
 from __future__ import annotations
 
 import hashlib
+import logging
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from radgauge.models.checkpoints.catalogue import (
 )
 from radgauge.models.checkpoints.fetch import fetch
 from radgauge.models.checkpoints.transfer import endpoint, without_telemetry
+
+log = logging.getLogger(__name__)
 
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _ONLY_WITHOUT_SAFETENSORS = ("*.bin",)
@@ -151,6 +154,11 @@ def checkpoint_name(model: str) -> str:
     return f"{folder.resolve().name}@{digest.hexdigest()[:12]}"
 
 
+@lru_cache(maxsize=4)  # so that each device is named once
+def _tell_device(device: str) -> None:
+    log.info("models run on %s", device)
+
+
 def pick_device(device: str) -> str:
     """The device named, or the best one for "auto": CUDA if there is one, otherwise the CPU.
 
@@ -161,7 +169,9 @@ def pick_device(device: str) -> str:
         return device
     torch = require("torch", extra="models")
     if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        found = "cuda" if torch.cuda.is_available() else "cpu"
+        _tell_device(found)
+        return found
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:  # PyTorch without CUDA asserts
