@@ -38,7 +38,7 @@ class Writing:
     samples: Annotated[int, "Reports that the network draws for consensus."] = 8
     temperature: Annotated[float, "Of the draw."] = 1.0
     nearest: Annotated[int, "Similar studies whose reports are candidates."] = 25
-    neighbours: Annotated[int, "Similar studies whose reports candidates are compared with."] = 40
+    neighbours: Annotated[int, "Similar studies whose reports candidates are compared with."] = 30
 
 
 @o.command(o.app, "generate")
@@ -52,6 +52,7 @@ def generate_cli(
     split: Annotated[str | None, "Only this split."] = None,
     system: Annotated[str, "Name of the system in the file."] = "",
     baselines: Annotated[bool, "Also write the constant reports, which look at no picture."] = False,
+    pictures: Annotated[Path | None, "Folder for what pictures became; by default the generator's."] = None,
     threads: Threads = 0,
     replace: Replace = False,
     seed: o.Seed = 0,
@@ -89,7 +90,7 @@ def generate_cli(
         neighbours=how.neighbours,
         seed=seed,
     )
-    keeps(lambda: (generator / "pictures").is_dir())
+    keeps(lambda: (pictures or generator / "pictures").is_dir())
     wanted = read_wanted(studies, images, split=split)
     rows = generate(
         loaded,
@@ -97,6 +98,7 @@ def generate_cli(
         settings=settings,
         system=system,
         baselines=baselines,
+        cache=pictures,
         threads=threads,
         reading=say.readings(),
         progress=say.progress(""),

@@ -52,7 +52,7 @@ class GenerateSettings:
     samples: int = 8
     temperature: float = 1.0
     nearest: int = 25
-    neighbours: int = 40
+    neighbours: int = 30
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -269,7 +269,8 @@ def _picked(
         return [pool[1 if settings.choose == "drawn" else 0] for pool in pools]
     lay = generator.settings.register == "lay"
     gain: Gain = settings.gain if settings.gain != "auto" else ("semantics" if lay else "both")
-    consensus = Consensus(gain, reading or Readings())
+    shared = reading or Readings()
+    consensus = shared.once(("consensus", gain), lambda: Consensus(gain, shared))  # pairs are compared once
     found = []
     for number, (pool, order) in enumerate(zip(pools, near, strict=True), start=1):
         distinct = list(dict.fromkeys(text for text in pool if text.strip()))
