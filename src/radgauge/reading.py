@@ -109,6 +109,10 @@ class Readings:
         value: R = self._derived[key]
         return value
 
+    def give(self, key: Hashable, value: object) -> None:
+        """Settle what `once` would make under this key: what another pass over the run has found."""
+        self._derived[key] = value
+
     def fork(self) -> Readings:
         """Readings with the same disk cache and progress and a memory of their own.
 

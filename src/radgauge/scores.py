@@ -144,6 +144,11 @@ def judges_of(metrics: Sequence[str | Metric] | str | Metric | None, *, models: 
     return judges
 
 
+def able_cases(metric: Metric, cases: Sequence[Case], longest: int = LONGEST) -> list[Case]:
+    """The cases that `score` lets a metric measure, with the references that it lets it see."""
+    return [_with_usable_references(metric, case) for case in cases if not _unable(metric, case, longest)]
+
+
 def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str, longest: int) -> Scores:
     reasons: dict[Key, str] = {}
     able: list[int] = []

@@ -146,6 +146,22 @@ def test_what_cannot_be_done_in_parts_is_said(tmp_path: Path) -> None:
         score_to_folder(None, tmp_path / "s", metrics="bleu")
 
 
+@pytest.mark.parametrize("engine", [Engine(), Engine("pool", 2)])
+def test_cider_takes_two_passes_and_gives_the_values_of_one(tmp_path: Path, engine: Engine) -> None:
+    rows = records(200)
+    rows[30]["reference"] = ""  # no document
+    path = write(tmp_path / "r.csv", rows)
+    wanted = ["cider", "cider:empty=zero as zero", "cider:tokenizer=whitespace as other"]
+    ran = score_to_folder(path, tmp_path / "s", metrics=wanted, parts=6, kind="jsonl", engine=engine)
+    expected = score(read_cases(path), wanted)
+    found = read_scores(tmp_path / "s")
+    assert found.keys_of_cases == expected.keys_of_cases
+    for name, scores in expected.items():
+        np.testing.assert_array_equal(found[name].rows, scores.rows)
+        assert dict(found[name].reasons) == dict(scores.reasons)
+    assert ran.manifest.judges["cider"]["judged"] == 198
+
+
 def test_splits_and_sections_are_those_of_one_run(tmp_path: Path) -> None:
     rows = [{**row, "split": "test" if at % 3 else "train"} for at, row in enumerate(records())]
     for row in rows[:30]:

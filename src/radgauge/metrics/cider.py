@@ -6,20 +6,23 @@ Vedantam et al. (2015), CIDEr: consensus-based image description evaluation, CVP
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from radgauge.cases import Case
-from radgauge.errors import UsageError
+from radgauge.errors import RadgaugeError, UsageError
 from radgauge.metric import Metric, Rows
 from radgauge.reading import Readings
 from radgauge.text.ngrams import Floats, NgramCounts, Pairing, count_ngrams, pair_up
 from radgauge.text.tokenizers import TokenReader
 
 ORDER = 4
+Hashes = NDArray[np.uint64]
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,9 @@ class Cider(Metric):
         if not pairing.references:
             return np.full((len(cases), 1), np.nan)
         reader = TokenReader(self.tokenizer, lowercase=self.lowercase)
-        counted = count_ngrams(reading.of(reader, pairing.texts), order=ORDER)
-        weights = _squared_idf(counted, pairing, cases)
+        counted = count_ngrams(reading.of(reader, pairing.texts), order=ORDER, hashed=True)
+        known: Frequencies | None = reading.once(self.pass_key, lambda: None)
+        weights = _squared_idf(counted, pairing, cases) if known is None else _known_idf(counted, known)
         norms = np.sqrt(counted.by_order(counted.counts.multiply(counted.counts).tocsr(), weights))
 
         candidate = pairing.candidate
@@ -101,6 +105,22 @@ class Cider(Metric):
             judged &= counted.lengths[candidate] > 0
         return np.where(judged, 10 * similarity / np.maximum(references, 1), np.nan)[:, None]
 
+    @property
+    def pass_key(self) -> Hashable:
+        """Where `measure` looks for the document frequencies of a run of which it sees a part."""
+        return ("document frequencies", self.tokenizer, self.lowercase)
+
+    def count_documents(self, cases: Sequence[Case], *, reading: Readings) -> tuple[int, Hashes, Counts]:
+        """Number of documents, hashes of the n-grams of their references, and how many documents have each."""
+        pairing = pair_up([case.candidate for case in cases], [case.references for case in cases])
+        if not pairing.references:
+            return 0, np.empty((0, 2), dtype=np.uint64), np.empty(0, dtype=np.int64)
+        reader = TokenReader(self.tokenizer, lowercase=self.lowercase)
+        counted = count_ngrams(reading.of(reader, pairing.texts), order=ORDER, hashed=True)
+        number, frequency = _document_frequency(counted, pairing, cases)
+        there = np.flatnonzero(frequency)
+        return number, _hashes(counted)[there], frequency[there]
+
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """An empty candidate, or references that tell nothing apart."""
         if not case.candidate.strip() and self.empty == "nan":
@@ -108,12 +128,40 @@ class Cider(Metric):
         return "the references of this run do not differ (CIDEr needs at least two studies)"
 
 
+class Frequencies(Protocol):
+    """Document frequencies of a whole run."""
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+
+    def of(self, hashes: Hashes) -> Counts:
+        """How many documents have each n-gram."""
+
+
 def _squared_idf(counted: NgramCounts, pairing: Pairing, cases: Sequence[Case]) -> Floats:
     """Square of log(studies / studies that have the n-gram in a reference), for each n-gram."""
+    return _idf(*_document_frequency(counted, pairing, cases))
+
+
+def _known_idf(counted: NgramCounts, known: Frequencies) -> Floats:
+    return _idf(known.documents, known.of(_hashes(counted)))
+
+
+def _idf(documents: int, frequency: Counts) -> Floats:
+    idf: Floats = np.log(float(max(documents, 1))) - np.log(np.maximum(frequency, 1.0))
+    return idf**2
+
+
+def _document_frequency(counted: NgramCounts, pairing: Pairing, cases: Sequence[Case]) -> tuple[int, Counts]:
     # the same study under several systems is one document
     first = {(case.id, case.references): row for row, case in enumerate(cases) if case.references}
     documents = np.fromiter(first.values(), dtype=np.intp, count=len(first))
     having = counted.most([slot[documents] for slot in pairing.references])
-    frequency = np.bincount(having.indices, minlength=len(counted.order_of))
-    idf: Floats = np.log(float(max(len(documents), 1))) - np.log(np.maximum(frequency, 1.0))
-    return idf**2
+    return len(documents), np.bincount(having.indices, minlength=len(counted.order_of))
+
+
+def _hashes(counted: NgramCounts) -> Hashes:
+    if counted.hashes is None:
+        raise RadgaugeError("n-grams without hashes")  # cannot happen: they are asked for above
+    return counted.hashes

@@ -29,6 +29,8 @@ from radgauge.io.tables.columns import SECTIONS, check_roles
 from radgauge.metric import Metric
 from radgauge.scale.buckets import WORK, Split, read_split, remove_buckets, write_buckets
 from radgauge.scale.executors import HERE, Engine, run, run_in_order, session
+from radgauge.scale.frequencies import survey
+from radgauge.scale.run_frequencies import surveyed
 from radgauge.scale.streams import Reading, Table, expected_bytes, open_table, sources_of, table_notes
 from radgauge.scale.work import Checked, Job, Plan, check_part, is_done, joins, score_part
 from radgauge.scores import LONGEST, judges_of
@@ -218,6 +220,8 @@ def _finish(plan: Plan, settings: Mapping[str, Any], divided: int, *, engine: En
     wanted = _wanted(plan, split, engine)
     left = [number for number, (cases, keys) in sorted(wanted.items()) if not is_done(plan, number, cases, keys)]
     there = len(wanted) - len(left)
+    if left:
+        survey(plan, sorted(wanted), engine=engine, told=told)
     seconds: dict[str, float] = {}
     peak = 0
     told("scoring", there, len(wanted))
@@ -402,7 +406,8 @@ def _settings(given: Input, longest: int) -> dict[str, Any]:
 
 
 def _check_metrics(metrics: Sequence[Metric], tables: Sequence[Table]) -> None:
-    whole = [metric.name for metric in metrics if not metric.independent]
+    twice = surveyed(metrics)
+    whole = [metric.name for at, metric in enumerate(metrics) if not metric.independent and at not in twice]
     if whole:
         raise UsageError(
             f"{', '.join(whole)} must see all cases of a run at once; write to a file instead of a folder"

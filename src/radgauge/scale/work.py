@@ -24,6 +24,7 @@ from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.results import Results
 from radgauge.scale.buckets import Held, read_bucket
+from radgauge.scale.run_frequencies import give_frequencies
 from radgauge.scale.streams import Table
 from radgauge.scores import score
 
@@ -125,6 +126,7 @@ def score_part(job: Job) -> Done:
     found = cases_of(plan, job.number)
     read = time.perf_counter()
     reading = Readings(cache=Cache(plan.cache) if plan.cache is not None else None)
+    give_frequencies(plan.folder, plan.metrics, reading)
     results = score(found.cases, plan.metrics, reading=reading, longest=plan.longest, progress=False)
     scored = time.perf_counter()
     about = {

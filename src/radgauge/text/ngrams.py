@@ -7,8 +7,9 @@ pairs of texts are a handful of array operations.
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
@@ -62,12 +63,14 @@ class NgramCounts:
         order_of: Order minus 1 of each n-gram.
         lengths: Words of each text, 0 for the last row.
         order: The longest n-gram counted.
+        hashes: (n-grams, 2), the same for the same words in any set of texts; only if they were asked for.
     """
 
     counts: Any
     order_of: NDArray[np.int64]
     lengths: NDArray[np.int64]
     order: int
+    hashes: NDArray[np.uint64] | None = None
 
     def totals(self, texts: Index) -> Floats:
         """Number of n-grams of each order, (texts, order)."""
@@ -95,8 +98,11 @@ class NgramCounts:
         return highest
 
 
-def count_ngrams(texts: Sequence[Sequence[str]], *, order: int) -> NgramCounts:
+def count_ngrams(texts: Sequence[Sequence[str]], *, order: int, hashed: bool = False) -> NgramCounts:
     """Count the n-grams of order 1 to `order` of texts given as words.
+
+    With `hashed`, n-grams have hashes by which those of different sets are known to be the same, and stand in an
+    order that does not depend on the other texts, so that sums over them are equal to the last bit.
 
     >>> counted = count_ngrams([["no", "effusion", "no", "effusion"], ["no"]], order=2)
     >>> counted.by_order(counted.counts)
@@ -106,6 +112,9 @@ def count_ngrams(texts: Sequence[Sequence[str]], *, order: int) -> NgramCounts:
     """
     lengths = np.array([*(len(words) for words in texts), 0], dtype=np.int64)
     vocabulary: dict[str, int] = defaultdict(count().__next__)
+    if hashed:
+        vocabulary.update((word, place) for place, word in enumerate(sorted(set(chain.from_iterable(texts)))))
+    words = _word_hashes(vocabulary) if hashed else None
     tokens = np.fromiter(
         map(vocabulary.__getitem__, chain.from_iterable(texts)), dtype=np.int64, count=int(lengths.sum())
     )
@@ -117,6 +126,7 @@ def count_ngrams(texts: Sequence[Sequence[str]], *, order: int) -> NgramCounts:
     grams = tokens
     known = len(vocabulary)
     rows, columns, orders = [text_of], [tokens], [np.zeros(known, dtype=np.int64)]
+    hashes = [] if words is None else [words]
     for size in range(2, order + 1):
         fits = remaining[start] >= size
         start, grams = start[fits], grams[fits]
@@ -125,6 +135,26 @@ def count_ngrams(texts: Sequence[Sequence[str]], *, order: int) -> NgramCounts:
         columns.append(grams + known)
         orders.append(np.full(len(codes), size - 1, dtype=np.int64))
         known += len(codes)
+        if words is not None:
+            hashes.append(_extended(hashes[-1][codes // len(vocabulary)], words[codes % len(vocabulary)]))
     row, column = np.concatenate(rows), np.concatenate(columns)
     counts = sparse.coo_array((np.ones(len(row)), (row, column)), shape=(len(lengths), known)).tocsr()
-    return NgramCounts(counts, np.concatenate(orders), lengths, order)
+    return NgramCounts(
+        counts, np.concatenate(orders), lengths, order, np.concatenate(hashes) if words is not None else None
+    )
+
+
+def _word_hashes(vocabulary: Iterable[str]) -> NDArray[np.uint64]:
+    packed = b"".join(
+        hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=16).digest() for word in vocabulary
+    )
+    return np.frombuffer(packed, dtype="<u8").reshape(-1, 2).astype(np.uint64)
+
+
+def _extended(prefix: NDArray[np.uint64], last: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hashes of n-grams from those of all but their last word and of that word."""
+    found = prefix * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64) + last
+    found ^= found >> np.uint64(31)
+    found *= np.uint64(0xBF58476D1CE4E5B9)
+    found ^= found >> np.uint64(29)
+    return found
