@@ -23,6 +23,10 @@ def double(number: int) -> int:
     return 2 * number
 
 
+def process_of(number: int) -> int:
+    return os.getpid()
+
+
 def fails(number: int) -> int:
     raise KeyError(number)
 
@@ -59,6 +63,13 @@ def test_items_are_taken_as_workers_become_free() -> None:
     for done, _ in enumerate(run(double, items(), engine=POOL), start=1):
         assert len(taken) <= done + 2 * 2
     assert len(taken) == 50
+
+
+def test_workers_are_replaced_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("radgauge.scale.executors.RENEWED", 3)
+    found = sorted(run(process_of, range(14), engine=POOL))
+    assert [number for number, _ in found] == list(range(14))
+    assert len({process for _, process in found}) >= 3  # 14 items, six to a pool of two
 
 
 @pytest.mark.parametrize("engine", [Engine(), POOL])

@@ -11,6 +11,9 @@ from radgauge.errors import RadgaugeError, UsageError
 PATIENCE = 3
 """How often the worker of one item may die before the run ends."""
 
+RENEWED = 50
+"""Items after which a worker is replaced, so that what its caches gather does not grow with the run."""
+
 AHEAD = 2
 """Items under way per worker: one that is worked on, one that waits."""
 

@@ -6,7 +6,8 @@ that dies (killed, out of memory) is replaced, and its item is tried again; an i
 times ends the run with its number. A function must therefore bear being called twice for the same item.
 
 concurrent.futures gives up its whole pool when one worker dies, and its workers outlive a killed parent; both are
-put right here, which is why this is more than a call of `map`.
+put right here, which is why this is more than a call of `map`. `RENEWED` stands in for its `max_tasks_per_child`,
+which can hang.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from radgauge.scale.engines import AHEAD, PATIENCE, WorkerDied
+from radgauge.scale.engines import AHEAD, PATIENCE, RENEWED, WorkerDied
 from radgauge.scale.engines import HERE as HERE
 from radgauge.scale.engines import Engine as Engine
 from radgauge.scale.engines import engine_of as engine_of
@@ -91,17 +92,21 @@ def _pool(work: Callable[[T], R], items: Iterable[T], engine: Engine) -> Iterato
             yield number, _alone(work, number, item)
         retry, again = list(again.items()), {}
         under_way: dict[Future[R], tuple[int, T]] = {}
+        begun = 0
+        ended = False
         pool = _new_pool(engine.workers)
         try:
             while True:
-                while len(under_way) < engine.workers * AHEAD:
+                while len(under_way) < engine.workers * AHEAD and begun < engine.workers * RENEWED:
                     taken = retry.pop(0) if retry else next(waiting, None)
                     if taken is None:
+                        ended = True
                         break
+                    begun += 1
                     again[taken[0]] = taken[1]  # until it is done
                     under_way[pool.submit(work, taken[1])] = taken
                 if not under_way:
-                    return
+                    break
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                     number, _ = under_way[future]
                     found = future.result()  # BrokenProcessPool if a worker died
@@ -110,8 +115,11 @@ def _pool(work: Callable[[T], R], items: Iterable[T], engine: Engine) -> Iterato
         except BrokenProcessPool:
             deaths.update(list(again))
             again.update(retry)
+            ended = False
         finally:
             _end(pool, idle=not under_way)
+        if ended:
+            return
 
 
 def _alone(work: Callable[[T], R], number: int, item: T) -> R:

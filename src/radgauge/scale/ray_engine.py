@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from radgauge.errors import RadgaugeError, require
-from radgauge.scale.engines import AHEAD, PATIENCE, Engine, WorkerDied, processors
+from radgauge.scale.engines import AHEAD, PATIENCE, RENEWED, Engine, WorkerDied, processors
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -47,7 +47,11 @@ def on_ray(
     """
     with connected(engine) as ray:
         task = ray.remote(work).options(
-            num_cpus=cost, num_gpus=engine.gpus, max_retries=PATIENCE - 1, retry_exceptions=False
+            num_cpus=cost,
+            num_gpus=engine.gpus,
+            max_calls=RENEWED,
+            max_retries=PATIENCE - 1,
+            retry_exceptions=False,
         )
         waiting = enumerate(items)
         under_way: dict[Any, int] = {}

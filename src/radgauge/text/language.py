@@ -39,5 +39,5 @@ def looks_english(text: str, *, least: int = _LEAST_FOREIGN) -> bool:
         if other_script > _OTHER_SCRIPT * letters:
             return False
     english, other = _function_words()
-    foreign = sum(word in other for word in words)
-    return foreign < least or foreign <= sum(word in english for word in words)
+    foreign = sum(map(other.__contains__, words))
+    return foreign < least or foreign <= sum(map(english.__contains__, words))
