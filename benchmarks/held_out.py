@@ -20,7 +20,7 @@ from radgauge.stats import association
 HELD_OUT = Path(__file__).parent / "held_out"
 FOLDERS = {"first": HELD_OUT, "second": HELD_OUT / "second"}
 FOLDER = FOLDERS["second"]
-"""The newest texts: no rule and no weight was made while looking at them."""
+"""The newest texts whose first run was reported; development data since."""
 
 METRICS = ("errors", "ratescore", "comet", "rouge")
 COLUMNS = ("errors_quality", "errors_significant", "errors_total")

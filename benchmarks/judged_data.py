@@ -25,6 +25,7 @@ DATA = Path(os.environ.get("RADGAUGE_DATA", Path(__file__).parents[2] / "shared"
 HELD_OUT = {
     "held_out": Path(__file__).parent / "held_out" / "pairs.jsonl",
     "held_out_second": Path(__file__).parent / "held_out" / "second" / "pairs.jsonl",
+    "further": Path(__file__).parent / "held_out" / "further" / "pairs.jsonl",
 }
 """Pairs that were held out until a first run of the metric was reported; development data since."""
 SYSTEMS = "iu_xray_systems/mrg_rl_test382_systems.csv"

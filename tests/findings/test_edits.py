@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from radgauge.cases import Case
-from radgauge.findings.edits import edits
+from radgauge.findings.edits import compare_sentences
 from radgauge.findings.error import Error
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
@@ -49,7 +49,7 @@ from radgauge.reading import Readings
     ],
 )
 def test_a_word_that_turns_a_sentence_round(reference: str, candidate: str, found: tuple[str, str, str]) -> None:
-    assert [edit[:3] for edit in edits([reference], [candidate])] == [found]
+    assert [edit[:3] for edit in compare_sentences([reference], [candidate]).edits] == [found]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_word_that_turns_a_sentence_round(reference: str, candidate: str, foun
     ],
 )
 def test_what_turns_nothing_round(reference: str, candidate: str) -> None:
-    assert [edit for edit in edits([reference], [candidate]) if edit.tells != "change"] == []
+    assert [edit for edit in compare_sentences([reference], [candidate]).edits if edit.tells != "change"] == []
 
 
 def _errors(reference: str, candidate: str) -> tuple[Error, ...]:
@@ -107,3 +107,19 @@ def test_explained_in_words() -> None:
     case = Case("1", "Quorn sign of the gizzard is positive.", ("Quorn sign of the gizzard is negative.",))
     notes = Errors().explain(case, reading=Readings())
     assert notes is None or all(note.text for note in notes.notes)
+
+
+_COPIED = "Small left pleural effusion. Tortuous aorta. Old fracture of the right clavicle. "
+
+
+def test_an_error_in_a_copy_is_certain() -> None:
+    """What is added to a copied report is no other wording of it; what is left out is not turned round."""
+    [added] = _errors(_COPIED.strip(), _COPIED + "Nodule in the lingula.")
+    assert (added.turned, added.support) == (True, 0.0)
+    [left_out] = _errors(_COPIED + "Nodule in the lingula.", _COPIED.strip())
+    assert (left_out.turned, left_out.support) == (False, 0.0)
+    reworded = _errors(
+        _COPIED + "Nodule in the lingula.",
+        "A little fluid blunts the left recess. Unfolded aortic arch. Previous break of the right collarbone.",
+    )
+    assert not any(error.turned for error in reworded)

@@ -57,7 +57,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
                 or mention.attributes.change == "resolved"
                 or _is_unlikely(mention, knowledge.rules)
             ):
-                denied.append(_denial(mention))
+                denied.append(_denial(mention, knowledge))
             elif mention.concept == _ABNORMAL and mention.attributes.cue and mention.attributes.locations:
                 claims[index] = _not_normal(mention, mention.attributes.locations, ())
             elif mention.concept not in knowledge.rules.ignored and not _only_hedged(mention, knowledge.rules):
@@ -71,7 +71,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
             if (denial := _normality(mention, anatomy, knowledge.lexicon)) is not None:
                 denied.append(denial)
             elif _stands_alone(index, mentions):  # "Normal study."
-                denied.append(_denial(mention)._replace(concepts=frozenset((_ABNORMAL,)), normal=True))
+                denied.append(_denial(mention, knowledge)._replace(concepts=frozenset((_ABNORMAL,)), normal=True))
     starts = [start for start, _, _ in reading.sentences]
     denied = [_limited(each, reading, bisect_right(starts, each.span[0]) - 1) for each in denied]
     _place_devices(claims, reading, knowledge)
@@ -121,7 +121,7 @@ def _measured(
     if largest >= rule.from_mm:
         claims[index] = _finding(meant, (), knowledge)
     else:
-        denied.append(_denial(meant))
+        denied.append(_denial(meant, knowledge))
 
 
 _ASIDE = frozenset({"history", "technique", "recommendation"})
@@ -301,11 +301,18 @@ def _not_normal(mention: Mention, places: Sequence[str], anatomy: Sequence[Menti
     )
 
 
-def _denial(mention: Mention) -> Denial:
+def _denial(mention: Mention, knowledge: Knowledge) -> Denial:
+    """A plain negation; of a word that says almost nothing only in the place that it names."""
     said = mention.attributes
+    wide = knowledge.similarity.is_wide(mention.concept)
     severity = SEVERITIES[said.severity] if SEVERITIES[said.severity] > SEVERITIES["mild"] else 0
     return Denial(
-        frozenset((mention.concept,)), SIDES[said.laterality], severity, False, (mention.start, mention.end)
+        frozenset((mention.concept,)),
+        SIDES[said.laterality],
+        severity,
+        False,
+        (mention.start, mention.end),
+        frozenset(said.locations) if wide else frozenset(),
     )
 
 

@@ -110,6 +110,12 @@ def _in_place(places: frozenset[str], finding: Finding, knowledge: Knowledge) ->
     return not siblings or any(knowledge.places.related(x, y) for x in structures for y in places)
 
 
+def _about(places: frozenset[str], finding: Finding, knowledge: Knowledge) -> bool:
+    """Whether a finding is in one of these places, or nothing is said of where it is."""
+    structures = _structures(finding, knowledge)
+    return not structures or any(knowledge.places.related(x, y) for x in structures for y in places)
+
+
 def _structures(finding: Finding, knowledge: Knowledge) -> frozenset[str]:
     concept = knowledge.lexicon.concepts.get(finding.concept)
     return finding.locations.union(concept.location if concept is not None else ())
@@ -151,11 +157,13 @@ def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
     """Whether a denial speaks of this finding."""
     if denial.sides and finding.sides and not denial.sides & finding.sides:
         return False
-    if denial.normal and denial.sides in (LEFT, RIGHT) and not finding.sides and not finding.uncertain:
+    if denial.sides in (LEFT, RIGHT) and not finding.sides and (denial.normal or denial.places):
         return False  # the other side may have it
-    if denial.severity and 0 < finding.severity < denial.severity:
+    if denial.severity and finding.severity < denial.severity:
         return False
     if denial.labels and finding.labels and other_kind(denial.labels, finding.labels):
+        return False
+    if denial.places and not denial.normal and not _about(denial.places, finding, knowledge):
         return False
     if denial.normal and denial.places and not _in_place(denial.places, finding, knowledge):
         return False

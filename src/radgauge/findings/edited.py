@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from radgauge.findings.aligned import Difference
-from radgauge.findings.edits import Edit, edits, words_of
+from radgauge.findings.edits import Edit, compare_sentences, is_copy, words_of
 from radgauge.findings.error import (
     FALSE,
     FALSE_COMPARISON,
@@ -26,24 +26,36 @@ _NAMED_BY = 6  # content words of a sentence that stand for what it says
 def count_edits(
     errors: list[Error], reference: Findings, candidate: Findings, knowledge: Knowledge, context: Context
 ) -> None:
-    """Add what sentences that were turned round get wrong, unless an error of theirs is counted already.
+    """Mark errors that no other wording explains, and add those of sentences that were turned round.
 
-    A finding that is alone in such a sentence is not told in other words by the sentence it was copied from.
+    In a report that repeats most of the other's findings word for word, what differs is not the same in other
+    words; nor is a finding that is alone in a sentence that was copied and changed.
     """
-    for edit in edits(reference.sentences.texts, candidate.sentences.texts):
+    found = compare_sentences(reference.sentences.texts, candidate.sentences.texts)
+    if errors and is_copy(found.nearest_c, _claimed(candidate)) and is_copy(found.nearest_r, _claimed(reference)):
+        errors[:] = [_certain(error, left_out=error.category == OMITTED and not error.spans) for error in errors]
+    for edit in found.edits:
         claims = edit.sentence_r in reference.sentences.claiming, edit.sentence_c in candidate.sentences.claiming
         if not (any(claims) if edit.tells in ("added", "omitted") else all(claims)):
             continue
         known = [index for index, error in enumerate(errors) if _touches(error, edit)]
+        alone = any(errors[index].support > 0.0 for index in known)
+        for index in known:
+            errors[index] = _certain(errors[index])
         counted = {errors[index].category for index in known} - {FALSE, OMITTED}
-        if _category(edit) in counted or any(errors[index].significant for index in known):
-            continue
-        alone = [index for index in known if errors[index].support > 0.0]
-        for index in alone:
-            error = errors[index]
-            errors[index] = error._replace(support=0.0, significant=error.tier in SIGNIFICANT)
-        if not alone:
+        if not alone and _category(edit) not in counted and not any(errors[index].significant for index in known):
             errors.append(_error(edit, reference, candidate, knowledge, context))
+
+
+def _certain(error: Error, *, left_out: bool = False) -> Error:
+    """The error without a doubt that it is one; what is left out is not turned round."""
+    alone = error.support > 0.0 and error.tier in SIGNIFICANT
+    return error._replace(support=0.0, significant=error.significant or alone, turned=not left_out)
+
+
+def _claimed(findings: Findings) -> frozenset[int]:
+    """Numbers of the sentences that tell a finding."""
+    return frozenset(number for each in findings.present for number in each.sentences)
 
 
 def _touches(error: Error, edit: Edit) -> bool:
@@ -61,10 +73,10 @@ def _error(edit: Edit, reference: Findings, candidate: Findings, knowledge: Know
     if category in (FALSE, OMITTED):
         other, at = (reference, edit.sentence_r) if category == FALSE else (candidate, edit.sentence_c)
         spans = other.sentences.spans[at : at + 1]
-        alone = Error(category, tier in SIGNIFICANT, tier, False, True, r, None, spans=spans)
+        alone = Error(category, tier in SIGNIFICANT, tier, False, True, r, None, spans=spans, turned=True)
         return alone if category == OMITTED else alone._replace(reference=None, candidate=c)
     difference = Difference(edit.tells, edit.reference, edit.candidate, True)
-    return Error(category, tier in SIGNIFICANT, tier, False, False, r, c, difference)
+    return Error(category, tier in SIGNIFICANT, tier, False, False, r, c, difference, turned=True)
 
 
 def _category(edit: Edit) -> int:

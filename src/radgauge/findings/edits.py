@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -53,6 +53,9 @@ class Words(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class _Table:
     alike: float
+    copy: float
+    copied: float
+    words: int
     numbers: float
     denial: float
     same_number: float
@@ -74,6 +77,9 @@ def _table() -> _Table:
     limits = table["limits"]
     return _Table(
         limits["alike"],
+        limits["copy"],
+        limits["copied"],
+        limits["words"],
         limits["numbers"],
         limits["denial"],
         limits["same_number"],
@@ -106,27 +112,57 @@ def words_of(sentence: str) -> Words:
     return Words(frozenset(content), tuple(numbers), denials, tuple(order))
 
 
-def edits(reference: Sequence[str], candidate: Sequence[str]) -> list[Edit]:
-    """What near copies of a sentence tell differently; each sentence of the candidate against its nearest.
+class Copies(NamedTuple):
+    """Two reports, sentence by sentence.
 
-    >>> [edit[:3] for edit in edits(["Mass in the left kidney."], ["Mass in the right kidney."])]
-    [('side', 'left', 'right')]
+    Attributes:
+        edits: What near copies of a sentence tell differently.
+        nearest_r: For each sentence of the reference how much the nearest of the candidate is alike, 0 to 1; 0 for a
+            sentence of very few words, which two reports share by chance.
+        nearest_c: The same for each sentence of the candidate.
     """
-    known = set(reference)
+
+    edits: list[Edit]
+    nearest_r: list[float]
+    nearest_c: list[float]
+
+
+def compare_sentences(reference: Sequence[str], candidate: Sequence[str]) -> Copies:
+    """Each sentence of the candidate against its nearest in the reference.
+
+    >>> found = compare_sentences(["Mass in the left kidney."], ["Mass in the right kidney."])
+    >>> [edit[:3] for edit in found.edits], found.nearest_c
+    ([('side', 'left', 'right')], [0.6666666666666666])
+    """
     theirs = [words_of(each) for each in reference]
+    where = {text: number for number, text in enumerate(reference)}
+    nearest_r, nearest_c = [0.0] * len(theirs), []
     found: list[Edit] = []
     for at, sentence in enumerate(candidate):
-        if sentence in known:
-            continue
         ours = words_of(sentence)
+        if (same := where.get(sentence)) is not None:
+            copy = 1.0 if len(ours.content) >= _table().words else 0.0
+            nearest_r[same] = max(nearest_r[same], copy)
+            nearest_c.append(copy)
+            continue
         best, nearest = 0.0, -1
         for number, other in enumerate(theirs):
             alike = _alike(ours, other)
             if alike > best:
                 best, nearest = alike, number
+            if alike > nearest_r[number] and len(other.content) >= _table().words:
+                nearest_r[number] = alike
+        nearest_c.append(best if len(ours.content) >= _table().words else 0.0)
         if best >= _table().alike:
             found += [Edit(*each, nearest, at) for each in _between(theirs[nearest], ours, best)]
-    return found
+    return Copies(found, nearest_r, nearest_c)
+
+
+def is_copy(nearest: Sequence[float], claiming: Collection[int]) -> bool:
+    """Whether most of the sentences with these numbers are near copies of one in the other report."""
+    table = _table()
+    copied = sum(nearest[number] >= table.copy for number in claiming)
+    return bool(claiming) and copied >= table.copied * len(claiming)
 
 
 def _alike(a: Words, b: Words) -> float:

@@ -29,6 +29,7 @@ class Error(NamedTuple):
         difference: What differs, for errors in an attribute.
         spans: Where the denial stands in the other report.
         support: How likely the other report says the finding in words that were not brought together, 0 to 1.
+        turned: Whether it stands in a sentence that the candidate copied and turned round: no doubt is left.
     """
 
     category: int
@@ -41,6 +42,7 @@ class Error(NamedTuple):
     difference: Difference | None = None
     spans: tuple[tuple[int, int], ...] = ()
     support: float = 0.0
+    turned: bool = False
 
     @property
     def is_reversed(self) -> bool:

@@ -11,6 +11,7 @@ from radgauge.findings.concepts import ConceptSimilarity
 from radgauge.findings.numbers import DATA
 
 _LEVEL = re.compile(r"[ctls]\d{1,2}")
+_LUNG_LOBES = ("upper_lobe", "middle_lobe", "lower_lobe")
 LEFT, RIGHT, MIDLINE = 1, 2, 4
 BOTH = LEFT | RIGHT
 SIDES = {"left": LEFT, "right": RIGHT, "bilateral": BOTH, "midline": MIDLINE, "": 0}
@@ -27,7 +28,7 @@ def _levels(place: str) -> frozenset[str]:
 @lru_cache(maxsize=1 << 12)
 def _unsided(place: str) -> str:
     """The place without the side in its name, which is compared apart: lower_lobe of right_lower_lobe."""
-    return place.removeprefix("right_").removeprefix("left_") if place.endswith("_lobe") else place
+    return place.removeprefix("right_").removeprefix("left_") if place.endswith(_LUNG_LOBES) else place
 
 
 class Places:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from radgauge.error_categories import CATEGORIES
 from radgauge.findings.aligned import Aligned, Contradiction, Difference, Match
-from radgauge.findings.closeness import one_place
+from radgauge.findings.closeness import concept_similarity, one_place
 from radgauge.findings.devices import BAD
 from radgauge.findings.edited import count_edits
 from radgauge.findings.error import (
@@ -233,6 +233,8 @@ def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Err
                 continue
             category = LOCATION
             significant = matters and (kind == "location" or not r.sides & c.sides)
+            if kind == "location" and concept_similarity(r, c, knowledge) < SAME:
+                significant = False
         elif kind in ("severity", "size"):
             if not conflict or r.position != c.position:  # a distance of a device is part of its position
                 continue
@@ -240,7 +242,7 @@ def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Err
             step = abs(r.severity - c.severity)
             if kind == "severity" and step < BIG_STEP and not (r.severity == 4 or c.severity == 4) and not matters:
                 continue
-            significant = matters and (kind == "size" or step >= BIG_STEP)
+            significant = matters and (kind == "size" or step >= BIG_STEP or 4 in (r.severity, c.severity))
         elif kind == "change":
             category = FALSE_COMPARISON if c.change else OMITTED_COMPARISON
             if {r.change, c.change} <= {"stable", ""}:
@@ -283,6 +285,8 @@ class Arithmetic:
         """How much an error takes away, in actionable findings."""
         share = self.weights.reversed if error.is_reversed else self._categories[error.category]
         value = self._tiers[error.tier] * share * (1.0 - error.support)
+        if error.turned:
+            value *= self.weights.turned
         if error.hedged:
             value *= self.weights.hedged
         if error.denied:

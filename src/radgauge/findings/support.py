@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from radgauge.findings.edits import words_of
 from radgauge.findings.numbers import numbers
 from radgauge.models.text.static_embedding import StaticEncoder, Vectors
 
@@ -28,7 +29,8 @@ class Scale(NamedTuple):
     """Evidence e as a probability, 1 / (1 + exp(-slope e)): e = cosine - half - copied c + described d.
 
     c is the share of its words, above one half, that a sentence has in common with the nearest; d the greatest
-    cosine of the finding's description set with a sentence of the other report, less described_half.
+    cosine of the finding's description set with a sentence of the other report, less described_half. A sentence
+    that is no copy and has the same numbers as one of the other report adds measured.
     """
 
     slope: float
@@ -36,6 +38,7 @@ class Scale(NamedTuple):
     copied: float
     described: float
     described_half: float
+    measured: float
 
 
 class Sentences:
@@ -109,6 +112,9 @@ def supports(
         words = own.words[sentence]
         shared = len(words & other.words[other.claiming[at]]) / len(words) if words else 0.0
         evidence = float(cosines[row, at]) - scale.half - scale.copied * max(shared - COPIED_FROM, 0.0)
+        if shared < COPIED_FROM and (sizes := frozenset(words_of(own.texts[sentence]).numbers)):
+            common = (sizes.intersection(words_of(other.texts[number]).numbers) for number in other.claiming)
+            evidence += scale.measured * max(map(len, common)) / len(sizes)
         picture = pictures[row] if pictures else None
         if picture is not None:
             evidence += scale.described * (float((other.claims @ picture).max()) - scale.described_half)

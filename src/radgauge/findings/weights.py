@@ -29,6 +29,7 @@ class Weights:
         contradiction: Factor for a finding that the other report denies in words.
         hedged: Share of its weight that an uncertain finding keeps.
         reversed: A significant change told the other way round, as a share of the finding's weight.
+        turned: Factor for an error that no other wording explains, in a copied sentence or report.
         inexact: Share of the weight lost when a matched finding is named quite differently.
         silence: Loss when the candidate says nothing on any part of the chest that the reference calls normal.
         unread: Loss per share of the content words that were not understood and are not in both texts.
@@ -41,6 +42,7 @@ class Weights:
     contradiction: float = 1.1
     hedged: float = 0.8
     reversed: float = 1.0
+    turned: float = 1.8
     inexact: float = 0.5
     silence: float = 0.05
     unread: float = 0.1
@@ -68,7 +70,10 @@ PRIOR = Weights(
 )
 """What is sensible before any judgment is seen; the shipped weights were pulled towards these."""
 
-SCALARS = ("negligible", "contradiction", "hedged", "reversed", "inexact", "silence", "unread", "base")
+SCALARS = ("negligible", "contradiction", "hedged", "reversed", "turned", "inexact", "silence", "unread", "base")
+
+_LATER = {"turned": 1.0}
+"""Weights that files from before they existed lack, and the value that changes nothing."""
 
 
 @lru_cache(maxsize=16)
@@ -97,7 +102,7 @@ def read_weights(path: Path) -> Weights:
         raise InputError(f"{path}: weights must be a JSON object, got {type(table).__name__}")
     tiers = _numbers(table, "tiers", TIERS, path)
     categories = _numbers(table, "categories", [category.key for category in CATEGORIES], path)
-    scalars = {name: _number(table.get(name), name, path) for name in SCALARS}
+    scalars = {name: _number(table.get(name, _LATER.get(name)), name, path) for name in SCALARS}
     if scalars["base"] == 0:
         raise InputError(f"{path}: 'base' must be greater than 0")
     return Weights(tiers, categories, **scalars, about=table.get("about", {}))

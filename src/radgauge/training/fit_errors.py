@@ -241,7 +241,7 @@ class _Table:
     error_case: NDArray[np.intp]
     error_tier: NDArray[np.intp]
     error_category: NDArray[np.intp]  # behind the last category: a change told the other way round
-    error_flags: NDArray[np.bool_]  # hedged, denied, negligible
+    error_flags: NDArray[np.bool_]  # hedged, denied, negligible, turned
     error_share: Array  # what remains of an error that the other report may say in other words
     whole: Array  # (cases, tier, hedged): number of findings of the reference
     inexact: Array  # (cases, tier, hedged): sum of what similarity lacks
@@ -250,7 +250,7 @@ class _Table:
 
     def __init__(self, profiles: Sequence[Profile]) -> None:
         errors = [(case, error) for case, profile in enumerate(profiles) for error in profile.errors]
-        flags = [(e.hedged, e.denied, e.category > OMITTED and not e.significant) for _, e in errors]
+        flags = [(e.hedged, e.denied, e.category > OMITTED and not e.significant, e.turned) for _, e in errors]
         whole = np.zeros((len(profiles), len(TIERS), 2))
         inexact = np.zeros_like(whole)
         for case, profile in enumerate(profiles):
@@ -266,7 +266,7 @@ class _Table:
                 "error_category",
                 np.array([len(CATEGORIES) if e.is_reversed else e.category for _, e in errors], dtype=np.intp),
             ),
-            ("error_flags", np.array(flags, dtype=bool).reshape(-1, 3)),
+            ("error_flags", np.array(flags, dtype=bool).reshape(-1, 4)),
             ("error_share", np.array([1.0 - e.support for _, e in errors])),
             ("whole", whole),
             ("inexact", inexact),
@@ -308,7 +308,9 @@ class _Table:
         w = dict(zip(NAMES, np.exp(logs), strict=True))
         tiers = np.array([w.get(tier, 1.0) for tier in TIERS])
         categories = np.array([*(w[category.key] for category in CATEGORIES), w["reversed"]])
-        factors = np.where(self.error_flags, np.array([w["hedged"], w["contradiction"], w["negligible"]]), 1.0)
+        factors = np.where(
+            self.error_flags, np.array([w["hedged"], w["contradiction"], w["negligible"], w["turned"]]), 1.0
+        )
         costs = tiers[self.error_tier] * categories[self.error_category] * factors.prod(axis=1) * self.error_share
         lost = np.bincount(self.error_case, weights=costs, minlength=self.cases)
         kept = np.array([1.0, w["hedged"]])
