@@ -138,7 +138,8 @@ def _load(weights: str, tokenizer: str, device: str) -> _Network:
         wanted[f"linear_heads.{head}.weight"] = torch.empty(classes, bert.config.hidden_size, device="meta")
         wanted[f"linear_heads.{head}.bias"] = torch.empty(classes, device="meta")
     check_keys(state, wanted, where=weights)
-    bert.load_state_dict({key: state[f"bert.{key}"] for key in bert.state_dict()})
+    # Taken over, not copied: loading needs the memory of one set of weights less.
+    bert.load_state_dict({key: state[f"bert.{key}"] for key in bert.state_dict()}, assign=True)
     weight = torch.cat([state[f"linear_heads.{head}.weight"] for head in range(HEADS)]).float()
     bias = torch.cat([state[f"linear_heads.{head}.bias"] for head in range(HEADS)]).float()
     words = load_tokenizer(tokenizer, of="bert-base-uncased")

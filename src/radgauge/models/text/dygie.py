@@ -136,7 +136,7 @@ class Dygie:
         for key in [key for key in encoder if key.startswith("pooler.") or "position_ids" in key]:
             del encoder[key]  # not used
         check_keys(encoder, network.state_dict(), where=archive.where, prefix=_ENCODER)
-        network.load_state_dict(encoder)
+        network.load_state_dict(encoder, assign=True)
         self.encoder = SequenceEncoder(network, pad=self.tokenizer.pad_token_id or 0, device=device)
         hidden = self.encoder.hidden
         names = _names(archive.dataset, len(archive.layers))

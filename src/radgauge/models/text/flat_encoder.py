@@ -142,7 +142,9 @@ class FlatEncoder(ABC):
         return self.torch.from_numpy(values).to(self.device)
 
     def _linear(self, *modules: Any) -> Linear:
-        """Modules side by side as one product."""
+        """Modules side by side as one product; the numbers of one alone are shared with it, not copied."""
+        if len(modules) == 1:
+            return Linear(self._own(modules[0].weight), self._own(modules[0].bias))
         cat = self.torch.cat
         return Linear(
             self._own(cat([each.weight for each in modules])), self._own(cat([each.bias for each in modules]))
