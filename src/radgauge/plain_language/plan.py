@@ -342,8 +342,10 @@ def _shared(
     """What stands once before a list holds for all of it: "no definite A or B", "stable A and B"."""
     anew = re.search(r"\b(?:no|without|with|but)\b", between, re.IGNORECASE)
     denied = statement.status == before.status == "absent" and not anew
-    if denied and "definite" in before.qualities and "definite" not in statement.qualities:
-        statement = statement._replace(qualities=(*statement.qualities, "definite"))
+    limits = [each for each in ("definite", "suspicious") if each in before.qualities]
+    if denied:
+        more = tuple(each for each in limits if each not in statement.qualities)
+        statement = statement._replace(qualities=(*statement.qualities, *more))
     listed = re.fullmatch(r"(?:[\s,]|and|\w+ ){1,6}", between) and re.search(r"\band\b|,", between)
     made = statement.status == before.status == "present" and not anew
     if made and before.change == "stable" and not statement.change and listed:
