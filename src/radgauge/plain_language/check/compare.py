@@ -107,7 +107,7 @@ def compare_readings(professional: EverydayReading, lay: EverydayReading, *, str
     kept: list[tuple[Fact | Advice, Fact | Advice]] = []
     differences: list[Difference] = []
     unread: list[Difference] = []
-    pairs, lost, added = _aligned(professional.facts, lay.facts, strict=strict)
+    pairs, lost, added = _aligned(_each_once(professional.facts), _each_once(lay.facts), strict=strict)
     for p, q in pairs:
         told = list(_told_otherwise(p, q, professional, lay, strict=strict))
         differences += told
@@ -146,6 +146,14 @@ def compare_readings(professional: EverydayReading, lay: EverydayReading, *, str
     if apart or (strict and professional.levels != lay.levels):
         differences.append(Difference("level", _set(professional.levels), _set(lay.levels)))
     return LayCheck(tuple(kept), tuple(_once(differences)), tuple(unread))
+
+
+def _each_once(facts: Sequence[Fact]) -> list[Fact]:
+    """Facts that a text repeats, once."""
+    kept: dict[Fact, Fact] = {}
+    for fact in facts:
+        kept.setdefault(fact._replace(start=0, end=0, sentence=0), fact)
+    return list(kept.values())
 
 
 def _once(differences: Iterable[Difference]) -> list[Difference]:

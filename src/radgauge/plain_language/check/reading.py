@@ -127,7 +127,9 @@ def read_everyday(text: str) -> EverydayReading:
     (['cardiomegaly'], 'low', False)
     """
     plain = _plain(text)
-    spans = tuple((start, end) for start, end in split_sentences(text) if text[start:end].strip())
+    spans = tuple(
+        span for whole in split_sentences(text) for span in _pieces(plain, whole) if text[slice(*span)].strip()
+    )
     facts: list[Fact] = []
     advice: list[Advice] = []
     unread = []
@@ -155,6 +157,20 @@ def read_everyday(text: str) -> EverydayReading:
         bool(known.groups["benign_by_nature"].find(plain)),
         tuple(unread),
     )
+
+
+LONGEST = 500
+"""Characters of a sentence; a longer one is read in pieces, so that time grows with the length of the text."""
+
+
+def _pieces(text: str, span: tuple[int, int]) -> Iterable[tuple[int, int]]:
+    start, end = span
+    while end - start > LONGEST:
+        cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
+        cut = cut if cut > start else start + LONGEST
+        yield start, cut
+        start = cut
+    yield start, end
 
 
 def _plain(text: str) -> str:
