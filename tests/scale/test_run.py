@@ -134,6 +134,10 @@ def test_what_cannot_be_done_in_parts_is_said(tmp_path: Path) -> None:
         score_to_folder(path, tmp_path / "s", metrics="bertscore:idf=true")
     with pytest.raises(UsageError, match="the kind of the parts must be parquet or jsonl, got 'csv'"):
         score_to_folder(path, tmp_path / "s", metrics="bleu", kind="csv")
+    with pytest.raises(
+        UsageError, match="llm_errors asks a server, with one budget and one journal: score it in one process"
+    ):
+        score_to_folder(path, tmp_path / "s", metrics="llm_errors", engine=Engine("pool", 2))
     bare = write(tmp_path / "bare.csv", [{"id": "1", "candidate": "clear"}])
     with pytest.raises(InputError, match=r"bleu cannot judge without references: bare\.csv has no ref"):
         score_to_folder(bare, tmp_path / "s", metrics="bleu")

@@ -12,6 +12,7 @@ import typer
 
 from radgauge.cli import options as o
 from radgauge.cli.resume import keeps
+from radgauge.cli.scale_options import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ SHOWN = 20  # matches that a person looks at; the rest is for files
 def oracle_cli(
     form: o.ReportForm,
     say: o.ReadingOutput,
+    workers: Workers,
     corpus: Annotated[Path | None, "Reports to search: a table, or a corpus as released."] = None,
     queries: Annotated[
         Path | None,
@@ -93,6 +95,7 @@ def oracle_cli(
         reading=reading,
         progress=say.progress(),
         cache=cache,
+        engine=workers.engine(),
     )
     about = {
         "metric": judge.signature(),

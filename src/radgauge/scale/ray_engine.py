@@ -46,13 +46,13 @@ def on_ray(
         RadgaugeError: The cluster was lost.
     """
     with connected(engine) as ray:
-        task = ray.remote(work).options(
+        task = ray.remote(
             num_cpus=cost,
             num_gpus=engine.gpus,
             max_calls=RENEWED,
             max_retries=PATIENCE - 1,
             retry_exceptions=False,
-        )
+        )(work)
         waiting = enumerate(items)
         under_way: dict[Any, int] = {}
         while True:

@@ -26,7 +26,7 @@ from radgauge.io.score_folder import (
 )
 from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.columns import SECTIONS, check_roles
-from radgauge.metric import Metric
+from radgauge.metric import Metric, unaliased
 from radgauge.scale.buckets import WORK, Split, read_split, remove_buckets, write_buckets
 from radgauge.scale.executors import HERE, Engine, run, run_in_order, session
 from radgauge.scale.frequencies import survey
@@ -149,7 +149,7 @@ def score_to_folder(
         told = progress or tell
         told("opening the input", 0, 1)
         tables = tables_of(given)
-        _check_metrics(judges, tables)
+        _check_metrics(judges, tables, engine)
         if not kind:
             kind = _usual_kind()
         if kind not in ("parquet", "jsonl"):
@@ -405,7 +405,10 @@ def _settings(given: Input, longest: int) -> dict[str, Any]:
     }
 
 
-def _check_metrics(metrics: Sequence[Metric], tables: Sequence[Table]) -> None:
+def _check_metrics(metrics: Sequence[Metric], tables: Sequence[Table], engine: Engine) -> None:
+    asking = [metric.name for metric in metrics if unaliased(metric).name == "llm_errors"]
+    if asking and engine.name != "process":
+        raise UsageError(f"{asking[0]} asks a server, with one budget and one journal: score it in one process")
     twice = surveyed(metrics)
     whole = [metric.name for at, metric in enumerate(metrics) if not metric.independent and at not in twice]
     if whole:

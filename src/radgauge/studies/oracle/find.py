@@ -7,7 +7,7 @@ that radiologists judged to find out what the metrics overlook.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from radgauge.errors import UsageError
 from radgauge.metric import Metric, unaliased
 from radgauge.reading import Progress, Readings
 from radgauge.registry import load
+from radgauge.scale.executors import HERE, Engine, run_in_order
 from radgauge.studies.oracle.corpus import Corpus, Reports, as_pairs
 from radgauge.studies.oracle.kept import KeptMatches
 from radgauge.studies.oracle.ranking import DECIMALS, Found
@@ -38,6 +39,9 @@ COUNT_MATCHES = frozenset({"bleu", "radgraph", "chexbert_similarity"})
 NO_MATCH = "no report of the corpus has anything in common with it"
 PAPER_FALLBACK = "No acute cardiopulmonary process."
 """What Yu et al. took where RadGraph matched nothing: the most frequent report of their corpus."""
+
+BLOCKS = 4
+"""Blocks of queries per worker: few, as each makes the index anew; several, so that matches are kept early."""
 
 Search = Callable[..., Iterator[Found]]
 
@@ -77,6 +81,7 @@ def oracle(
     reading: Readings | None = None,
     progress: Progress | None = None,
     cache: Cache | None = None,
+    engine: Engine = HERE,
 ) -> list[Retrieved]:
     """The best-scoring reports of a corpus for every query, exactly.
 
@@ -94,6 +99,7 @@ def oracle(
         reading: Shared readings.
         progress: Told how many queries are done.
         cache: Where matches are kept, so that a search that was stopped goes on; None keeps nothing.
+        engine: Where queries are searched; each worker makes the index of the corpus for itself.
 
     Returns:
         Matches in the order of the queries, best first; one without text where a query cannot be judged.
@@ -113,7 +119,7 @@ def oracle(
     found = kept.known(distinct)
     left = [text for text in distinct if text not in found]
     shared = reading if reading is not None else Readings()
-    results = search(judge, place.texts, queries=left, top=top, reading=shared) if left else ()
+    results = _searched(judge, place.texts, left, top, shared, engine) if left else ()
     for number, (text, result) in enumerate(
         zip(left, kept.keeping(left, results), strict=True), start=len(found) + 1
     ):
@@ -124,6 +130,27 @@ def oracle(
     for identifier, text in asked:
         matches += _matches(identifier, found.get(text), place, fallback, zero=judge.name in COUNT_MATCHES)
     return matches
+
+
+def _searched(
+    metric: Metric, texts: Sequence[str], queries: Sequence[str], top: int, reading: Readings, engine: Engine
+) -> Iterator[Found]:
+    """What is found for each query, in order; workers get blocks of queries."""
+    if engine.name == "process":
+        yield from search_for(metric)(metric, texts, queries=queries, top=top, reading=reading)
+        return
+    size = -(-len(queries) // (engine.workers * BLOCKS))
+    blocks = (
+        (metric, texts, queries[start : start + size], top) for start in range(0, len(queries), max(size, 1))
+    )
+    for found in run_in_order(search_block, blocks, engine=engine):
+        yield from found
+
+
+def search_block(item: tuple[Metric, Sequence[str], Sequence[str], int]) -> list[Found]:
+    """What is found for some of the queries, in a worker."""
+    metric, texts, queries, top = item
+    return list(search_for(metric)(metric, texts, queries=queries, top=top, reading=Readings()))
 
 
 def load_oracle_metric(name: str, *, models: str = "embedded") -> Metric:
