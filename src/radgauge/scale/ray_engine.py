@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from radgauge.errors import RadgaugeError, require
-from radgauge.scale.engines import AHEAD, PATIENCE, RENEWED, Engine, WorkerDied, processors
+from radgauge.scale.engines import AHEAD, PATIENCE, Engine, WorkerDied, processors
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -46,13 +46,9 @@ def on_ray(
         RadgaugeError: The cluster was lost.
     """
     with connected(engine) as ray:
-        task = ray.remote(
-            num_cpus=cost,
-            num_gpus=engine.gpus,
-            max_calls=RENEWED,
-            max_retries=PATIENCE - 1,
-            retry_exceptions=False,
-        )(work)
+        task = ray.remote(work).options(
+            num_cpus=cost, num_gpus=engine.gpus, max_retries=PATIENCE - 1, retry_exceptions=False
+        )
         waiting = enumerate(items)
         under_way: dict[Any, int] = {}
         while True:
