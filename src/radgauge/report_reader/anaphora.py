@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from radgauge.parsing import shipped_toml
 from radgauge.report_reader.reading import Mention
-from radgauge.report_reader.sides import may_have_side
+from radgauge.report_reader.sides import OPPOSITE_SIDE, may_have_side
 from radgauge.report_reader.vocabulary import FINDINGS, Vocabulary
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")
@@ -41,6 +41,8 @@ def resolve_references(mentions: list[Mention], first: int, vocabulary: Vocabula
         said = mention.attributes
         if said.laterality == "same":
             said = said._replace(laterality=_side_before(mentions, first))
+        elif said.laterality == "other":
+            said = said._replace(laterality=OPPOSITE_SIDE.get(_side_before(mentions, first), ""))
         elif known is not None and mention.kind in FINDINGS:
             if not said.laterality and may_have_side(mention, vocabulary):
                 said = said._replace(laterality=known.attributes.laterality)

@@ -74,6 +74,13 @@ def assert_items(
     return status, decided
 
 
+def question(items: Sequence[Item], status: list[str]) -> None:
+    """A sentence that asks leaves what it names open: "Vegetation?"."""
+    for index, item in enumerate(items):
+        if item.role in FINDINGS and status[index] == "present":
+            status[index] = "uncertain"
+
+
 def _apply(
     items: Sequence[Item],
     words: Sequence[str],

@@ -8,7 +8,7 @@ from itertools import pairwise
 from radgauge.parsing import shipped_toml
 from radgauge.report_reader.drafts import Draft
 from radgauge.report_reader.retag import COMPARING, NOUNS_OF_CHANGE
-from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item
+from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 
 _WITHIN = frozenset({"anatomy", "determiner", "mask", "number", "unit", "preposition"})
 _LISTS = shipped_toml(__file__, "word_lists.toml")
@@ -207,6 +207,38 @@ def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]
             owner.change = "increased" if max(owner.sizes) > size else "decreased"
 
 
+_AT_MOST = frozenset(_LISTS["at_most"])
+
+
+def over_limits(
+    items: list[Item], words: Sequence[str], drafts: list[Draft], vocabulary: Vocabulary
+) -> list[Draft]:
+    """The drafts with those of structures that are too large by their size alone: "common bile duct 13 mm"."""
+    found = []
+    spoken = {place for draft in drafts if items[draft.item].role != "anatomy" for place in draft.explicit}
+    for draft in drafts:
+        if items[draft.item].role != "anatomy" or not draft.sizes or draft.item in spoken:
+            continue
+        over, concept = vocabulary.limit(items[draft.item].value)
+        unit = next((index for index in range(draft.item + 1, len(items)) if items[index].role == "unit"), -1)
+        if not concept or unit < 0 or max(draft.sizes) < over or _qualified(items, words, draft.item, unit):
+            continue
+        one = Draft(unit, concept)
+        one.first, one.explicit, one.side, one.clause = draft.item, [draft.item], draft.side, True
+        one.sizes, one.change = list(draft.sizes), draft.change
+        items[unit] = items[unit]._replace(role="abnormality", value=concept)
+        found.append(one)
+    return [*drafts, *found]
+
+
+def _qualified(items: Sequence[Item], words: Sequence[str], index: int, unit: int) -> bool:
+    """Whether a size is denied, past, an upper bound, or that of something else."""
+    if any(item.role == "cue" for item in items[:unit]) or any(word in _AT_MOST for word in words[index:unit]):
+        return True
+    between = items[index + 1 : unit]
+    return any(item.role in FINDINGS or item.role in ("normality", "semicolon", "anatomy") for item in between)
+
+
 def _range_goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
     """Whether the size that ends at `index` is the first of two: "from 52 x 41 mm to 30 x 24 mm"."""
     return words[index + 1 : index + 2] == ["to"] and index + 2 < len(items) and items[index + 2].role == "number"
@@ -279,7 +311,7 @@ def mark_history(
             for draft in drafts:
                 if draft.item > index and not any(starts[index + 1 : draft.item + 1]):
                     inside = items[index + 1 : draft.item]
-                    if not any(each.role == "verb" or stops(each) for each in inside):
+                    if not any(each.role == "verb" or stops(each) or _denies(each) for each in inside):
                         draft.history = True
     for before, draft in pairwise(drafts):
         if before.history and not draft.history and items[draft.item].role in FINDINGS:
@@ -287,6 +319,42 @@ def mark_history(
             ends = any(items[place].role in ("verb", "cue", "semicolon", "comma") for place in between)
             if not ends and any(words[place] == "for" for place in between):
                 draft.history = True  # "previous lumpectomy for cancer"
+
+
+LONG_AGO = frozenset(_LISTS["long_ago"])
+_BEFORE_DATE = frozenset(
+    {"preposition", "determiner", "side", "anatomy", "position", "quantity", "comma", "context"}
+)
+
+
+def mark_dated(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]) -> None:
+    """A finding or operation with a date of its own is history: "appendectomy 2010", "stroke last year"."""
+    for draft in drafts:
+        if items[draft.item].role not in FINDINGS:
+            continue
+        index = draft.item + 1
+        while index < len(items) and not (dated := _is_dated(items, words, index)):
+            if items[index].role not in _BEFORE_DATE:
+                break
+            index += 1
+        draft.history = draft.history or (index < len(items) and dated)
+
+
+def _is_dated(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """Whether a year, "two years ago" or "in childhood" stands at `index`."""
+    if words[index] in LONG_AGO or " ".join(words[index : index + 2]) in LONG_AGO:
+        return True
+    if words[index + 1 : index + 3] in (["year", "ago"], ["month", "ago"]):
+        return True
+    if items[index].role != "number":
+        return False
+    if len(words[index]) == 4 and words[index].isdigit() and words[index].startswith(("19", "20")):
+        return index + 1 >= len(items) or items[index + 1].role != "unit"
+    return False
+
+
+def _denies(item: Item) -> bool:
+    return item.role == "cue" and any(cue.asserts == "absent" for cue in item.cues)
 
 
 def stops(item: Item) -> bool:

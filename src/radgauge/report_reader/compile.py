@@ -91,6 +91,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
         dict(lexicon.tables.get("compositions", {}).get("elsewhere", {})),
         frozenset(" ".join(phrase_key(word)) for word in _named_by_whole(lexicon)),
         _named_pairs(lexicon, terms),
+        _limits(lexicon),
     )
 
 
@@ -125,6 +126,7 @@ def _pack(vocabulary: Vocabulary) -> dict[str, Any]:
         },
         "elsewhere": dict(vocabulary.elsewhere),
         "named_by_whole": sorted(vocabulary.named_by_whole),
+        "limits": dict(vocabulary.limits),
         "named_pairs": {finding: dict(places) for finding, places in vocabulary.named_pairs.items()},
     }
 
@@ -156,6 +158,7 @@ def _unpack(kept: Mapping[str, Any], lexicon: Lexicon) -> Vocabulary:
         kept["elsewhere"],
         frozenset(kept["named_by_whole"]),
         kept["named_pairs"],
+        {place: (over, concept) for place, (over, concept) in kept["limits"].items()},
     )
 
 
@@ -301,6 +304,11 @@ def _named_by_whole(lexicon: Lexicon) -> Iterator[str]:
     classes = tables.get("polarity", {}).get("words", {})
     for word in _words(tables.get("compositions", {}).get("whole", {}), "words"):
         yield from classes[word[1:]] if word[0] == "@" else (word,)
+
+
+def _limits(lexicon: Lexicon) -> dict[str, tuple[float, str]]:
+    rules = lexicon.tables.get("polarity", {}).get("limit", [])
+    return {place: (float(rule["over"]), rule["concept"]) for rule in rules for place in rule["anatomy"]}
 
 
 def _named_pairs(lexicon: Lexicon, terms: Terms) -> dict[str, dict[str, str]]:

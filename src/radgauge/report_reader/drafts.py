@@ -185,6 +185,9 @@ def _shared_finding(
         if items[front].role != "anatomy" or (items[front].form != "adjective" and _is_placed(items, front)):
             break
         for tail in range(1, len(norms)):
+            own = vocabulary.term(tuple(norms[:tail]))
+            if own is None or own.role != "anatomy":
+                continue
             entry = vocabulary.term((*words[front].split(), *norms[tail:]))
             concept = entry.value if entry is not None and entry.role in FINDINGS else ""
             if (

@@ -14,6 +14,7 @@ from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabul
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")
 SPARING = frozenset(_LISTS["sparing"])
+_INVOLVED = frozenset(_LISTS["involved"])
 _PRONOUNS = frozenset({"it", "them", "these", "this"})
 TRIGGERS = SPARING | {"none", "not", "neither"} | _PRONOUNS
 """Words without which, and without a side, no finding is spoken of unnamed."""
@@ -44,6 +45,8 @@ def unnamed_findings(
             places = subject_before(items, index - 1, starts) or None  # "the biceps is devoid of it"
         elif word == "not" and (there := object_after(items, index)) and _ends_clause(items, there[-1]):
             places = there  # "gas outlines the bile ducts, not the portal veins"
+        elif word == "not" and words[index + 1 : index + 2] and words[index + 1] in _INVOLVED:
+            places = subject_before(items, index, starts) or None  # "the biceps anchor is not involved"
         elif word == "not" and _ends_clause(items, index) and index and items[index - 1].role == "verb":
             places = subject_before(items, index, starts) or None
         else:

@@ -65,6 +65,21 @@ def clear_of(items: list[Item], words: Sequence[str]) -> None:
             items[index] = item._replace(role="cue", cues=(Cue("absent", "before", "clause"),))
 
 
+_SHORT_OF = frozenset(_LISTS["short_of"])
+
+
+def fall_short(items: list[Item], words: Sequence[str]) -> None:
+    """What is beyond normal limits, or less than sharp, is not normal."""
+    for index, item in enumerate(items[:-1]):
+        if words[index] not in _SHORT_OF:
+            continue
+        behind = index + 1
+        while behind < len(items) - 1 and items[behind].role == "determiner":
+            behind += 1
+        if items[behind].role == "normality":
+            items[index] = item._replace(role="cue", cues=(Cue("absent", "before", "phrase"),))
+
+
 def deny_changes(items: list[Item], words: Sequence[str]) -> None:
     """A change that is denied behind its finding leaves it as it was: "has not resolved", "is no larger"."""
     for index, item in enumerate(items):
@@ -75,6 +90,8 @@ def deny_changes(items: list[Item], words: Sequence[str]) -> None:
             continue
         if names_a_change(words, index):
             _deny_change_of(items, words, index)
+            if item.value == "resolved" and _is_incomplete(words, index):
+                items[index] = item._replace(value="decreased")
             continue
         if index + 1 < len(items) and (items[index + 1].role in MODIFIERS or items[index + 1].role in _NAMED):
             continue  # "no increased markings" denies the markings
@@ -85,6 +102,12 @@ def deny_changes(items: list[Item], words: Sequence[str]) -> None:
             items[index] = item._replace(value="stable")
             for between in range(denial, index):
                 items[between] = items[between]._replace(role="other", cues=())
+
+
+def _is_incomplete(words: Sequence[str], index: int) -> bool:
+    """Whether a resolution is called incomplete: "resolution of the pneumonia is not yet complete"."""
+    behind = [word for each in words[index + 1 :] for word in each.split()]
+    return "incomplete" in behind or "partial" in behind or ("complete" in behind and "not" in behind)
 
 
 def misplaced_devices(items: list[Item], words: Sequence[str], misplaced: Container[str]) -> None:

@@ -10,8 +10,17 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from radgauge.report_reader.anaphora import not_there, refers_back
-from radgauge.report_reader.assertion import assert_items, clause_starts
-from radgauge.report_reader.attributes import describe, is_degree_of_change, mark_history, measure, stops
+from radgauge.report_reader.assertion import assert_items, clause_starts, question
+from radgauge.report_reader.attributes import (
+    LONG_AGO,
+    describe,
+    is_degree_of_change,
+    mark_dated,
+    mark_history,
+    measure,
+    over_limits,
+    stops,
+)
 from radgauge.report_reader.drafts import Draft, drafts_of
 from radgauge.report_reader.ellipsis import TRIGGERS, unnamed_findings
 from radgauge.report_reader.implied import implied_denials
@@ -25,6 +34,7 @@ from radgauge.report_reader.retag import (
     compare_sides,
     deny_changes,
     deny_predicates,
+    fall_short,
     join_levels,
     misplaced_devices,
     not_seen_before,
@@ -80,7 +90,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     adjectives_in_front(items)
     words = words_of(items, tokens)
     if "side" in roles:
-        same_side(items)
+        same_side(items, vocabulary)
         compare_sides(items, words)
     if "device" in roles:
         misplaced_devices(items, words, vocabulary.misplaced)
@@ -89,6 +99,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         words = words_of(items, tokens)
     if "normality" in roles:
         clear_of(items, words)
+        fall_short(items, words)
     joined = not roles.isdisjoint(("comma", "conjunction", "semicolon"))
     starts = clause_starts(items, words) if joined else [False] * len(items)
     if "change" in roles:
@@ -111,6 +122,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
             items[draft.item] = items[draft.item]._replace(role=role, value=draft.concept, form="noun")
     content, known, unread = count_content(items, tokens)
     status, decided = assert_items(items, words, starts)
+    if text.endswith("?"):
+        question(items, status)
     for draft in drafts:
         if draft.unnamed:
             status[draft.item], decided[draft.item] = ("absent" if draft.denied else "present"), -1
@@ -120,8 +133,11 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     owner = describe(items, words, starts, drafts) if described else {}
     if "unit" in roles:
         measure(items, words, drafts)
+        drafts = over_limits(items, words, drafts, vocabulary)
     if "context" in roles or any(item.role == "cue" and item.value == "history" for item in items):
         mark_history(items, words, starts, drafts)
+    if "number" in roles or not LONG_AGO.isdisjoint(words) or "last" in words:
+        mark_dated(items, words, drafts)
     topic, about = "", 0
     if "side" in roles:
         sides_of_wholes(items, words, starts, drafts, vocabulary)
@@ -165,7 +181,9 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     mentions += implied
     if implied or any(draft.first != draft.item for draft in drafts):
         mentions, modifiers, relations = _in_order(mentions, modifiers, relations)
-    refers = refers_back(tokens.norms) or any(mention.attributes.laterality == "same" for mention in mentions)
+    refers = refers_back(tokens.norms) or any(
+        mention.attributes.laterality in ("same", "other") for mention in mentions
+    )
     unnamed = not_there(text) if FINDINGS.isdisjoint(mention.kind for mention in mentions) else ("", 0, 0)
     normal = any(mention.kind == "normality" for mention in mentions)
     return SentenceReading(

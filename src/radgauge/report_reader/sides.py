@@ -11,6 +11,7 @@ from radgauge.report_reader.reading import Mention, Relation
 from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item, Vocabulary
 
 _ONE_SIDE = ("left", "right")
+OPPOSITE_SIDE = {"left": "right", "right": "left"}
 _LISTS = shipped_toml(__file__, "word_lists.toml")
 _WITH = frozenset(_LISTS["accompanying"])
 _WHERE = frozenset(_LISTS["prepositions_of_place"])
@@ -91,15 +92,19 @@ def _is_unsided(place: str, vocabulary: Vocabulary) -> bool:
     return False
 
 
-def same_side(items: list[Item]) -> None:
-    """ "On that side" is the side that was named last; without one in the sentence it stays open."""
+def same_side(items: list[Item], vocabulary: Vocabulary) -> None:
+    """ "On that side" is the side that was named last, "contralateral" the other one; else they stay open."""
     side = ""
     for index, item in enumerate(items):
-        if item.role == "side":
+        if item.role == "anatomy":
+            side = vocabulary.sides.get(item.value, side)
+        elif item.role == "side":
             if item.value in _ONE_SIDE:
                 side = item.value
             elif item.value == "same" and side:
                 items[index] = item._replace(value=side)
+            elif item.value == "other" and side:
+                items[index] = item._replace(value=OPPOSITE_SIDE[side])
 
 
 def topic_side(items: Sequence[Item], drafts: Sequence[Draft]) -> tuple[str, int]:

@@ -114,6 +114,7 @@ class Vocabulary:
     elsewhere: Mapping[str, str] = field(default_factory=dict)  # concept -> what its word means in other regions
     named_by_whole: frozenset[str] = frozenset()  # words that say of an organ what its parts do not share
     named_pairs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # finding -> place -> both in one
+    limits: Mapping[str, tuple[float, str]] = field(default_factory=dict)  # structure -> (mm, finding if larger)
     composed: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)  # word, place -> finding
     sentences: dict[str, Any] = field(
         default_factory=dict, repr=False
@@ -139,6 +140,13 @@ class Vocabulary:
                 known = next((each for each in whole if each), "")
             known = self.composed[key] = known or _rule_for(ANYWHERE, rules)
         return known
+
+    def limit(self, place: str) -> tuple[float, str]:
+        """The size in mm from which a structure, or what it is part of, is abnormal, and what it is then."""
+        for each in (place, *self.lexicon.ancestors(place)):
+            if each in self.limits:
+                return self.limits[each]
+        return 0.0, ""
 
     def named_pair(self, finding: str, place: str) -> str:
         """The finding that has this one and a structure, or the organ it is part of, in its name; "" for none."""
