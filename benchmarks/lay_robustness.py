@@ -2,7 +2,8 @@
 
 Own: the two beds of `layman robustness`, its smaller ones, tests/data/lay_validation, tests/data/lay_triples.
 Others': judged/lay_triples.jsonl of the shared data (professional text, right and subtly wrong plain version, by a
-writer who has not seen this code).
+writer who has not seen this code); held_out/third/lay_triples.jsonl (the same kind, unseen before
+its first run).
 
 Run: python benchmarks/lay_robustness.py [--data ../shared/data] [--only fidelity]
 """
@@ -24,6 +25,7 @@ from radgauge.plain_language.robustness import BEDS, UNSEEN, _share_above, pairs
 from radgauge.reading import Readings
 
 TESTS = Path(__file__).parents[1] / "tests" / "data"
+HELD_OUT = Path(__file__).parent / "held_out" / "third" / "lay_triples.jsonl"
 Pairs = tuple[Sequence[Case], Sequence[Case]]
 
 
@@ -37,10 +39,13 @@ def _rows(path: Path) -> list[list[str]]:
 
 
 def _triples(data: Path) -> dict[str, list[tuple[str, str, str]]]:
-    lines = (data / "judged" / "lay_triples.jsonl").read_text("utf-8").splitlines()
-    others = [(x["professional"], x["right"], x["wrong"]) for x in map(json.loads, lines)]
+    files = (data / "judged" / "lay_triples.jsonl", HELD_OUT)
+    others, held_out = (
+        [(x["professional"], x["right"], x["wrong"]) for x in map(json.loads, path.open(encoding="utf-8"))]
+        for path in files
+    )
     own = [(row[1], row[2], row[3]) for row in _rows(TESTS / "lay_triples" / "own.tsv")]
-    return {"own triples": own, "others' triples": others}
+    return {"own triples": own, "others' triples": others, "held-out triples": held_out}
 
 
 def main() -> None:

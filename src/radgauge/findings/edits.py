@@ -117,8 +117,8 @@ class Copies(NamedTuple):
 
     Attributes:
         edits: What near copies of a sentence tell differently.
-        nearest_r: For each sentence of the reference how much the nearest of the candidate is alike, 0 to 1; 0 for a
-            sentence of very few words, which two reports share by chance.
+        nearest_r: For each sentence of the reference how much the nearest of the candidate is alike, 0 to 1; 0 for
+            a sentence of very few words, which two reports share by chance.
         nearest_c: The same for each sentence of the candidate.
     """
 
