@@ -1,4 +1,4 @@
-"""Agreement on pairs and probes set apart from the development: `python benchmarks/held_out.py[WHICH]`.
+"""Agreement on pairs and probes set apart from the development: `python benchmarks/held_out.py [WHICH]`.
 
 Kendall tau-b with the rating, intervals by resampling studies; what happens to faithful rewordings and poor
 reports; claims of the probes that are read rightly. See held_out/README.md for what the texts are.
