@@ -16,6 +16,10 @@ from radgauge.report_reader import ReportReading, read_report
 
 __all__ = ["Gloss", "PlainSentence", "languages", "plain_text", "write_plain"]
 
+_MARKUP = re.compile(
+    r"</?(?:br|p|div|span|b|i|u|em|strong|font|li|ul|ol|hr|table|tr|td|th|tbody|pre)\b[^<>]{0,80}>|&nbsp;",
+    re.IGNORECASE,
+)
 _MASK = re.compile(r"[Xx]{3,}(?:-[Xx]{3,})*|_{2,}")
 
 
@@ -77,6 +81,7 @@ def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]
     ('There is no air leak around your lungs.', False)
     """
     words = words_of(language)
+    text = _MARKUP.sub(lambda tag: " " * len(tag[0]), text)  # white space of the same length: places hold
     reading = read_report(text)
     written = []
     for number, (start, end, _) in enumerate(reading.sentences):

@@ -26,13 +26,47 @@ _SUFFIXES = {
 }
 _LIMITING = re.compile(
     r"\b(?:non-?calcified|non-?displaced|displaced|acute|old|chronic|healed|significant|early|overt|frank|gross|"
-    r"dominant|discrete|loculated|tension|confluent|active|recurrent|residual|resolving|healing)\b",
+    r"dominant|discrete|loculated|tension|confluent|active|recurrent|residual|resolving|healing|lobar|segmental|lobular|"
+    r"unfold(?:ed|ing)|uncoil(?:ed|ing))\b",
     re.IGNORECASE,
 )
 _UNIT = frozenset({"mm", "cm", "x", "by", "measuring", "measures", "approximately", "about"})
 _QUIET_PARTS = frozenset({"size", "contour", "appearance", "silhouette", "area of", "region of"})
 _SUSPICIOUS = re.compile(r"\bsuspicious\s+(?:focal |pulmonary |appearing )?$", re.IGNORECASE)
 _QUIET_QUANTITIES = frozenset({"associated", "other", "also", "overall", "grossly", "apparent", "visible"})
+_DENIES = re.compile(r"\b(?:no|not|without|nor|negative for|free of|absence of)\b", re.IGNORECASE)
+_LIMITS = {  # how far a denial or a normal part was seen
+    "radiographic": re.compile(r"\bradiographic(?:ally)?\b", re.IGNORECASE),
+    "visible": re.compile(r"\b(?:visible|visuali[sz]ed|imaged)\b", re.IGNORECASE),
+    "evidence": re.compile(r"\b(?:evidence|signs?|suggestion|indication)\b", re.IGNORECASE),
+}
+_SUBJECT = re.compile(
+    r"[\s,]*(?:and\s+)?(?:(?:the|both|left|right|bilateral|visuali[sz]ed|visible)\s+)*", re.IGNORECASE
+)
+_VERB = re.compile(
+    r"(?:\s+[\w-]+){0,3}?\s+(?:is|are|was|were|has|have|appears?|remains?|looks?|demonstrates?|shows?)\b"
+    r"(?!\s+(?:been\s+|clearly\s+)?(?:seen|identified|noted|present|evident|visuali[sz]ed|demonstrated|detected|"
+    r"appreciated|visible|found|apparent|shown|observed|suspected)\b)",
+    re.IGNORECASE,
+)
+_THERE = re.compile(
+    r"[\s,]*(?:and\s+)?there\s+(?:is|are|was|were|has|have)\b(?!\s+(?:no|not|also no)\b)", re.IGNORECASE
+)
+_HEALED = re.compile(r"heal|\bold\b|chronic|remote", re.IGNORECASE)
+_ASIDE = re.compile(  # a possible finding of its own: "cardiomegaly, question effusion", "A and possible B"
+    r"\b(?:possible|probable|question(?:able)?(?: of)?|suspect(?:ed)?|maybe|perhaps|suspicion (?:for|of)|"
+    r"not excluded|(?:cannot|can not) (?:be )?(?:excluded?|ruled? out))$|"
+    r"\b(?:and|with)\s+(?:an?\s+)?(?:(?:most |more )?(?:likely|probabl[ey]|possibl[ey])|presumed)$",
+    re.IGNORECASE,
+)
+_ADVERB = re.compile(r"\b(?:likely|probably|possibly|presum(?:ed|ably))$", re.IGNORECASE)
+_LIMBS = re.compile(
+    r"\b(?:shoulders?|clavic\w+|humer(?:us|al)|elbows?|forearms?|wrists?|hands?|fingers?|pelvi[sc]|hips?|femurs?|"
+    r"femoral|knees?|tibia\w*|ankles?|foot|feet|scapula\w*|abdom\w+|kub)\b",
+    re.IGNORECASE,
+)
+_BROKEN = frozenset({"fracture", "dislocation", "healed_fracture", "acute_osseous_abnormality"})
+_CLOUDY = frozenset({"infiltrate", "airspace_disease", "airspace_opacity", "lung_opacity"})  # alike in plain words
 
 
 class Statement(NamedTuple):
@@ -124,6 +158,7 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
     refused = _knowledge().refuse.search(_without_normal_limits(text))
     if refused:
         raise NoPlan(f"the sentence says more than its findings: {refused[0]!r}")
+    _stop_at_run_on(reading, mine, end)
     hedges = _hedges(reading, mine, (start, end))
     _account_for_words(reading, mine, modifiers, (start, end), hedges)
     planned = _statements(reading, mine, modifiers, (start, end), hedges)
@@ -134,6 +169,26 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
 
 def _without_normal_limits(text: str) -> str:
     return re.sub(r"within (?:the )?normal limits", "normal", text, flags=re.IGNORECASE)
+
+
+def _stop_at_run_on(reading: ReportReading, mine: Sequence[int], end: int) -> None:
+    """ "No pneumothorax the lungs are hyperinflated": a denial does not reach the next subject with its verb.
+
+    Raises:
+        NoPlan: If a clause of its own follows a denied finding without a stop.
+    """
+    mentions = [reading.mentions[i] for i in mine]
+    for number, denied in enumerate(mentions):
+        if denied.kind not in FINDING_KINDS or denied.assertion != "absent":
+            continue
+        later = next((m for m in mentions[number + 1 :] if m.start >= denied.end), None)
+        if _THERE.match(reading.text[denied.end : end]):
+            raise NoPlan("a new clause behind a denial")
+        if later is None or not _SUBJECT.fullmatch(between := reading.text[denied.end : later.start]):
+            continue
+        verb = _VERB.match(reading.text[later.end : end]) or re.search(r"\b(?:is|are)\b", later.text)
+        if verb or (later.kind == "anatomy" and not re.search(r",|\band\b", between)):
+            raise NoPlan("a new clause behind a denial")
 
 
 def _hedges(reading: ReportReading, mine: Sequence[int], span: tuple[int, int]) -> dict[int, tuple[str, int, int]]:
@@ -223,7 +278,8 @@ def _statements(
     planned: list[Statement] = []
     used: set[int] = set()
     lowered = reading.text[span[0] : span[1]].lower()
-    otherwise, roughly = "otherwise" in lowered, "grossly" in lowered
+    otherwise = "otherwise" in lowered
+    roughly = "grossly" in lowered or _LIMITS["visible"].search(lowered) is not None
     suffix = next((name for name, pattern in _SUFFIXES.items() if pattern.search(lowered)), "")
     previous: Mention | None = None
     for index in mine:
@@ -250,12 +306,17 @@ def _statements(
                 hedged = index in hedges
                 status = hedges[index][0] if hedged else "present" if follows == "or" else "possible"
                 statement = statement._replace(status=status)
-            if statement.status in hedges_that_refer and any(
-                s.kind == "finding" and s.status == "present" for s in planned
-            ):
+            made = [s for s in planned if s.kind == "finding" and s.status == "present"]
+            if made and not statement.joined and index in hedges and _is_aside(reading, hedges[index], span[0]):
+                pass
+            elif made and statement.status in hedges_that_refer:
+                if index in hedges and _ADVERB.search(reading.text[span[0] : hedges[index][2]]):
+                    _stop_unless_near(statement.concept, made[-1].concept)
                 statement = statement._replace(refers=not statement.joined or statement.refers)
             elif re.match(r"\s*(?:this|these|which)\b", lowered) and statement.status in hedges_that_refer:
                 statement = statement._replace(refers=True)
+            if statement.refers and statement.concept in _CLOUDY and any(s.concept in _CLOUDY for s in made):
+                raise NoPlan("what it may be has the same plain name")
             if statement.status == "absent" and index in hedges:
                 linked = planned and planned[-1].kind == "finding" and planned[-1].status == "absent"
                 if not linked or not re.fullmatch(r"\s*to suggest (?:an? )?(?:\w+ )?", between):
@@ -286,8 +347,12 @@ def _statements(
                 sized = "size" in part.text.lower() or "size" in mention.text.lower()
                 sized = sized or (len(targets) == 1 and re.search(r"\bsize\b", lowered) is not None)
                 how = "size" if sized and mention.concept != "clear" else mention.concept
-                if how == "size" and re.search(r"contour|shape|configuration", lowered):
-                    how = "size and shape" if len(targets) == 1 else mention.concept
+                near = lowered if len(targets) == 1 else reading.text[part.start : part.end + 15].lower()
+                shaped = r"contour|shape|configuration"
+                if how == "size" and re.search(shaped if len(targets) == 1 else rf"size,? and (?:{shaped})", near):
+                    how = "size and shape"
+                if how == "clear" and re.search(r"expanded|inflated|aerated", mention.text.lower()):
+                    how = "clear and well"
                 changes = {m.value for m in modifiers if m.role == "change"}
                 if changes - {"stable"}:
                     raise NoPlan("a change of something normal")
@@ -332,7 +397,10 @@ def _statements(
             raise NoPlan(f"a part that no statement takes up: {mention.text!r}")
     for index in places:
         mention = reading.mentions[index]
-        planned.append(Statement("same", "stable", side=mention.attributes.laterality, places=(mention.concept,)))
+        near = lowered if len(places) == 1 else reading.text[mention.start : mention.end + 5].lower()
+        shape = len(places) == 1 and re.search(r"contour|shape|configuration", lowered)
+        how = "stable size" if re.search(r"\bsize\b", near) and not shape else "stable"
+        planned.append(Statement("same", how, side=mention.attributes.laterality, places=(mention.concept,)))
     return planned
 
 
@@ -342,7 +410,7 @@ def _shared(
     """What stands once before a list holds for all of it: "no definite A or B", "stable A and B"."""
     anew = re.search(r"\b(?:no|without|with|but)\b", between, re.IGNORECASE)
     denied = statement.status == before.status == "absent" and not anew
-    limits = [each for each in ("definite", "suspicious") if each in before.qualities]
+    limits = [each for each in ("definite", "suspicious", *_LIMITS) if each in before.qualities]
     if denied:
         more = tuple(each for each in limits if each not in statement.qualities)
         statement = statement._replace(qualities=(*statement.qualities, *more))
@@ -351,6 +419,17 @@ def _shared(
     if made and before.change == "stable" and not statement.change and listed:
         statement = statement._replace(change="stable")
     return statement
+
+
+def _is_aside(reading: ReportReading, hedge: tuple[str, int, int], start: int) -> bool:
+    return _ASIDE.search(reading.text[start : hedge[2]]) is not None
+
+
+def _stop_unless_near(concept: str, before: str) -> None:
+    """ "Cardiomegaly, likely effusion": whether the one is what the other is, is not said."""
+    here, there = _around(concept), _around(before)
+    if here and there and not here & there:
+        raise NoPlan("two findings, or one that explains the other")
 
 
 def _around(concept: str) -> frozenset[str]:
@@ -413,6 +492,17 @@ def _finding(
         raise NoPlan(f"not told closely enough: {mention.text!r}")
     if mention.assertion == "absent" and _WEAK.search(said.cue) and "definite" not in qualities:
         qualities = (*qualities, "definite")
+    if change == "new" and _HEALED.search(" ".join((mention.text, name, *qualities))):
+        raise NoPlan("new and old at once")
+    if mention.assertion == "absent":
+        if mention.concept in _BROKEN and not targets and _LIMBS.search(reading.text):
+            raise NoPlan("a denial of which the report does not say how far it reaches")
+        if not {"definite", "significant"} & set(qualities):
+            lead = reading.text[reading.sentences[mention.sentence][0] : mention.end]
+            no = list(_DENIES.finditer(lead))
+            window = lead[no[-1].start() if no else 0 :]
+            limit = next((limit for limit, pattern in _LIMITS.items() if pattern.search(window)), "")
+            qualities = (*qualities, limit) if limit else qualities
     quantity = [m.value for m in described if m.role == "quantity" and m.value not in _QUIET_QUANTITIES]
     if len(quantity) > 1:
         raise NoPlan("several words of number")

@@ -97,12 +97,20 @@ def _group(group: Sequence[Statement], words: Words) -> str:
         group = _one_place(group, words)
     named = [_noun_phrase(each, words, bare=first.status == "absent") for each in group]
     if first.status == "absent":
-        what = _list(named, frames["and"], frames)
+        what = _list(_tail_once(named, words), frames["and"], frames)
         return _start(first, words) + _framed("absent", _many(first, words), what, words, lower=first.otherwise)
     many = _many(first, words)
     what = _list(_place_once(named, group, words), frames["or"], frames)
     name = f"this_{first.status}" if first.refers and first.status != "present" else first.status
     return _framed(name, many, what, words)
+
+
+def _tail_once(named: Sequence[str], words: Words) -> list[str]:
+    """Denials that all hold "on this picture" say so once."""
+    for tail in (str(sign["tail"]) for sign in words["sign"].values() if "tail" in sign):
+        if all(name.endswith(tail) for name in named):
+            return [*(name.removesuffix(tail) for name in named[:-1]), named[-1]]
+    return list(named)
 
 
 def _linked(group: Sequence[Statement], words: Words) -> str:
@@ -179,6 +187,10 @@ def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
     sign: Mapping[str, Any] = {}
     before = []
     for quality in statement.qualities:
+        if bare and quality == "confluent":
+            raise NoPlan("a denial that says less without its describing word")
+        if bare and quality == "evidence" and (not entry.get("sign") or "evidence" not in words["sign"]):
+            continue
         if quality in words["sign"] and bare:
             sign = words["sign"][quality]
             continue
@@ -207,8 +219,8 @@ def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
         phrase = _with_article(phrase, entry, words)
     phrase = sign.get("text", "") + phrase
     if bare:
-        phrase = _denied(entry, many, words) + phrase
-    tail = (degree if behind else "") + ("" if bare else _tail(statement, words))
+        phrase = str(sign.get("denied") or _denied(entry, many, words)) + phrase
+    tail = (degree if behind else "") + (str(sign.get("tail", "")) if bare else _tail(statement, words))
     return " ".join(filter(None, (phrase, _where(statement, entry, words)))) + tail
 
 
@@ -325,9 +337,16 @@ def _state(statement: Statement, words: Words) -> str:
         or statement.change in ("new", "increased", "decreased")
     ):
         raise NoPlan("more than the plain sentence can carry")
-    if any(words["quality"].get(quality, None) != "" for quality in statement.qualities):
+    if any(words["quality"].get(each, None) != "" for each in statement.qualities if each != "evidence"):
         raise NoPlan("a description that the plain sentence cannot carry")
     subject = entry["subject"]
+    lexicon, named = load_lexicon(), entry.get("subject_at", {})
+    implied = lexicon[statement.concept].location if statement.concept in lexicon else ()
+    closer = [place for place in statement.places if place not in (*implied, *entry.get("names_place", ()))]
+    if closer:
+        if len(closer) > 1 or closer[0] not in named:
+            raise NoPlan(f"a place that the plain sentence cannot carry: {closer[0].replace('_', ' ')}")
+        subject = named[closer[0]]
     if "subjects" in entry:
         subject = entry["subjects"][_SIDES.index(statement.side)] if statement.side in _SIDES else ""
     if (statement.side in ("left", "right") and "subjects" not in entry) or not subject:
@@ -376,17 +395,21 @@ _NORMAL = {
     "size": "normal_size",
     "size and shape": "normal_size_shape",
     "clear": "clear",
+    "clear and well": "clear_well",
     "well_expanded": "well",
     "intact": "intact",
     "age_appropriate": "normal_for_age",
     "midline": "midline",
     "stable": "same",
+    "stable size": "same_size",
 }
 
 
 def _start(statement: Statement, words: Words) -> str:
     frames = words["frames"]
     roughly = str(frames["roughly"]) if statement.roughly else ""
+    if roughly and statement.otherwise and "otherwise_roughly" in frames:
+        return str(frames["otherwise_roughly"])
     return str(frames["otherwise"]) + grammar.small(roughly) if statement.otherwise else roughly
 
 
@@ -430,7 +453,17 @@ def glosses_in(text: str, words: Words) -> list[tuple[int, int, str]]:
         term = match[0].lower()
         if term not in seen:
             seen.add(term)
-            found.append((match.start(), match.end(), str(words["gloss_words"][term])))
+            plain = next(
+                (
+                    each["plain"]
+                    for each in words.get("gloss_context", ())
+                    if term in each["terms"]
+                    and re.match(each.get("after", ""), text[match.end() :], re.IGNORECASE)
+                    and re.search(each.get("before", ""), text[: match.start()], re.IGNORECASE)
+                ),
+                words["gloss_words"][term],
+            )
+            found.append((match.start(), match.end(), str(plain)))
     return found
 
 

@@ -100,3 +100,33 @@ def test_triples_of_others(shared_data: Path) -> None:
     assert passed >= 50
     assert above >= 55
     assert unjudged <= 2
+
+
+@pytest.mark.parametrize(
+    ("report", "flipped", "right"),
+    [
+        (
+            "There is no pneumothorax the lungs are hyperinflated.",
+            "There is no air leak around your lungs. Your lungs are not filled with more air than normal.",
+            "There is no air leak around your lungs. Your lungs are filled with more air than normal.",
+        ),
+        (
+            "No pleural effusion there is mild cardiomegaly.",
+            "There is no fluid around your lungs. Your heart is not larger than normal.",
+            "There is no fluid around your lungs. Your heart is slightly larger than normal.",
+        ),
+        (
+            "No effusion, the aorta is tortuous.",
+            "There is no fluid around your lungs. Your main artery is not winding.",
+            "There is no fluid around your lungs. Your main artery is winding.",
+        ),
+    ],
+)
+def test_a_denial_ends_where_a_new_clause_begins(report: str, flipped: str, right: str) -> None:
+    assert [each.what for each in check_lay(report, flipped, strict=True).differences] == ["negation"]
+    assert check_lay(report, right, strict=True).differences == ()
+
+
+def test_a_denied_list_with_its_verb_is_no_new_clause() -> None:
+    facts = read_everyday("No pneumothorax or pleural effusion is seen.").facts
+    assert [each.denied for each in facts] == [True, True]

@@ -57,6 +57,17 @@ _PRONOUN = re.compile(r"^\W*(?:it|this|they|these|that|both|none of (?:them|thes
 _CLAUSE_ABOUT_IT = re.compile(r"^\W*(?:and |but |so )?(?:it|this|they|these|that|which)\b")
 
 
+_NEW_SUBJECT = re.compile(
+    r"(?: +|(?:,| and|, and) +(?=(?:the|both|your|there)\b))"
+    r"(?:there (?:is|are|was|were|has|have)\b(?! (?:no|not)\b)|"
+    r"(?!(?:in|of|at|on|to|for|from|with|within|by|or|and|nor|but|that|which|is|are|was|were|has|have|as|than|around|"
+    r"near|under|over|behind|between|can|may|not)\b)(?:[a-z'-]+ +){1,4}?"
+    r"(?:is|are|was|were|has|have|appears?|remains?|looks?|demonstrates?|shows?)\b"
+    r"(?! (?:been |clearly )?(?:seen|identified|noted|present|evident|visuali[sz]ed|demonstrated|detected|"
+    r"appreciated|visible|found|apparent|shown|observed)\b))"
+)
+
+
 class Fact(NamedTuple):
     """One thing a text says. Empty means not said."""
 
@@ -228,7 +239,8 @@ class _Cues:
         self.brackets = [match.span() for match in _BRACKETS.finditer(self.text)]
         said = (*self.findings, *self.devices, *self.named["normal"], *self.named["benign"])
         claims = sorted(each.start for each in said if not self._bracket(each.start))
-        self.cuts = sorted({each.start for each in self.named["breaks"] if not self._bracket(each.start)})
+        ends = {each.start for each in self.named["breaks"]} | set(self._run_ons())
+        self.cuts = sorted(at for at in ends if not self._bracket(at))
         self.owner = [0]
         for number, (cut, following) in enumerate(pairwise([*self.cuts, len(self.text)]), 1):
             if any(cut <= at < following for at in claims):
@@ -237,6 +249,13 @@ class _Cues:
                 self.owner.append(self.owner[bisect_right(self.cuts, claims[0])] if claims[0] < cut else number)
             else:  # "; now a moderate amount" goes with what it follows
                 self.owner.append(self.owner[-1])
+
+    def _run_ons(self) -> Iterable[int]:
+        """Where a new subject with its verb follows a denied finding without a stop; the denial ends there."""
+        for each in (*self.findings, *self.devices):
+            denied = any(no.end <= each.start for no in self.named["no"])
+            if denied and _NEW_SUBJECT.match(self.text, each.end):
+                yield each.end
 
     def _bracket(self, at: int) -> int:
         """Number of the bracket that holds a place, from 1; 0 outside."""
