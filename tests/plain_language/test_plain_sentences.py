@@ -85,8 +85,8 @@ def _one(report: str, language: str = "en") -> str:
         ),
         (
             "No radiographic evidence of pneumonia or pleural effusion.",
-            "There is no sign of pneumonia (a lung infection) in your lungs and no sign of fluid around your lungs "
-            "on this picture.",
+            "There is no sign of pneumonia (a lung infection) in your lungs and no sign of fluid "
+            "around your lungs on this picture.",
         ),
         ("No visible pneumothorax.", "There is no visible air leak around your lungs."),
         ("The visualized bony structures are intact.", "As far as can be seen, your bones are intact."),

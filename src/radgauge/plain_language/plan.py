@@ -34,6 +34,8 @@ _UNIT = frozenset({"mm", "cm", "x", "by", "measuring", "measures", "approximatel
 _QUIET_PARTS = frozenset({"size", "contour", "appearance", "silhouette", "area of", "region of"})
 _SUSPICIOUS = re.compile(r"\bsuspicious\s+(?:focal |pulmonary |appearing )?$", re.IGNORECASE)
 _QUIET_QUANTITIES = frozenset({"associated", "other", "also", "overall", "grossly", "apparent", "visible"})
+REACH = 300
+"""Characters before a finding in which its denial is looked for, so that time grows with the text."""
 _DENIES = re.compile(r"\b(?:no|not|without|nor|negative for|free of|absence of)\b", re.IGNORECASE)
 _LIMITS = {  # how far a denial or a normal part was seen
     "radiographic": re.compile(r"\bradiographic(?:ally)?\b", re.IGNORECASE),
@@ -310,7 +312,7 @@ def _statements(
             if made and not statement.joined and index in hedges and _is_aside(reading, hedges[index], span[0]):
                 pass
             elif made and statement.status in hedges_that_refer:
-                if index in hedges and _ADVERB.search(reading.text[span[0] : hedges[index][2]]):
+                if index in hedges and _ADVERB.search(reading.text[hedges[index][1] : hedges[index][2]]):
                     _stop_unless_near(statement.concept, made[-1].concept)
                 statement = statement._replace(refers=not statement.joined or statement.refers)
             elif re.match(r"\s*(?:this|these|which)\b", lowered) and statement.status in hedges_that_refer:
@@ -422,7 +424,7 @@ def _shared(
 
 
 def _is_aside(reading: ReportReading, hedge: tuple[str, int, int], start: int) -> bool:
-    return _ASIDE.search(reading.text[start : hedge[2]]) is not None
+    return _ASIDE.search(reading.text[max(start, hedge[1] - REACH) : hedge[2]]) is not None
 
 
 def _stop_unless_near(concept: str, before: str) -> None:
@@ -498,7 +500,7 @@ def _finding(
         if mention.concept in _BROKEN and not targets and _LIMBS.search(reading.text):
             raise NoPlan("a denial of which the report does not say how far it reaches")
         if not {"definite", "significant"} & set(qualities):
-            lead = reading.text[reading.sentences[mention.sentence][0] : mention.end]
+            lead = reading.text[max(reading.sentences[mention.sentence][0], mention.start - REACH) : mention.end]
             no = list(_DENIES.finditer(lead))
             window = lead[no[-1].start() if no else 0 :]
             limit = next((limit for limit, pattern in _LIMITS.items() if pattern.search(window)), "")
