@@ -60,12 +60,12 @@ def _regions(concept: str, vocabulary: Vocabulary) -> tuple[str, ...]:
 
 def share_heads(items: list[Item], tokens: Tokens, vocabulary: Vocabulary) -> None:
     """The last word of joined structures belongs to all of them: "popliteal and posterior tibial veins"."""
+    behind = len(items) - 1  # the first item behind `index` that neither joins nor stands in front
     for index in range(len(items) - 2, 0, -1):
+        if items[index + 1].role not in JOINS and items[index + 1].role not in _FRONT:
+            behind = index + 1
         if items[index].role not in JOINS:
             continue
-        behind = index + 1
-        while behind < len(items) - 1 and (items[behind].role in JOINS or items[behind].role in _FRONT):
-            behind += 1
         named, front = items[behind], items[index - 1]
         if named.role != "anatomy" or named.last - named.first < 2 or not _is_bare(front):
             continue
