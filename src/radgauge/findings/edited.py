@@ -48,9 +48,10 @@ def count_edits(
 
 
 def _certain(error: Error, *, left_out: bool = False) -> Error:
-    """The error without a doubt that it is one; what is left out is not turned round."""
+    """The error without a doubt that it is one; what is left out or of the next degree is not turned round."""
     alone = error.support > 0.0 and error.tier in SIGNIFICANT
-    return error._replace(support=0.0, significant=error.significant or alone, turned=not left_out)
+    turned = not left_out and not error.is_next_degree
+    return error._replace(support=0.0, significant=error.significant or alone, turned=turned)
 
 
 def _claimed(findings: Findings) -> frozenset[int]:

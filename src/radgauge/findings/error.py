@@ -45,6 +45,14 @@ class Error(NamedTuple):
     turned: bool = False
 
     @property
+    def is_next_degree(self) -> bool:
+        """Whether only neighbouring degrees differ (moderate for severe): radiologists may call it either way."""
+        d, r, c = self.difference, self.reference, self.candidate
+        if d is None or d.attribute != "severity" or r is None or c is None:
+            return False
+        return abs(r.severity - c.severity) == 1
+
+    @property
     def is_reversed(self) -> bool:
         """Whether a significant change is told the other way round: better for worse, stable for grown."""
         d = self.difference
