@@ -61,6 +61,7 @@ def test_a_killed_worker_of_ray(tmp_path: Path, reports: Path, undisturbed: dict
 
 
 @needs_ray
+@pytest.mark.slow  # on a busy machine Ray itself can take minutes to notice that its raylet is gone
 def test_a_killed_raylet_ends_the_run_and_the_next_goes_on(
     tmp_path: Path, reports: Path, undisturbed: dict[str, bytes]
 ) -> None:
