@@ -189,7 +189,7 @@ def test_kinds_and_knowledge_are_complete() -> None:
     for finding in knowledge().findings:
         for sentence in finding.sentences:
             said = {each.concept: each.assertion for each in read_report(sentence).mentions}
-            assert finding.concept in lexicon
+            assert all(name in lexicon for name in (finding.concept, *finding.also))
             assert said.get(finding.concept) == "present", sentence
 
 
@@ -217,6 +217,16 @@ def test_added_findings_do_not_contradict() -> None:
         assert "heart" not in added
         assert "cardiomegaly" not in added
         assert changed.count("effusion") == 1
+
+
+def test_a_finding_denied_in_wider_words_is_not_added() -> None:
+    added = results("CT of the head. No acute infarct. The calvarium is intact.", "add_finding")
+    assert any("hydrocephalus" in changed for changed in added)
+    assert not any("frontal lobe" in changed for changed in added)
+    assert any(
+        "frontal lobe" in changed
+        for changed in results("CT of the head. No skull fracture. The calvarium is intact.", "add_finding")
+    )
 
 
 def test_fit_mends_article_capital_and_space() -> None:

@@ -17,11 +17,19 @@ Rules = tuple[tuple[re.Pattern[str], str], ...]
 
 @dataclass(frozen=True, slots=True)
 class FalseFinding:
-    """Sentences that state a finding, for reports on one body region."""
+    """Sentences that state a finding, for reports on one body region.
+
+    Attributes:
+        region: The body region.
+        concept: What the sentences are read as.
+        sentences: Each states the finding.
+        also: Wider concepts; a report of the region that names one speaks of this finding.
+    """
 
     region: str
     concept: str
     sentences: tuple[str, ...]
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,8 @@ def knowledge() -> EditTerms:
         not_insignificant=re.compile(raw["insignificant"]["unless"], re.IGNORECASE),
         general=tuple(raw["insignificant"]["general"]),
         findings=tuple(
-            FalseFinding(each["region"], each["concept"], tuple(each["sentences"])) for each in raw["finding"]
+            FalseFinding(each["region"], each["concept"], tuple(each["sentences"]), tuple(each.get("also", ())))
+            for each in raw["finding"]
         ),
         add_comparison=tuple(raw["comparison"]["add"]),
         drop_comparison=_rules(raw["comparison"]["drop"]),

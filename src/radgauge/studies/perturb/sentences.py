@@ -173,7 +173,11 @@ def add_finding(report: ParsedReport) -> Iterator[Proposal]:
         if sentence.section in ("", "findings") and report.text[sentence.end - 1] == "."
     ]
     denied = _denied(report)
-    fitting = [each for each in knowledge().findings if each.region == report.region and each.concept not in named]
+    fitting = [
+        each
+        for each in knowledge().findings
+        if each.region == report.region and named.isdisjoint((each.concept, *each.also))
+    ]
     free = [each for each in fitting if each.concept not in denied]
     for finding in free or fitting:
         for sentence in finding.sentences:
