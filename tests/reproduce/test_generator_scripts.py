@@ -14,7 +14,7 @@ pytest.importorskip("threadpoolctl", reason="needs the extra image")
 pytest.importorskip("safetensors", reason="needs the extra models")
 pytest.importorskip("torch", reason="needs the extra models")
 
-from generator_studies import draw_studies, read_table
+from generator_studies import TEXTS, draw_studies, read_table
 
 from radgauge.studies.baselines import FREQUENT, TEMPLATE
 
@@ -39,7 +39,7 @@ def _common(drawn: Path) -> list[object]:
 def test_the_whole_chain(drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     # slow for a reason: both registers are trained, written by five ways, scored, compared and reported
     words = [*_common(drawn), "--output", drawn / "chain", "--width", 16, "--layers", 1, "--epochs", 2, "--json"]
-    words += ["--pictures", drawn / "pictures", "--permutations", 20]
+    words += ["--pictures", drawn / "pictures", "--permutations", 20, "--most", 3]
     found = json.loads(_run("generator_chain", words, monkeypatch, capsys))
     assert set(found) == {"professional", "lay"}
     systems = {line["system"] for line in found["professional"]}
@@ -53,15 +53,24 @@ def test_the_whole_chain(drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
         ),
         *(TEMPLATE, FREQUENT),
     }
+    written = read_table(drawn / "chain" / "professional" / "candidates.jsonl")
+    nearest = {row["id"]: row["candidate"] for row in written if row["system"] == "retrieval"}
+    assert nearest == dict(zip(("s18", "s19", "s20"), TEXTS.values(), strict=True))  # the patch tells the side
+    chosen = {row["candidate"] for row in written if row["system"] == "retrieval, consensus"}
+    assert chosen <= set(TEXTS.values())
     quality = {line["system"]: line for line in found["professional"] if line["column"] == "errors_quality"}
-    assert quality["retrieval, consensus"]["value"] > quality[TEMPLATE]["value"]  # the patch tells the side
+    assert quality["retrieval"]["value"] == pytest.approx(1)  # word for word the references
+    assert all(line["judged"] == 3 for line in quality.values())
+    for system in systems - {"retrieval"}:  # what a chosen or constant report is worth is the metric's to say
+        assert quality[system]["value"] < 1, system
+    assert quality["retrieval"]["difference"]["value"] == pytest.approx(1 - quality[TEMPLATE]["value"])
     assert quality["retrieval, consensus"]["difference"]["value"] == pytest.approx(
         quality["retrieval, consensus"]["value"] - quality[TEMPLATE]["value"]
     )
     assert quality[TEMPLATE]["difference"] is None
     for register in found:
         folder = drawn / "chain" / register
-        assert len(read_table(folder / "candidates.jsonl")) == 7 * 6
+        assert len(read_table(folder / "candidates.jsonl")) == 7 * 3
         assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
         assert (folder / "scores.jsonl").is_file()
     lay = read_table(drawn / "chain" / "lay" / "candidates.jsonl")
