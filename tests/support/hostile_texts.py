@@ -115,7 +115,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "unlike normal sentences": _numbered("No {word} effusion. "),
     "unlike words": _numbered("{word} "),
     "unlike claims and denials": _numbered("There is {word}itis. No {word}oma. "),
-    "labels": _numbered("Fracture of rib {n}. No right nodule. "),
+    "labels": _numbered("Fracture of rib {n} seen. No right nodule. "),  # "rib 7." would read as a list number
     "normal studies": _numbered("Normal study. A {n} mm nodule. "),
 }
 """Name -> text of about `size` characters."""
