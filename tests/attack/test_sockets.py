@@ -13,9 +13,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import term_corpus
 import typer.main
+from dicom_file import write_dicom
 
 import radgauge
 from radgauge.cli import app
@@ -25,7 +27,7 @@ import os, sys
 from pathlib import Path
 from typer.testing import CliRunner
 from radgauge.cli import app
-for module in ("transformers", "huggingface_hub", "optuna", "openai", "sklearn", "pyarrow", "pydicom", "torch"):
+for module in ("transformers", "huggingface_hub", "optuna", "openai", "sklearn", "pyarrow", "torch"):
     try:
         __import__(module)
     except ImportError:
@@ -42,8 +44,10 @@ for line in Path(sys.argv[1]).read_text().splitlines():
         print(repr(done.exception), file=sys.stderr)
 """
 
+# A DICOM file, as the verbs import pydicom their own way: by itself it imports requests, which opens a socket.
+PICTURES = ("p0.png", "p1.png", "p2.dcm")
 REPORTS = "id,reference,candidate,system,image\n" + "".join(
-    f"{n},{reference},{candidate},{system},p{n % 3}.png\n"
+    f"{n},{reference},{candidate},{system},{PICTURES[n % 3]}\n"
     for n, (reference, candidate) in enumerate(
         [
             ("The heart is enlarged. There is a small left pleural effusion.", "Cardiomegaly. No effusion."),
@@ -77,7 +81,7 @@ RUNS = {
     "report": "R/reports.csv -o R/report.html -m bleu --resamples 50",
     "oracle": "--corpus R/reports.csv --queries R/reports.csv -m bleu2_cxr",
     "perturb": "R/reports.csv --evaluate -m bleu --resamples 20 --permutations 20",
-    "layman write": "R/text.txt",
+    "layman write": "R/reports.csv -o R/leaflets",
     "layman score": "R/reports.csv",
     "layman robustness": "",
     "layman readability": "R/reports.csv",
@@ -86,13 +90,18 @@ RUNS = {
     "layman import-check": "R/sets R/check.csv",
     "layman agree": "R/ratings.csv --resamples 20",
     "layman training": "R/reports.csv --size a=10 --size b=20 --resamples 20",
-    "study new": "R/reports.csv -o R/study.sqlite --raters 2 -n 4",
+    "layman trace": "R/sets Right",
+    "layman statistics": "R/sets",
+    "layman tuning": "R/sets -o R/tuning.jsonl",
+    "layman grid": "R/reports.csv --work R/grid --resamples 20",
+    "study new": "R/leaflets/to_sign.jsonl --design lay -o R/study.sqlite --raters 2 -n 4",
     "study designs": "",
     "study check": "R/study.sqlite",
     "study export": "R/study.sqlite -o R/answers.jsonl --form answers",
     "study token": "R/study.sqlite",
     "study sheet": "R/study.sqlite -o R/sheets --kind xlsx",
     "study collect": "R/study.sqlite R/sheets/rater-1.xlsx",
+    "layman sign": "R/leaflets R/study.sqlite",
     "study plan": "R/ratings.csv -t rating --simulations 50 --studies 10 --raters 2",
     "study status": "R/study.sqlite",
     "study backup": "R/study.sqlite R/backup.sqlite",
@@ -107,6 +116,9 @@ RUNS = {
     "train tables": "--pairs R/pairs --limit 20 -m rouge",
     "train sample-study": "R/corpus_scored.csv --terms R/corpus.csv -o R/study.csv --per-stratum 12 "
     "--abnormal 1 --normal 1",
+    "train generator": "R/reports.csv --images R -o R/generator --kind retrieval --domain off",
+    "generate": "R/generator R/reports.csv --images R -o R/candidates.jsonl --choose first",
+    "train instructions": "R/reports.csv --images R -o R/instructions.jsonl",
     "train ner": "R/reports.csv --annotate -o R/annotated.json",
     "train image-text": "R/reports.csv --images R -o R/encoder --size 32 --validation 0.25",
     "rewards audit": "R/reports.csv -m bleu --system a",
@@ -139,6 +151,7 @@ def test_every_verb_is_run() -> None:
 
 def test_no_verb_opens_a_socket(tmp_path: Path) -> None:
     pytest.importorskip("PIL", reason="needs the extra image")
+    pytest.importorskip("pydicom", reason="needs the extra image")
     if shutil.which("strace") is None or shutil.which("unshare") is None:
         pytest.skip("strace or unshare is not installed")
     alone = ["unshare", "--net", "--map-root-user"]
@@ -159,8 +172,12 @@ def test_no_verb_opens_a_socket(tmp_path: Path) -> None:
     written = [row for row in term_corpus.rows() if row["report"]]
     scored = "".join(f"{row['id']},{row['report']},{row['report']}\n" for row in written)
     (tmp_path / "corpus_scored.csv").write_text(f"id,reference,candidate\n{scored}")
-    for number in range(3):
-        Image.effect_noise((64, 64), 40 + number).save(tmp_path / f"p{number}.png")
+    for number, name in enumerate(PICTURES):
+        noise = Image.effect_noise((64, 64), 40 + number)
+        if name.endswith(".dcm"):
+            write_dicom(tmp_path / name, np.asarray(noise))
+        else:
+            noise.save(tmp_path / name)
     lines = [
         "\t".join([*verb.split(), *(each.replace("R/", f"{tmp_path}/") for each in given.split())]).replace(
             "--images\tR", f"--images\t{tmp_path}"

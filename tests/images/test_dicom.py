@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import radgauge
 from radgauge.errors import ImageError
 from radgauge.images import grey
 
@@ -244,3 +248,21 @@ def test_a_jpeg_that_is_larger_than_the_file_says(dicom, monkeypatch: pytest.Mon
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100_000)
     with pytest.raises(ImageError, match=r"inner\.dcm"):
         grey(path)
+
+
+def test_reading_a_file_does_not_import_requests(dicom, ramp: np.ndarray, tmp_path: Path) -> None:
+    # urllib3, which requests imports, binds a socket when it is imported.
+    (tmp_path / "requests.py").write_text("print('imported')\n")
+    code = (
+        "import sys; from pathlib import Path; from radgauge.images import grey;"
+        " print(grey(Path(sys.argv[1])).shape); print('pydicom' in sys.modules, 'requests' in sys.modules);"
+        " import requests"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(dicom(ramp))],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(radgauge.__file__).parents[1]}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [str(ramp.shape), "True False", "imported"]

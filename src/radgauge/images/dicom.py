@@ -8,11 +8,14 @@ with the padding value black.
 from __future__ import annotations
 
 import math
+import sys
+import threading
 import warnings
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +26,7 @@ from radgauge.images.limits import MOST_BYTES, Grey, check_size, first_line
 
 Values = NDArray[np.float64]
 _Taken = TypeVar("_Taken")
+_IMPORTING = threading.Lock()
 
 
 def read_dicom(path: Path) -> Grey:
@@ -63,7 +67,7 @@ def read_dicom_values(path: Path) -> DicomValues | None:
 
 
 def _read(path: Path, take: Callable[[Path, Any, NDArray[Any]], _Taken]) -> _Taken:
-    pydicom = require("pydicom", extra="image")
+    pydicom = _pydicom()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pydicom's remarks on values that break the standard
         # A compressed picture may be larger than the file says; pillow, which decodes it, only warns.
@@ -80,6 +84,19 @@ def _read(path: Path, take: Callable[[Path, Any, NDArray[Any]], _Taken]) -> _Tak
             raise
         except Exception as error:  # pydicom raises whatever a garbled element leads to
             raise ImageError(f"{path.name} is a damaged DICOM file: {first_line(error)}") from error
+
+
+def _pydicom() -> ModuleType:
+    """pydicom without requests: it imports requests to download examples, and urllib3 below that binds a socket to
+    see whether there is IPv6. Reading a file opens no socket."""
+    with _IMPORTING:
+        if "pydicom" in sys.modules or "requests" in sys.modules:
+            return require("pydicom", extra="image")
+        sys.modules["requests"] = None  # type: ignore[assignment]  # as if it were not installed
+        try:
+            return require("pydicom", extra="image")
+        finally:
+            sys.modules.pop("requests", None)
 
 
 def _check_deflated(path: Path, pydicom: Any) -> None:
