@@ -124,7 +124,7 @@ class LayFidelity(Metric):
 def _order(checked: LayCheck) -> tuple[float, ...]:
     """Greatest share first; among equals the counts, so that the order of references does not matter."""
     kept, changed, lost, added = checked.counts
-    return (2 * kept / (2 * kept + 2 * changed + lost + added), kept, -changed, -lost)
+    return (2 * kept / (2 * kept + 2 * changed + lost + added), kept, -changed, -lost, -added)
 
 
 def _notes(checked: LayCheck, case: Case) -> tuple[Note, ...]:
