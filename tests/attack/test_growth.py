@@ -19,6 +19,7 @@ from hostile_texts import SHAPES
 from radgauge.cases import Case
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import knowledge_for
+from radgauge.plain_language.check.reading import _found as everyday_sentences
 from radgauge.plain_language.lay_reader import LayReader
 from radgauge.plain_language.writer import plain_language
 from radgauge.reading import Readings
@@ -117,6 +118,7 @@ VIEWS: dict[str, Prepared] = {
 def _forget() -> None:
     """Nothing that was read before may help."""
     load_vocabulary().sentences.clear()
+    everyday_sentences.cache_clear()
     load_vocabulary().spelling._found.clear()
     tokens._KNOWN.clear()
     _syllables.cache_clear()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from radgauge.plain_language.check.patterns import everyday
@@ -113,11 +116,10 @@ def compare_readings(professional: EverydayReading, lay: EverydayReading, *, str
         differences += told
         if not told:
             kept.append((p, q))
-    free = set(lay.unread)
+    free = iter(sorted(n for n in set(lay.unread) if n >= 0))
     for fact in lost:
-        place = next((n for n in sorted(free) if n >= 0), None)
+        place = next(free, None)
         if place is not None:
-            free.discard(place)
             unread.append(_unread(fact, professional, lay, place))
         elif not fact.gloss and fact.values != frozenset({"limited"}):
             differences.append(Difference("lost", _words(professional, fact), "", ((fact.start, fact.end),)))
@@ -182,9 +184,15 @@ def _set(values: Iterable[str]) -> str:
 
 
 def _meant(fact: Fact) -> frozenset[str]:
-    return frozenset(meaning for value in fact.values for meaning in everyday().means.get(value, {value}))
+    return _meanings(fact.values)
 
 
+@lru_cache(maxsize=4096)
+def _meanings(values: frozenset[str]) -> frozenset[str]:
+    return frozenset(meaning for value in values for meaning in everyday().means.get(value, {value}))
+
+
+@lru_cache(maxsize=4096)
 def _related(a: frozenset[str], b: frozenset[str]) -> bool:
     """Whether two sets of parts can speak of one place; no part at all can be any."""
     if not a or not b:
@@ -246,16 +254,20 @@ def _aligned(
     professional: Sequence[Fact], lay: Sequence[Fact], *, strict: bool
 ) -> tuple[list[tuple[Fact, Fact]], list[Fact], list[Fact]]:
     pairs: list[tuple[Fact, Fact]] = []
+    by_key: dict[tuple[str, bool, str], list[int]] = defaultdict(list)
+    for j, q in enumerate(lay):
+        for key in _keys(q):
+            by_key[key].append(j)
     possible = [
-        (_likeness(p, q, abs(i / max(1, len(professional)) - j / max(1, len(lay)))), i, j)
+        (_likeness(p, lay[j], abs(i / max(1, len(professional)) - j / max(1, len(lay)))), i, j)
         for i, p in enumerate(professional)
-        for j, q in enumerate(lay)
-        if _alike(p, q)
+        for j in {j for key in _keys(p) for j in by_key.get(key, ())}
+        if _alike(p, lay[j])
     ]
     mine: set[int] = set()
     theirs: set[int] = set()
     for _, i, j in sorted(possible, key=lambda each: (-each[0], each[1], each[2])):
-        if i not in mine and j not in theirs and (professional[i].denied == lay[j].denied):
+        if i not in mine and j not in theirs:
             pairs.append((professional[i], lay[j]))
             mine.add(i)
             theirs.add(j)
@@ -263,7 +275,8 @@ def _aligned(
     added = [q for j, q in enumerate(lay) if j not in theirs]
     lost, crossed = _crossed(lost, added)
     pairs += crossed
-    added = [each for each in added if all(each is not q for _, q in crossed)]
+    taken = {id(q) for _, q in crossed}
+    added = [each for each in added if id(each) not in taken]
     return (
         pairs,
         [p for p in lost if not _is_said(p, lay, strict=strict)],
@@ -271,23 +284,24 @@ def _aligned(
     )
 
 
+def _keys(fact: Fact) -> list[tuple[str, bool, str]]:
+    """What two facts that are told alike have in common: kind, yes or no, and for findings one meaning."""
+    meanings = _meant(fact) if fact.kind in ("finding", "device") else ("",)
+    return [(fact.kind, fact.denied, meaning) for meaning in meanings]
+
+
 def _crossed(lost: Sequence[Fact], added: Sequence[Fact]) -> tuple[list[Fact], list[tuple[Fact, Fact]]]:
     """Facts of which one text says yes and the other no."""
     crossed: list[tuple[Fact, Fact]] = []
     left = []
+    taken: set[int] = set()
     for p in lost:
-        match = next(
-            (
-                q
-                for q in added
-                if _alike(p, q) and p.denied != q.denied and all(q is not other for _, other in crossed)
-            ),
-            None,
-        )
+        match = next((q for q in added if p.denied != q.denied and id(q) not in taken and _alike(p, q)), None)
         if match is None:
             left.append(p)
         else:
             crossed.append((p, match))
+            taken.add(id(match))
     return left, crossed
 
 
@@ -432,16 +446,14 @@ def _merged(advice: Sequence[Advice]) -> Advice:
 
 
 def _sizes(professional: EverydayReading, lay: EverydayReading) -> list[Difference]:
-    mine = [x for x in professional.sizes if not _among(x, lay.sizes)]
-    theirs = [x for x in lay.sizes if not _among(x, professional.sizes)]
+    known, told = sorted(professional.sizes), sorted(lay.sizes)
+    mine = [x for x in known if not _among(x, told)]
+    theirs = [x for x in told if not _among(x, known)]
     if not mine and not theirs:
         return []
-    return [
-        Difference(
-            "size", ", ".join(f"{x:g} mm" for x in sorted(mine)), ", ".join(f"{x:g} mm" for x in sorted(theirs))
-        )
-    ]
+    return [Difference("size", ", ".join(f"{x:g} mm" for x in mine), ", ".join(f"{x:g} mm" for x in theirs))]
 
 
-def _among(size: float, sizes: Iterable[float]) -> bool:
-    return any(abs(size - other) <= ROUNDING * size for other in sizes)
+def _among(size: float, ordered: Sequence[float]) -> bool:
+    at = bisect_left(ordered, size)
+    return any(abs(size - other) <= ROUNDING * size for other in ordered[max(0, at - 1) : at + 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,11 +43,16 @@ class Group:
                 )
                 known = spans.setdefault(match.span(), (set(), denied))
                 known[0].add(value)
-        found: list[Found] = []
+        if overlapping:
+            return sorted(Found(*span, frozenset(values), denied) for span, (values, denied) in spans.items())
+        found: list[Found] = []  # in text order; none overlaps another, so only neighbours can overlap a new one
+        starts: list[int] = []
         for (start, end), (values, denied) in sorted(spans.items(), key=lambda each: each[0][0] - each[0][1]):
-            if overlapping or all(end <= other.start or start >= other.end for other in found):
-                found.append(Found(start, end, frozenset(values), denied))
-        return sorted(found)
+            at = bisect_right(starts, start)
+            if (at == 0 or found[at - 1].end <= start) and (at == len(found) or end <= found[at].start):
+                starts.insert(at, start)
+                found.insert(at, Found(start, end, frozenset(values), denied))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

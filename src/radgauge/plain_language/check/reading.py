@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -213,17 +213,16 @@ def _measures(text: str) -> list[tuple[float, str]]:
     return found
 
 
-@lru_cache(maxsize=8192)
-def _found(sentence: str, name: str) -> tuple[Found, ...]:
-    """What a kind of pattern finds in a sentence; reports repeat their sentences."""
+@lru_cache(maxsize=4096)
+def _found(sentence: str) -> Mapping[str, tuple[Found, ...]]:
+    """What each kind of pattern finds in a sentence; reports repeat their sentences."""
     known = everyday()
-    if name == "findings":
-        return tuple(_joined(known.findings.find(sentence), sentence))
-    if name == "devices":
-        return tuple(known.devices.find(sentence))
-    if name == "parts":
-        return tuple(known.parts.find(sentence, overlapping=True))
-    return tuple(known.groups[name].find(sentence))
+    return {
+        "findings": tuple(_joined(known.findings.find(sentence), sentence)),
+        "devices": tuple(known.devices.find(sentence)),
+        "parts": tuple(known.parts.find(sentence, overlapping=True)),
+        **{name: tuple(known.groups[name].find(sentence)) for name in _CUES},
+    }
 
 
 class _Cues:
@@ -232,10 +231,8 @@ class _Cues:
     def __init__(self, plain: str, span: tuple[int, int]) -> None:
         self.start = span[0]
         self.text = plain[slice(*span)]
-        self.findings, self.devices, self.parts = (
-            _found(self.text, name) for name in ("findings", "devices", "parts")
-        )
-        self.named = {name: _found(self.text, name) for name in _CUES}
+        self.named = _found(self.text)
+        self.findings, self.devices, self.parts = (self.named[name] for name in ("findings", "devices", "parts"))
         self.brackets = [match.span() for match in _BRACKETS.finditer(self.text)]
         said = (*self.findings, *self.devices, *self.named["normal"], *self.named["benign"])
         claims = sorted(each.start for each in said if not self._bracket(each.start))
