@@ -38,7 +38,7 @@ from radgauge.text.sections import split_sections
 from radgauge.text.sentences import split_sentences
 from radgauge.text.tokenizers import TOKENIZERS, TokenReader, locate
 
-MOST = 1.3
+MOST = 1.5  # 1.3 on a quiet core; caches of a shared one add up to 0.2 at the larger size, and squares stand out
 TIMES = 4
 NEGLIGIBLE = 0.02
 """Seconds for the longer text below which nothing is measured: the clock is too coarse, and two seconds for a text
