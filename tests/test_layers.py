@@ -15,7 +15,7 @@ SOURCE = Path(radgauge.__file__).parent
 
 # Lowest first. A module may import from its own layer and from layers below it. The longest name counts.
 LAYERS = [
-    {"choices", "errors", "parsing"},
+    {"choices", "errors", "garbage", "parsing"},
     {"text", "stats", "error_categories", "show", "images", "files", "web"},
     {"scale.engines", "scale.ray_engine", "scale.executors"},
     {"io.tables"},

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from radgauge.findings.numbers import DATA
 from radgauge.parsing import shipped_toml
+from radgauge.text.literals import literals_of
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")
 _ORDINALS: tuple[str, ...] = tuple(_LISTS["ordinals"])
@@ -19,7 +20,7 @@ _LIST = rf"\b({_ONE}(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through)\s*{_ONE})*)\b"
 _RANGE = re.compile(r"-|–|to|through")
 _VALUE = re.compile(_ONE)
 _NUMBERS = re.compile(r"\d+")
-_NUMBERED = r"\d|\b[ivx]+\b|types?\b|quadrant|upper|lower|superior|inferior|" + "|".join(_ORDINALS)
+_DIGIT = re.compile(r"\d")
 
 
 class Label(NamedTuple):
@@ -42,9 +43,18 @@ class Labels:
     """data/labels.toml, compiled."""
 
     rules: tuple[_Rule, ...]
+    words: tuple[tuple[str, tuple[int, ...]], ...]  # a sentence that has the word may match these rules
+    numbered: tuple[int, ...]  # these need no word: any sentence with a digit may match
     places: frozenset[str]
     within: dict[str, float]
-    may_hold: re.Pattern[str]
+
+    def that_may_match(self, lowered: str) -> list[_Rule]:
+        """The rules that can find something in a lower-cased sentence, in their order."""
+        found = set(self.numbered) if _DIGIT.search(lowered) is not None else set()
+        for word, rules in self.words:
+            if word in lowered:
+                found.update(rules)
+        return [self.rules[number] for number in sorted(found)]
 
     def differ(self, name: str, a: frozenset[str], b: frozenset[str]) -> bool:
         """Whether two sets of values of one name have nothing in common."""
@@ -54,22 +64,18 @@ class Labels:
         return all(abs(float(x) - float(y)) > limit for x in a for y in b)
 
 
-@lru_cache(maxsize=1 << 15)  # sentences repeat, and the search for a word that might be a label is the dearest one
+@lru_cache(maxsize=1 << 15)  # sentences repeat
 def labels_in(sentence: str) -> tuple[Label, ...]:
     """Every label of a sentence.
 
     >>> [each[:2] for each in labels_in("Fractures of the left sixth and 7th ribs.")]
     [('rib', '6'), ('rib', '7')]
     """
-    return _found(sentence) if label_rules().may_hold.search(sentence) is not None else ()
-
-
-def _found(sentence: str) -> tuple[Label, ...]:
     lowered = sentence.lower()
     return tuple(
         dict.fromkeys(
             Label(rule.name, value, match.start())
-            for rule in label_rules().rules
+            for rule in label_rules().that_may_match(lowered)
             for match in rule.pattern.finditer(lowered)
             for value in ([rule.value] if rule.value else _values(rule.name, next(filter(None, match.groups()))))
         )
@@ -124,10 +130,15 @@ def label_rules() -> Labels:
         for entry in table
         for value, patterns in entry.get("values", {}).items()
     ]
-    words = "|".join(rule.pattern.pattern for rule in worded)
+    rules = (*numbered, *worded)
+    words: dict[str, list[int]] = {}
+    for number, rule in enumerate(rules):
+        for word in literals_of(rule.pattern):
+            words.setdefault(word, []).append(number)
     return Labels(
-        rules=(*numbered, *worded),
+        rules=rules,
+        words=tuple((word, tuple(numbers)) for word, numbers in words.items()),
+        numbered=tuple(number for number, rule in enumerate(rules) if not literals_of(rule.pattern)),
         places=frozenset(entry["name"] for entry in table if entry["tells"] == "place"),
         within={entry["name"]: float(entry["within"]) for entry in table if "within" in entry},
-        may_hold=re.compile(f"{_NUMBERED}|{words}", re.IGNORECASE),
     )

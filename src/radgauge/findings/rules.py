@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from radgauge.findings.numbers import DATA
 from radgauge.report_reader.lexicon import Lexicon
+from radgauge.text.literals import GuardedPattern
 
 if TYPE_CHECKING:
     from radgauge.findings.findings import Finding
@@ -36,7 +37,7 @@ class ContextRule:
     why: str
     concepts: frozenset[str]
     tier: int
-    words: re.Pattern[str] | None
+    words: GuardedPattern | None
     min_age: float
     max_age: float
 
@@ -78,15 +79,15 @@ class Rules:
     weak: frozenset[str]
     lasting: frozenset[str]
     parts: frozenset[str]
-    limits: re.Pattern[str]
-    request: re.Pattern[str]
-    unseen: re.Pattern[str]
+    limits: GuardedPattern
+    request: GuardedPattern
+    unseen: GuardedPattern
     hedges: tuple[str, ...]
     unlikely: tuple[str, ...]
     context: tuple[ContextRule, ...]
     tiers: Mapping[str, int]
     topics: Mapping[str, tuple[str, ...]]
-    acted_on: re.Pattern[str]
+    acted_on: GuardedPattern
     old: frozenset[str]
     slight: frozenset[str]
     sizes: tuple[SizeRule, ...]
@@ -189,7 +190,7 @@ def rules_for(lexicon: Lexicon) -> Rules:
         ),
         tiers=_tiers(table["expected"]["concepts"], lexicon),
         topics=_topics(table["topics"], lexicon),
-        acted_on=re.compile("|".join(table["acted_on"]["words"]), re.IGNORECASE),
+        acted_on=GuardedPattern(re.compile("|".join(table["acted_on"]["words"]), re.IGNORECASE)),
         old=frozenset(table["old"]["descriptors"]),
         slight=_closed(table["slight"]["concepts"], lexicon),
         sizes=tuple(
@@ -236,6 +237,8 @@ def _closed(concepts: list[str], lexicon: Lexicon) -> frozenset[str]:
     return frozenset(c.id for c in lexicon if c.id in tops or not tops.isdisjoint(lexicon.ancestors(c.id)))
 
 
-def _any(phrases: list[str]) -> re.Pattern[str]:
+def _any(phrases: list[str]) -> GuardedPattern:
     longest_first = sorted(phrases, key=len, reverse=True)
-    return re.compile("|".join(rf"\b{re.escape(phrase)}" for phrase in longest_first), re.IGNORECASE)
+    return GuardedPattern(
+        re.compile("|".join(rf"\b{re.escape(phrase)}" for phrase in longest_first), re.IGNORECASE)
+    )

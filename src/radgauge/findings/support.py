@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from radgauge.findings.edits import words_of
 from radgauge.findings.numbers import numbers
 from radgauge.models.text.static_embedding import StaticEncoder, Vectors
@@ -41,8 +43,29 @@ class Scale(NamedTuple):
     measured: float
 
 
+_KEPT = 1 << 15
+"""Sentences whose vector is remembered, 1 kB each: reports repeat one another's."""
+
+
+def _rows(texts: Sequence[str]) -> Vectors:
+    """One row of length one per sentence."""
+    known = _known()
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    if len(known) + len(new) > _KEPT:
+        known.clear()
+        new = list(dict.fromkeys(texts))
+    if new:
+        known.update(zip(new, StaticEncoder().encode(new), strict=True))
+    return np.stack([known[text] for text in texts])
+
+
+@lru_cache(maxsize=1)
+def _known() -> dict[str, Vectors]:
+    return {}
+
+
 class Sentences:
-    """The sentences of a report as vectors, made when they are first asked for.
+    """The sentences of a report; words and vectors are made when they are first asked for.
 
     Args:
         texts: The sentences.
@@ -50,7 +73,7 @@ class Sentences:
         spans: Where they stand in the report.
     """
 
-    __slots__ = ("_claims", "_vectors", "_words", "claiming", "spans", "texts")
+    __slots__ = ("_claims", "_words", "claiming", "spans", "texts")
 
     def __init__(
         self,
@@ -61,7 +84,6 @@ class Sentences:
         self.texts = texts
         self.spans = spans
         self.claiming = claiming
-        self._vectors: Vectors | None = None
         self._claims: Vectors | None = None
         self._words: tuple[frozenset[str], ...] | None = None
 
@@ -72,18 +94,15 @@ class Sentences:
             self._words = tuple(frozenset(_WORD.findall(text.lower())) for text in self.texts)
         return self._words
 
-    @property
-    def vectors(self) -> Vectors:
-        """One row of length one per sentence."""
-        if self._vectors is None:
-            self._vectors = StaticEncoder().encode(self.texts)
-        return self._vectors
+    def vectors(self, numbers: Iterable[int]) -> Vectors:
+        """One row of length one for each of these sentences."""
+        return _rows([self.texts[number] for number in numbers])
 
     @property
     def claims(self) -> Vectors:
         """The rows of the sentences that can support a finding."""
         if self._claims is None:
-            self._claims = self.vectors[list(self.claiming)]
+            self._claims = self.vectors(self.claiming)
         return self._claims
 
 
@@ -104,7 +123,7 @@ def supports(
     wanted = list(sentences)
     if not wanted or not other.claiming:
         return [0.0] * len(wanted)
-    cosines = own.vectors[wanted] @ other.claims.T
+    cosines = own.vectors(wanted) @ other.claims.T
     scale = _scale()
     found = []
     for row, sentence in enumerate(wanted):

@@ -22,6 +22,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
+from radgauge.garbage import collect_seldom
 from radgauge.scale.engines import AHEAD, PATIENCE, RENEWED, WorkerDied
 from radgauge.scale.engines import HERE as HERE
 from radgauge.scale.engines import Engine as Engine
@@ -160,6 +161,7 @@ def _begin() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     one_thread()
+    collect_seldom()
     parent = multiprocessing.parent_process()
     if parent is not None:
 
