@@ -16,7 +16,7 @@ SOURCE = Path(radgauge.__file__).parent
 # Lowest first. A module may import from its own layer and from layers below it. The longest name counts.
 LAYERS = [
     {"choices", "errors", "garbage", "parsing"},
-    {"text", "stats", "error_categories", "show", "images", "files", "web"},
+    {"text", "stats", "error_categories", "show", "images", "files", "storage", "web"},
     {"scale.engines", "scale.ray_engine", "scale.executors"},
     {"io.tables"},
     {"cases", "cache", "packing"},
@@ -178,4 +178,4 @@ def test_the_report_loads_neither_the_reader_nor_studies_that_it_does_not_show()
     )
     count, unwanted = out.split(" ", 1)
     assert unwanted == "[]\n"
-    assert int(count) <= 80
+    assert int(count) <= 81

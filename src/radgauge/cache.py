@@ -41,7 +41,7 @@ create index if not exists by_reader on readings (reader);
 
 
 _STATE = "select user_version, (select count(*) from sqlite_master) from pragma_user_version"
-_OWN = re.compile(r"readings\.sqlite.*|lexicon|models|unsaved|code-hashes\.json|\.radgauge-.*")
+_OWN = re.compile(r"readings\.sqlite.*|lexicon|models|unsaved|runs|code-hashes\.json|\.radgauge-.*")
 
 _TROUBLE = (sqlite3.Error, UnicodeError)  # messages about a damaged file quote it, and need not be UTF-8
 

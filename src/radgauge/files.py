@@ -2,7 +2,8 @@
 
 Every file that radgauge writes is made here. A file is written beside its place under a name of its own, synced
 and renamed, so a reader meets the old or the new one whenever the machine stops. What a kill leaves is removed by
-the next run that writes into the folder; a lock tells it from what another run is writing just now. Owner-only
+the next run that writes into the folder; a lock tells it from what another run is writing just now. What goes to
+a URL (see `storage`) is made in the temporary folder and put in one piece. Owner-only
 means mode 0600 and 0700, whatever the umask: all of it may hold patient data, or what was made from it.
 """
 
@@ -14,12 +15,14 @@ import os
 import re
 import secrets
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from radgauge.errors import InputError
+from radgauge.errors import InputError, UsageError
+from radgauge.storage import plain, put_file, url_of
 
 try:
     import fcntl
@@ -32,7 +35,11 @@ _tidy: set[Path] = set()
 
 def make_folder(path: Path | str) -> Path:
     """The folder, made if it is not there; it and the folders made above it are for the owner only."""
-    folder = Path(path)
+    if url_of(path) is not None:
+        raise UsageError(
+            f"{url_of(path)}: a folder of this machine is needed here; scores and files can go to a URL"
+        )
+    folder = plain(path)
     missing = []
     above = folder
     while not above.exists():
@@ -52,7 +59,9 @@ class NoFolder(InputError):
 
 def check_folder(path: Path | str) -> None:
     """That the folder of a file to write is there: a slip of the pen must not make one."""
-    folder = Path(path).absolute().parent
+    if url_of(path) is not None:
+        return  # stores have no folders
+    folder = plain(path).absolute().parent
     if not folder.is_dir():
         raise NoFolder(f"{path} cannot be written: there is no folder {Path(path).parent}; make it first")
 
@@ -71,9 +80,16 @@ def tighten(path: Path) -> None:
 def replacing(path: Path | str) -> Iterator[Path]:
     """A file to fill, which takes its place when the block ends well and is removed when it does not.
 
-    A pipe or a device is written to, never replaced; of a symbolic link the file that it names is replaced.
+    A pipe or a device is written to, never replaced; of a symbolic link the file that it names is replaced. What
+    goes to a URL is put there when the block ends well.
     """
-    wanted = Path(os.path.realpath(path))
+    if (url := url_of(path)) is not None:
+        with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
+            beside = Path(place) / Path(path).name
+            yield beside
+            put_file(beside, url)
+        return
+    wanted = Path(os.path.realpath(plain(path)))
     if wanted.exists() and not wanted.is_file():
         yield wanted
         return

@@ -226,9 +226,13 @@ def names(text: str | None) -> list[str] | None:
 def _systems(files: Sequence[Path] | None) -> dict[str, Path] | None:
     """System -> file, from FILE and SYSTEM=FILE."""
     from radgauge.io.case_files import system_files
+    from radgauge.storage import url_of
 
     if files is None:
         return None
     files = [Path("stdin=-") if str(file) == "-" else file for file in files]
-    named = [str(file).partition("=") if not file.exists() else ("", "", str(file)) for file in files]
+    whole = [file.exists() or url_of(file) is not None for file in files]
+    named = [
+        ("", "", str(file)) if one else str(file).partition("=") for file, one in zip(files, whole, strict=True)
+    ]
     return system_files([(name, Path(file)) if sign else Path(name or file) for name, sign, file in named])

@@ -16,6 +16,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from radgauge.cli.copies import copies
+
 Verb = TypeVar("Verb", bound=Callable[..., None])
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
@@ -52,7 +54,7 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
                 group: kind(**{field.name: values.pop(field.name) for field in dataclasses.fields(kind)})
                 for group, kind in groups.items()
             }
-            with silence(any(getattr(group, "quiet", False) for group in made.values())):
+            with copies(), silence(any(getattr(group, "quiet", False) for group in made.values())):
                 function(**values, **made)
 
         del run.__wrapped__  # or inspect would look through to the groups

@@ -93,6 +93,7 @@ def compare_cli(
     from contextlib import ExitStack
     from functools import partial
 
+    from radgauge.cli.copies import here_or_name, local
     from radgauge.cli.score_parts import is_large_folder
     from radgauge.errors import UsageError
     from radgauge.io.scores_file import is_scores_file, read_scores
@@ -106,6 +107,7 @@ def compare_cli(
     from radgauge.studies.releases import Limit, broken_limits
     from radgauge.studies.summary import summarise
 
+    source, baseline = local(source), here_or_name(baseline)
     large = False
     limits = [Limit.parse(text) for text in fail_if or []]
     if retrieved.random_baseline and (baseline is not None or all_pairs):

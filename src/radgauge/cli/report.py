@@ -125,12 +125,16 @@ def report_cli(
     from contextlib import ExitStack
 
     from radgauge.cli.compare import older_scores
+    from radgauge.cli.copies import here_or_name, local
     from radgauge.cli.score_parts import is_large_folder, large_folder
     from radgauge.errors import UsageError
     from radgauge.report import build_report, write_pdf, write_plots, write_report, write_words
     from radgauge.show.tables import to_records, write_tables
+    from radgauge.storage import shown_path
 
     check_folder(output)
+    source, baseline = local(source), here_or_name(baseline)
+    reports = [local(each) for each in reports] if reports else None
     reading = say.readings()
     alone = source is None and not reports and form.reference_file is None  # then the judged reports are shown
     judgments = people.read(images=form.images if alone else None) if people.judgments is not None else None
@@ -176,13 +180,12 @@ def report_cli(
     size = write_pdf(output, report) if pdf else write_report(output, report)
     if say.as_json:
         o.print_json(
-            {"page": str(output), "tables": {key: to_records(each) for key, each in report.tables.items()}}
+            {"page": shown_path(output), "tables": {key: to_records(each) for key, each in report.tables.items()}}
         )
     else:
-        echo(str(output))
-    say.tell(
-        f"wrote {output} ({size / 1e6:.2f} MB){'' if pdf else ': open it in a browser, it needs nothing else'}"
-    )
+        echo(shown_path(output))
+    then = "" if pdf else ": open it in a browser, it needs nothing else"
+    say.tell(f"wrote {shown_path(output)} ({size / 1e6:.2f} MB){then}")
     if written:
         say.tell(f"and {len(written)} tables and plots, first {written[0]}")
     say.notes(*([why] if why else []), *report.notes, *o.profile_note(results))

@@ -66,6 +66,7 @@ def score_cli(
     from radgauge.io.explanations import write_explanations
     from radgauge.io.scores_file import check_scores_path, write_scores
     from radgauge.show.terminal import console
+    from radgauge.storage import shown_path
     from radgauge.studies.collapse import collapse_notes
     from radgauge.studies.summary import summarise
 
@@ -129,7 +130,7 @@ def score_cli(
         )
     say.notes(*o.profile_note(results))
     if output is not None:
-        say.tell(f"wrote {output}: {len(results.keys_of_cases)} cases")
+        say.tell(f"wrote {shown_path(output)}: {len(results.keys_of_cases)} cases")
     if explain is not None:
         say.tell(f"wrote {explain}: why each case got its scores")
     _fail_if_nothing_was_judged(results)

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 def is_folder(output: Path | None) -> bool:
     """Whether `--output` names a folder: one that is there, or a name without an ending."""
-    return output is not None and (output.is_dir() or (not output.suffix and not output.exists()))
+    if output is None:
+        return False
+    from radgauge.storage import plain
+
+    place = plain(output)
+    return place.is_dir() or (not place.suffix and not place.exists())
 
 
 def score_in_parts(
@@ -40,6 +45,7 @@ def score_in_parts(
     from radgauge.cli.resume import keeps
     from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary
     from radgauge.show.terminal import console
+    from radgauge.storage import shown_path
 
     keeps()
     ran = _ran(source, judged, say, cluster, output, longest=longest)
@@ -59,7 +65,9 @@ def score_in_parts(
     say.notes(*ran.manifest.input.get("warnings", ()), *not_judged_notes(lines))
     parts = len(ran.manifest.parts)
     was = f", {parts - ran.scored} of them were there" if ran.scored < parts else ""
-    say.tell(f"{output}: {ran.manifest.cases} cases in {parts} parts{was}; every id that went in came out")
+    say.tell(
+        f"{shown_path(output)}: {ran.manifest.cases} cases in {parts} parts{was}; every id that went in came out"
+    )
     fail_if_nothing_was_judged(lines)
 
 
@@ -67,13 +75,15 @@ def folder_lines(folder: Path, sampling: o.Intervals) -> Summaries:
     """Values and intervals of a folder; one of any size."""
     from radgauge.io.scores_file import read_scores
     from radgauge.scale.statistics import Gathered, is_large, summarise_parts
+    from radgauge.storage import local_copy
     from radgauge.studies.summary import summarise
 
     how = sampling.record(method=sampling.interval)
-    if not is_large(folder):
-        return summarise(read_scores(folder), resampling=how)
-    with Gathered(folder) as gathered:
-        return summarise_parts(gathered, resampling=how)
+    with local_copy(folder) as here:
+        if not is_large(here):
+            return summarise(read_scores(here), resampling=how)
+        with Gathered(here) as gathered:
+            return summarise_parts(gathered, resampling=how)
 
 
 def is_large_folder(path: Path) -> bool:

@@ -32,6 +32,7 @@ from radgauge.io.scores_records import (
 from radgauge.io.tables.excel import write_sheet
 from radgauge.scores import Results
 from radgauge.show.wording import spreadsheet_cell
+from radgauge.storage import StorageError, local_copy, plain
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any]
     Raises:
         RadgaugeError: The file cannot be written; the message names the file in which the scores are kept.
     """
-    path = Path(path)
+    path = plain(path)
     _check_suffix(path)
     kept_input = {"input": results.header["input"]} if "input" in results.header else {}
     header = header_of(results, {**kept_input, **(about or {})})
@@ -69,6 +70,8 @@ def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any]
             raise
         if isinstance(error, NoFolder):
             raise NoFolder(f"{error}; the scores are kept in {kept}") from error
+        if isinstance(error, StorageError):
+            raise StorageError(f"{error}; the scores are kept in {kept}") from error
         why = error.strerror if isinstance(error, OSError) else type(error).__name__
         raise RadgaugeError(f"{path} cannot be written ({why}); the scores are kept in {kept}") from error
 
@@ -100,10 +103,10 @@ def read_scores(path: Path | str) -> Results:
     Raises:
         InputError: It is no scores file, or not as radgauge wrote it.
     """
-    path = Path(path)
-    if path.is_dir():
-        return read_score_folder(path)
-    return results_of(path, *read_records(path))
+    with local_copy(path) as here:
+        if here.is_dir():
+            return read_score_folder(here)
+        return results_of(here, *read_records(here))
 
 
 def is_scores_file(path: Path) -> bool:

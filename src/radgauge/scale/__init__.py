@@ -10,6 +10,8 @@ How `radgauge score REPORTS -o FOLDER` works:
    folder (see `io.score_folder`): written beside its place, synced, renamed. The name proves that the part is
    whole. A part depends on its bucket and the settings alone, so whoever scores it, and how often, writes the same
    bytes: this is what makes a run exactly-once, whatever is killed.
+   A folder behind a URL has no rename: a part is made here and put as one object, and parts that are there count
+   only after they were read back (`radgauge.storage`).
 3. **Executors** (`executors`, `ray_engine`). One process, a pool of processes, or Ray: they schedule parts, start
    workers anew that died, and try a part again. They are never asked what is done; the folder is.
 4. **Finish** (`run`). The keys of every part are read back from disk and compared with the keys that went in, part

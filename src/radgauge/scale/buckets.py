@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -146,17 +146,22 @@ def write_buckets(folder: Path, tables: Sequence[Table], *, divided: int, finger
 def read_bucket(folder: Path, number: int) -> Iterator[Held]:
     """The cases of a bucket, in the order of the input."""
     with bucket_path(folder, number).open("rb") as file:
-        for line in file:
-            side, row, place, study, system, candidate, references, images, meta = json.loads(line)
-            case = Case(
-                study,
-                candidate,
-                tuple(references),
-                system,
-                tuple(map(Path, images)),
-                MappingProxyType(meta) if meta else EMPTY,
-            )
-            yield Held(side, row, place, case)
+        yield from held_in(file)
+
+
+def held_in(lines: Iterable[bytes]) -> Iterator[Held]:
+    """The cases that the lines of a bucket hold."""
+    for line in lines:
+        side, row, place, study, system, candidate, references, images, meta = json.loads(line)
+        case = Case(
+            study,
+            candidate,
+            tuple(references),
+            system,
+            tuple(map(Path, images)),
+            MappingProxyType(meta) if meta else EMPTY,
+        )
+        yield Held(side, row, place, case)
 
 
 def remove_buckets(folder: Path) -> None:

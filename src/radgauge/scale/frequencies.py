@@ -31,7 +31,7 @@ def survey(plan: Plan, numbers: Sequence[int], *, engine: Engine, told: Callable
         if (place_of(plan.folder, at) / "documents.npy").is_file():
             continue
         documents = 0
-        jobs = ((Job(plan, number), at) for number in numbers)
+        jobs = ((plan.job(number), at) for number in numbers)
         for done, (_, found) in enumerate(run(count_part, jobs, engine=engine)):
             documents += found
             told("counting n-grams", done + 1, len(numbers))
@@ -42,7 +42,7 @@ def count_part(item: tuple[Job, int]) -> int:
     """Count the n-grams of one bucket, keep them on disk, and say how many documents it has."""
     job, at = item
     metric = surveyed(job.plan.metrics)[at]
-    cases = able_cases(metric, cases_of(job.plan, job.number).cases, job.plan.longest)
+    cases = able_cases(metric, cases_of(job).cases, job.plan.longest)
     documents, hashes, counts = metric.count_documents(cases, reading=Readings())
     order = np.lexsort((hashes[:, 1], hashes[:, 0]))
     folder = place_of(job.plan.folder, at)

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-import radgauge
-from radgauge.cases import Counted
+from radgauge.cache import default_cache_dir
 from radgauge.choices import Missing
 from radgauge.errors import InputError, RadgaugeError, UsageError, require
 from radgauge.files import make_folder
-from radgauge.io.case_files.read import Provenance, system_files
-from radgauge.io.case_files.sections import section_notes
-from radgauge.io.score_folder import (
-    MANIFEST,
-    Manifest,
-    Part,
-    fingerprint_of,
-    is_score_folder,
-    part_name,
-    read_manifest,
-)
+from radgauge.io.case_files.read import system_files
+from radgauge.io.score_folder import Manifest, fingerprint_of, part_name
 from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.columns import SECTIONS, check_roles
 from radgauge.metric import Metric, unaliased
 from radgauge.scale.buckets import WORK, Split, read_split, remove_buckets, write_buckets
 from radgauge.scale.executors import HERE, Engine, run, run_in_order, session
 from radgauge.scale.frequencies import survey
+from radgauge.scale.manifests import (
+    Sums,
+    begun_manifest,
+    check_same,
+    complete_manifest,
+    older_manifest,
+    write_manifest,
+)
 from radgauge.scale.run_frequencies import surveyed
-from radgauge.scale.streams import Reading, Table, expected_bytes, open_table, sources_of, table_notes
-from radgauge.scale.work import Checked, Job, Plan, check_part, is_done, joins, score_part
+from radgauge.scale.streams import Reading, Table, expected_bytes, open_table, sources_of
+from radgauge.scale.work import Plan, check_part, is_done, joins, score_part
 from radgauge.scores import LONGEST, judges_of
 from radgauge.show.progress import working
+from radgauge.storage import Store, local_copy, plain, url_of
 
 try:
     import fcntl
@@ -104,8 +105,8 @@ def score_to_folder(
     """Score any number of reports into a folder of parts; the same call goes on where one was stopped.
 
     Args:
-        reports: A table of cases, or a folder of such tables.
-        folder: Where the parts and their manifest go.
+        reports: A table of cases, or a folder of such tables; here and below also a URL (see `storage`).
+        folder: Where the parts and their manifest go; a URL gets scores, and report texts stay on this machine.
         metrics: As in `score`.
         references: A table of references instead, joined with candidates by id.
         candidates: Tables of candidates, or system -> table.
@@ -130,26 +131,39 @@ def score_to_folder(
         InputError: The input cannot be used, or the folder holds another run.
         UsageError: The arguments do not fit together.
     """
-    given = Input(
-        Path(reports) if reports is not None else None,
-        Path(references) if references is not None else None,
-        _systems(candidates),
-        Reading(
-            check_roles(columns), tuple(candidate_columns) if candidate_columns else None, section, encoding, split
-        ),
-        missing,
-        Path(images) if images is not None else None,
-        images_outside,
-    )
     if section is not None and section not in SECTIONS:
         raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
     judges = tuple(judges_of(metrics, models=models))
-    place = Path(folder)
-    with working("scoring in parts") as tell:
+    url = url_of(folder)
+    store = Store(url) if url is not None else None
+    place = plain(folder) if url is None else _work_folder(url)
+    with working("scoring in parts") as tell, ExitStack() as copies:
         told = progress or tell
         told("opening the input", 0, 1)
+        files = _systems(candidates)
+        given = Input(
+            None if reports is None else copies.enter_context(local_copy(reports)),
+            None if references is None else copies.enter_context(local_copy(references)),
+            None if files is None else {name: copies.enter_context(local_copy(f)) for name, f in files.items()},
+            Reading(
+                check_roles(columns),
+                tuple(candidate_columns) if candidate_columns else None,
+                section,
+                encoding,
+                split,
+            ),
+            missing,
+            Path(images) if images is not None else None,
+            images_outside,
+        )
         tables = tables_of(given)
+        sends = store is not None and bool(engine.address)
         _check_metrics(judges, tables, engine)
+        if sends and surveyed(judges):
+            raise UsageError(
+                f"{judges[min(surveyed(judges))].name} counts the words of all reports on a disk that all "
+                f"machines see: on a cluster, write to such a folder instead of {url}"
+            )
         if not kind:
             kind = _usual_kind()
         if kind not in ("parquet", "jsonl"):
@@ -180,18 +194,23 @@ def score_to_folder(
             images_outside,
             longest,
             cache,
+            store,
+            sends,
         )
-        older = _older(place)
+        older = older_manifest(place, store)
         if older is not None:
-            _check_same(place, older, plan, settings, divided)
+            check_same(url or str(place), older, plan, settings, divided)
             if older.complete:
                 return Ran(older, 0, {})
         make_folder(place)
         with _alone(place):
             if older is None:
-                _begun(plan, settings, signatures, divided).write(place)
+                write_manifest(plan, begun_manifest(plan, settings, signatures, divided))
             with session(engine):
-                return _finish(plan, settings, divided, engine=engine, told=told)
+                ran = _finish(plan, settings, divided, engine=engine, told=told)
+            if store is not None:
+                shutil.rmtree(place)
+            return ran
 
 
 def tables_of(given: Input) -> tuple[Table, ...]:
@@ -218,30 +237,28 @@ def _finish(plan: Plan, settings: Mapping[str, Any], divided: int, *, engine: En
         told("dividing the input", 0, divided)
         split = write_buckets(plan.folder, plan.tables, divided=divided, fingerprint=plan.fingerprint)
     wanted = _wanted(plan, split, engine)
-    left = [number for number, (cases, keys) in sorted(wanted.items()) if not is_done(plan, number, cases, keys)]
+    left = _left(plan, wanted, engine)
     there = len(wanted) - len(left)
     if left:
         survey(plan, sorted(wanted), engine=engine, told=told)
     seconds: dict[str, float] = {}
     peak = 0
     told("scoring", there, len(wanted))
-    for at, (_, done) in enumerate(run(score_part, (Job(plan, number) for number in left), engine=engine)):
+    for at, (_, done) in enumerate(run(score_part, map(plan.job, left), engine=engine)):
         peak = max(peak, done.peak)
         for name, spent in done.seconds.items():
             seconds[name] = seconds.get(name, 0.0) + spent
         told("scoring", there + at + 1, len(wanted))
-    summed = _Sums()
-    checks = (
-        (plan.folder, part_name(number, plan.kind), plan.fingerprint, cases, keys)
-        for number, (cases, keys) in sorted(wanted.items())
-    )
+    summed = Sums()
+    checks = ((plan, number, cases, keys) for number, (cases, keys) in sorted(wanted.items()))
     for at, checked in enumerate(run_in_order(check_part, checks, engine=engine)):
         if checked.wrong:
-            raise RadgaugeError(f"{plan.folder}: {checked.wrong}; remove that part and run the same command again")
+            where = plan.store.url if plan.store is not None else plan.folder
+            raise RadgaugeError(f"{where}: {checked.wrong}; remove that part and run the same command again")
         summed.add(checked)
         told("checking", at + 1, len(wanted))
-    manifest = _complete(plan, settings, split, wanted, summed)
-    manifest.write(plan.folder)
+    manifest = complete_manifest(plan, settings, split, wanted, summed)
+    write_manifest(plan, manifest)
     remove_buckets(plan.folder)
     return Ran(manifest, len(left), seconds, peak)
 
@@ -250,144 +267,23 @@ def _wanted(plan: Plan, split: Split, engine: Engine) -> dict[int, tuple[int, st
     """Number of each part -> how many cases it must hold, and the digest of their keys."""
     if len(plan.tables) == 1:
         return {number: (split.cases[0][number], split.keys[0][number]) for number in split.filled}
-    found = run(joins, (Job(plan, number) for number in split.filled), engine=engine)
+    found = run(joins, map(plan.job, split.filled), engine=engine)
     return {number: (cases, keys) for _, (number, cases, keys) in found if cases}
 
 
-class _Sums:
-    """Counts of all parts."""
+def _left(plan: Plan, wanted: Mapping[int, tuple[int, str]], engine: Engine) -> list[int]:
+    """Parts that are still to be scored.
 
-    def __init__(self) -> None:
-        self.judges: dict[str, Any] = {}
-        self.texts: dict[tuple[str, str], Counted] = {}
-        self.headings: dict[tuple[str, str], Counted] = {}
-        self.images: dict[str, None] = {}
-        self.studies = 0
-
-    def add(self, part: Checked) -> None:
-        for name, each in part.judges.items():
-            before = self.judges.setdefault(name, {**each, "judged": 0, "rows": 0})
-            before["judged"] += each["judged"]
-            before["rows"] = max(before["rows"], each["rows"])
-        for kept, notes in ((self.texts, part.texts), (self.headings, part.headings)):
-            for note in notes:
-                key = (note.before, note.what)
-                kept[key] = kept[key] + note if key in kept else note
-        self.images.update(dict.fromkeys(part.images))
-        self.studies += part.studies
-
-    def notes(self, cases: int) -> list[str]:
-        """What a person should know of the texts of all cases."""
-        texts = sorted(self.texts.values(), key=lambda note: note.first)
-        return [
-            *section_notes(list(self.headings.values())),
-            *(str(replace(note, total=cases)) for note in texts),
-            *(f"{note} (in one of the parts)" for note in list(self.images)[:1]),
-        ]
-
-
-def _complete(
-    plan: Plan, settings: Mapping[str, Any], split: Split, wanted: Mapping[int, tuple[int, str]], summed: _Sums
-) -> Manifest:
-    cases = sum(count for count, _ in wanted.values())
-    notes = [note for table in plan.tables for note in table_notes(table)]
-    first = plan.tables[0]
-    if len(plan.tables) == 1:
-        if not first.roles.references:
-            notes.append(
-                f"{first.name} has no reference column; its columns: {shown_names(first.columns)}; "
-                "name it with columns={'reference': NAME}"
-            )
-        if summed.studies * len(split.systems) != cases:
-            notes.append(
-                f"not every system has every study: {cases} cases of {summed.studies} studies and "
-                f"{len(split.systems)} systems"
-            )
-    elif (left_out := split.rows[0] - summed.studies) > 0:
-        notes.append(f"{left_out} of {split.rows[0]} studies were left out: no system has reported them")
-    provenance = Provenance(
-        sources=tuple(
-            replace(source, rows=rows if len(table.sources) == 1 else 0, notes=())
-            for table, rows in zip(plan.tables, split.rows, strict=True)
-            for source in table.sources
-        ),
-        columns={table.name: table.roles.as_dict() for table in plan.tables},
-        section=plan.section,
-        split=settings["split"],
-        studies=summed.studies,
-        systems=tuple(split.systems),
-        cases=cases,
-        warnings=(*notes, *summed.notes(cases)),
-    )
-    parts = tuple(Part(part_name(number, plan.kind), *wanted[number]) for number in sorted(wanted))
-    return Manifest(
-        radgauge=radgauge.__version__,
-        complete=True,
-        fingerprint=plan.fingerprint,
-        input=provenance.as_dict(),
-        judges=summed.judges,
-        settings=settings,
-        kind=plan.kind,
-        divided=split.divided,
-        cases=cases,
-        parts=parts,
-    )
-
-
-def _begun(plan: Plan, settings: Mapping[str, Any], signatures: Mapping[str, str], divided: int) -> Manifest:
-    """The manifest of a run that begins: whose folder it is."""
-    return Manifest(
-        radgauge=radgauge.__version__,
-        complete=False,
-        fingerprint=plan.fingerprint,
-        input={"sources": [asdict(source) for source in sources_of(plan.tables)]},
-        judges={name: {"signature": signature} for name, signature in signatures.items()},
-        settings=settings,
-        kind=plan.kind,
-        divided=divided,
-        cases=0,
-        parts=(),
-    )
-
-
-def _older(folder: Path) -> Manifest | None:
-    """The manifest of a folder that is there; None for a new or an empty one."""
-    if not folder.exists():
-        return None
-    if not folder.is_dir():
-        raise InputError(f"{folder} is a file; scores in parts need a folder")
-    if is_score_folder(folder):
-        return read_manifest(folder, finished=False)
-    other = next((each.name for each in folder.iterdir() if not each.name.startswith(".")), None)
-    if other is not None:
-        raise InputError(f"{folder} holds other files ({other}) and no {MANIFEST}; name a new folder")
-    return None
-
-
-def _check_same(folder: Path, older: Manifest, plan: Plan, settings: Mapping[str, Any], divided: int) -> None:
-    """Refuse a folder that another run has begun, and say what differs."""
-    if older.fingerprint == plan.fingerprint:
-        return
-    signatures = {metric.columns[0]: metric.signature() for metric in plan.metrics}
-    known = {str(about.get("signature")) for about in older.judges.values()}
-    hashes = [source.sha256 for source in sources_of(plan.tables)]
-    differs = []
-    if [each.get("sha256") for each in older.input.get("sources", ())] != hashes:
-        differs.append("other reports")
-    if set(signatures.values()) != known:
-        changed = next((name for name, each in signatures.items() if each not in known), "")
-        differs.append(
-            f"other metrics ({changed} was not there with this signature)" if changed else "more metrics"
-        )
-    if dict(older.settings) != dict(settings):
-        odd = next((key for key in settings if older.settings.get(key) != settings[key]), "")
-        differs.append(f"another setting ({odd})")
-    if (older.divided, older.kind) != (divided, plan.kind):
-        differs.append(f"another division ({older.divided} parts of {older.kind})")
-    what = ", ".join(differs) or "other columns or encodings"
-    raise InputError(
-        f"{folder} holds the scores of another run: {what}. Runs are not mixed: name a new folder, or remove it"
-    )
+    In a folder a name proves that a part is whole. What a store promises is its own matter, so every part that it
+    has is read, and counts only if it holds the cases that it must hold.
+    """
+    if plan.store is None:
+        return [at for at, (cases, keys) in sorted(wanted.items()) if not is_done(plan, at, cases, keys)]
+    names = set(plan.store.names())
+    there = [number for number in sorted(wanted) if part_name(number, plan.kind) in names]
+    checked = run_in_order(check_part, ((plan, number, *wanted[number]) for number in there), engine=engine)
+    whole = {number for number, found in zip(there, checked, strict=True) if not found.wrong}
+    return [number for number in sorted(wanted) if number not in whole]
 
 
 def _settings(given: Input, longest: int) -> dict[str, Any]:
@@ -429,7 +325,7 @@ def _systems(
     if candidates is None:
         return None
     if isinstance(candidates, Mapping):
-        return {system: Path(file) for system, file in candidates.items()}
+        return {system: plain(file) for system, file in candidates.items()}
     return system_files(candidates)
 
 
@@ -437,6 +333,11 @@ def _usual_kind() -> str:
     from importlib.util import find_spec
 
     return "parquet" if find_spec("pyarrow") is not None else "jsonl"
+
+
+def _work_folder(url: str) -> Path:
+    """Where the buckets of a run into a store are: on this machine, the same place for the same URL."""
+    return default_cache_dir() / "runs" / hashlib.sha256(url.encode()).hexdigest()[:24]
 
 
 @contextmanager

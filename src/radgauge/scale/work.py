@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,15 +20,16 @@ from radgauge.errors import InputError, RadgaugeError
 from radgauge.io.case_files.images import near_table, place_images
 from radgauge.io.case_files.join import Side, join
 from radgauge.io.case_files.sections import cut_to_section, headed_texts
-from radgauge.io.score_folder import Part, digest_of, part_name, read_keys, write_part
+from radgauge.io.score_folder import digest_of, part_name, read_keys, write_part
 from radgauge.io.scores_records import read_header
 from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.results import Results
-from radgauge.scale.buckets import Held, read_bucket
+from radgauge.scale.buckets import Held, bucket_path, held_in, read_bucket
 from radgauge.scale.run_frequencies import give_frequencies
 from radgauge.scale.streams import Table
 from radgauge.scores import score
+from radgauge.storage import StorageError, Store
 
 try:
     import resource
@@ -50,6 +53,8 @@ class Plan:
         section: As in `read_cases`; so are missing, images and images_outside.
         longest: As in `score`.
         cache: Folder of the reading cache on the machine that works; None uses none.
+        store: Where parts go if not to the folder, which then holds the buckets alone.
+        sends: Whether buckets go to the workers with their jobs: no machine but the driver's sees the folder.
     """
 
     folder: Path
@@ -63,14 +68,40 @@ class Plan:
     images_outside: bool
     longest: int
     cache: Path | None
+    store: Store | None = None
+    sends: bool = False
+
+    def job(self, number: int) -> Job:
+        """The work on a bucket."""
+        return Job(self, number, bucket_path(self.folder, number).read_bytes() if self.sends else None)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[Path]:
+        """The file of a part as it was written: in the folder, or a copy of what the store has.
+
+        Raises:
+            FileNotFoundError: It is not there.
+        """
+        if self.store is None:
+            yield self.folder / name
+            return
+        with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
+            yield self.store.get(name, Path(place) / name)
 
 
 @dataclass(frozen=True)
 class Job:
-    """One bucket of a plan."""
+    """One bucket of a plan, with its bytes if the worker does not see the plan's folder."""
 
     plan: Plan
     number: int
+    bucket: bytes | None = None
+
+    def held(self) -> list[Held]:
+        """The cases of the bucket."""
+        if self.bucket is not None:
+            return list(held_in(self.bucket.splitlines()))
+        return list(read_bucket(self.plan.folder, self.number))
 
 
 @dataclass(frozen=True)
@@ -123,7 +154,7 @@ def score_part(job: Job) -> Done:
     """
     plan = job.plan
     begun = time.perf_counter()
-    found = cases_of(plan, job.number)
+    found = cases_of(job)
     read = time.perf_counter()
     reading = Readings(cache=Cache(plan.cache) if plan.cache is not None else None)
     give_frequencies(plan.folder, plan.metrics, reading)
@@ -135,8 +166,7 @@ def score_part(job: Job) -> Done:
         "images": list(found.images),
         "studies": len({case.id for case in found.cases}),
     }
-    path = plan.folder / part_name(job.number, plan.kind)
-    keep_part(path, results, rows=found.rows, fingerprint=plan.fingerprint, about=about)
+    keep_part(plan, job.number, results, rows=found.rows, about=about)
     seconds = {"reading": read - begun, "scoring": scored - read, "writing": time.perf_counter() - scored}
     return Done(job.number, seconds, peak_memory())
 
@@ -149,12 +179,26 @@ def peak_memory() -> int:
     return int(found) if sys.platform == "darwin" else int(found) << 10
 
 
-def keep_part(
-    path: Path, results: Results, *, rows: Sequence[int], fingerprint: str, about: Mapping[str, Any]
-) -> Part:
-    """Write a part; a disk that is full ends the run with what is done."""
+def keep_part(plan: Plan, number: int, results: Results, *, rows: Sequence[int], about: Mapping[str, Any]) -> None:
+    """Write a part; a disk that is full, or a store that refuses, ends the run with what is done.
+
+    In a folder the file is renamed when it is whole. A store has no such step: the file is made here, and put as
+    one object, which appears whole or not at all; whoever puts it again puts the same bytes.
+    """
+    name = part_name(number, plan.kind)
+    path = plan.folder / name
     try:
-        return write_part(path, results, rows=rows, fingerprint=fingerprint, about=about)
+        if plan.store is None:
+            write_part(path, results, rows=rows, fingerprint=plan.fingerprint, about=about)
+            return
+        with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
+            path = Path(place) / name
+            write_part(path, results, rows=rows, fingerprint=plan.fingerprint, about=about)
+            plan.store.put(path, name)
+    except StorageError as error:
+        raise RadgaugeError(
+            f"{error}; the parts that are done are kept: mend it, and run the same command again"
+        ) from error
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise RadgaugeError(
@@ -163,9 +207,9 @@ def keep_part(
         ) from error
 
 
-def cases_of(plan: Plan, number: int) -> Bucket:
+def cases_of(job: Job) -> Bucket:
     """The cases of a bucket as they are judged."""
-    held = list(read_bucket(plan.folder, number))
+    plan, held = job.plan, job.held()
     notes: list[Counted] = []
     if len(plan.tables) == 1:
         side, rows, notes = _side(plan, 0, held)
@@ -183,14 +227,18 @@ def cases_of(plan: Plan, number: int) -> Bucket:
     return Bucket(cases, rows, (*odd,), (*notes, *headings), tuple(said))
 
 
-def check_part(job: tuple[Path, str, str, int, str]) -> Checked:
-    """Read the keys of a part back from disk, and what its header says."""
-    folder, file, fingerprint, cases, keys = job
+def check_part(item: tuple[Plan, int, int, str]) -> Checked:
+    """Read the keys of a part back from where it is, and what its header says: plan, number, cases, digest."""
+    plan, number, cases, keys = item
+    file = part_name(number, plan.kind)
     try:
-        header, count, digest = read_keys(folder / file)
+        with plan.part(file) as path:
+            header, count, digest = read_keys(path)
     except FileNotFoundError:
         return Checked(f"{file} is not there")
-    if header.get("fingerprint") != fingerprint:
+    except InputError:
+        return Checked(f"{file} is damaged or cut off")
+    if header.get("fingerprint") != plan.fingerprint:
         return Checked(f"{file} is of another run")
     if (count, digest) != (cases, keys):
         return Checked(f"{file} holds {count} cases where {cases} went in, or other ids")
@@ -204,7 +252,7 @@ def check_part(job: tuple[Path, str, str, int, str]) -> Checked:
 
 
 def is_done(plan: Plan, number: int, cases: int, keys: str) -> bool:
-    """Whether a part of this run is there; its name says that it is whole, its header whose it is."""
+    """Whether a part of this run is in the folder; its name says that it is whole, its header whose it is."""
     try:
         header = read_header(plan.folder / part_name(number, plan.kind))
     except (OSError, InputError):
@@ -220,7 +268,7 @@ def joins(job: Job) -> tuple[int, int, str]:
     Raises:
         InputError: Studies and candidates do not fit together.
     """
-    cases, _, _, _ = _joined(job.plan, list(read_bucket(job.plan.folder, job.number)))
+    cases, _, _, _ = _joined(job.plan, job.held())
     return job.number, len(cases), digest_of([case.key for case in cases])
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from radgauge.errors import InputError, require, shown
 from radgauge.io.tables.sources import Source, inspect_file, read_lines
+from radgauge.storage import local_copy
 
 SPLITS = frozenset({"train", "val", "valid", "validate", "validation", "dev", "test"})
 LARGEST_CELL = 2**31 - 1  # the most csv.field_size_limit takes on every platform
@@ -54,15 +55,15 @@ def read_table(path: Path | str, *, encoding: str | None = None) -> InputTable:
     Text formats may also end in .gz.
 
     Args:
-        path: The file.
+        path: The file, or its URL (see `storage`).
         encoding: Of text formats. None: what the byte order mark says, else UTF-8 or an error.
 
     Raises:
         InputError: The file is not there, empty, binary, wrongly encoded, ragged or malformed.
     """
-    file = Path(path)
-    source = inspect_file(file, encoding=encoding)
-    records = tuple(iter_records(file, source=source))
+    with local_copy(path) as file:
+        source = inspect_file(file, encoding=encoding)
+        records = tuple(iter_records(file, source=source))
     if not records:
         raise InputError(f"{source.name} holds no rows (a header at most)")
     columns = tuple(dict.fromkeys(name for record in records for name in record.values))

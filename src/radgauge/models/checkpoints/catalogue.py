@@ -19,6 +19,7 @@ from typing import Any
 from radgauge.cache import default_cache_dir
 from radgauge.errors import UsageError
 from radgauge.files import sha256_of
+from radgauge.storage import offline as offline
 
 TOKENIZER_FILES = ("*.json", "*.txt", "*.model")
 
@@ -113,11 +114,6 @@ def checkpoints_for(name: str) -> tuple[Checkpoint, ...]:
         return of_metric
     wanted = checkpoint(name)
     return (wanted, *(checkpoint(other) for other in wanted.companions))
-
-
-def offline() -> bool:
-    """Whether the environment forbids any download."""
-    return os.environ.get("RADGAUGE_OFFLINE", "0").strip().lower() not in ("", "0", "false", "no")
 
 
 def models_dir() -> Path:
