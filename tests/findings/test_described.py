@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from radgauge.cases import Case
+from radgauge.findings import descriptions
 from radgauge.findings.descriptions import Descriptions, diagnoses
+from radgauge.findings.findings import knowledge_for
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 from radgauge.report_reader import load_lexicon
@@ -44,3 +46,22 @@ def test_diagnoses_are_terms_of_the_lexicon() -> None:
     assert len(diagnoses()) >= 150
     assert len(table.phrases) >= 200
     assert all(entry.get("equals") or entry.get("signs") for entry in diagnoses())
+
+
+def test_claims_in_free_words_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(descriptions, "_KEPT", 50)
+    known = knowledge_for(load_lexicon())
+    monkeypatch.setattr(known.descriptions, "answers", {})
+    metric = Errors()
+    letters = "bdfgklmnprstvz"
+    words = [f"{a}i{b}o{c}us" for a in letters[:6] for b in letters[:6] for c in letters[:4]]
+    cases = [
+        Case(word, "Colles fracture. There is a mass.", (f"There is a {word}. Mass. Distal radius broken.",))
+        for word in words
+    ]
+    metric.measure(cases, reading=Readings())
+    named = {f"open:{word}" for word in words}
+    assert known.similarity.families_of(f"open:{words[0]}") == {}
+    assert named.isdisjoint(known.similarity._known)
+    assert named.isdisjoint(known.lexicon._ancestors)
+    assert 0 < len(known.descriptions.answers) <= 50

@@ -49,6 +49,7 @@ class ConceptSimilarity:
                     self._scales.setdefault(concept, {})[number] = place
         self._concepts = lexicon.concepts
         self._known: dict[str, dict[str, int]] = {}
+        self._known_families: dict[str, dict[int, tuple[float, int]]] = {}
         self.of = lru_cache(maxsize=1 << 18)(self._similarity)
         self.related = lru_cache(maxsize=1 << 18)(self._related)
 
@@ -56,7 +57,9 @@ class ConceptSimilarity:
         """Everything above a concept, itself included, with the number of steps."""
         steps = self._known.get(name)
         if steps is None:
-            steps = self._known[name] = {name: 0}
+            steps = {name: 0}
+            if name in self._concepts:  # claims in free words are as many as reports
+                self._known[name] = steps
             queue = [name]
             while queue:
                 current = queue.pop(0)
@@ -111,6 +114,9 @@ class ConceptSimilarity:
 
     def families_of(self, name: str) -> dict[int, tuple[float, int]]:
         """The families of a concept or, if it has none, of its nearest ancestors that have: with steps."""
+        known = self._known_families.get(name)
+        if known is not None:
+            return known
         found: dict[int, tuple[float, int]] = {}
         reached = -1
         for ancestor, steps in self.ancestors(name).items():
@@ -119,4 +125,6 @@ class ConceptSimilarity:
             for number, alike in self._families.get(ancestor, ()):
                 found.setdefault(number, (alike, steps))
                 reached = steps
+        if name in self._concepts:
+            self._known_families[name] = found
         return found

@@ -67,16 +67,17 @@ def has_signs(finding: Finding, knowledge: Knowledge) -> bool:
 
 def _belongs(finding: Finding, diagnosis: str, signs: Signs, knowledge: Knowledge) -> bool:
     """Whether some phrase of a description set names a finding like this one."""
-    table = knowledge.descriptions.compiled
+    table = knowledge.descriptions
     key = (finding.concepts, diagnosis)
-    known: bool | None = table.get(key)
+    known: bool | None = table.answers.get(key)
     if known is None:
-        known = table[key] = any(
+        known = any(
             knowledge.similarity.of(part.concept, concept) >= SAME
             for phrase in (*signs.equals, *signs.signs)
             for part in phrase
             for concept in finding.concepts
         )
+        table.remember(key, known)
     return known
 
 
@@ -96,7 +97,7 @@ def _sign_places(concept: str, diagnosis: str, knowledge: Knowledge) -> tuple[fr
     """Where a diagnosis shows this sign; empty if it is none of its signs, or a finding in its own right."""
     table = knowledge.descriptions
     key = (concept, diagnosis)
-    known: tuple[frozenset[str], ...] | None = table.compiled.get(key)
+    known: tuple[frozenset[str], ...] | None = table.answers.get(key)
     if known is None:
         signs = signs_of(diagnosis, knowledge)
         known = ()
@@ -107,7 +108,7 @@ def _sign_places(concept: str, diagnosis: str, knowledge: Knowledge) -> tuple[fr
                 for part in phrase
                 if knowledge.similarity.of(part.concept, concept) >= SAME
             )
-        table.compiled[key] = known
+        table.remember(key, known)
     return known
 
 

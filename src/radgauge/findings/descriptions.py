@@ -15,13 +15,19 @@ from radgauge.findings.numbers import DATA
 from radgauge.models.text.static_embedding import StaticEncoder, Vectors
 from radgauge.report_reader.lexicon import ABNORMAL_KINDS, Lexicon
 
+_KEPT = 1 << 16
+
 
 class Descriptions:
-    """Description sets by the concept of their diagnosis; `compiled` holds those that were read."""
+    """Description sets by the concept of their diagnosis.
+
+    `compiled` holds those that were read, `answers` what was found out of findings and them, up to a limit.
+    """
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self.compiled: dict[Any, Any] = {}
+        self.answers: dict[Any, Any] = {}
 
     @cached_property
     def phrases(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -40,13 +46,20 @@ class Descriptions:
 
     def picture(self, concept: str) -> Vectors | None:
         """What a diagnosis looks like as one vector; None if it has no description set."""
+        phrases = self.phrases.get(concept)
+        if phrases is None:
+            return None
         key = ("picture", concept)
         if key not in self.compiled:
-            phrases = self.phrases.get(concept)
-            known = None if phrases is None else StaticEncoder().encode([" ".join(chain(*phrases))])[0]
-            self.compiled[key] = known
-        found: Vectors | None = self.compiled[key]
+            self.compiled[key] = StaticEncoder().encode([" ".join(chain(*phrases))])[0]
+        found: Vectors = self.compiled[key]
         return found
+
+    def remember(self, key: object, answer: object) -> None:
+        """Keep an answer; findings in free words are as many as reports, so the memory of them has an end."""
+        if len(self.answers) >= _KEPT:
+            self.answers.clear()
+        self.answers[key] = answer
 
 
 def _ids(lexicon: Lexicon) -> dict[str, str]:

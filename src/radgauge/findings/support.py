@@ -64,6 +64,11 @@ def _known() -> dict[str, Vectors]:
     return {}
 
 
+@lru_cache(maxsize=1 << 14)
+def _words_of(sentence: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(sentence.lower()))
+
+
 class Sentences:
     """The sentences of a report; words and vectors are made when they are first asked for.
 
@@ -91,7 +96,7 @@ class Sentences:
     def words(self) -> tuple[frozenset[str], ...]:
         """The words of each sentence."""
         if self._words is None:
-            self._words = tuple(frozenset(_WORD.findall(text.lower())) for text in self.texts)
+            self._words = tuple(map(_words_of, self.texts))
         return self._words
 
     def vectors(self, numbers: Iterable[int]) -> Vectors:

@@ -54,8 +54,10 @@ def _sections(text: str, spans: Sequence[tuple[int, int]]) -> list[Sentence]:
 
 def _without_stray_sections(text: str, sentences: list[Sentence]) -> list[Sentence]:
     """A last heading of history or technique inside a line covers one sentence: what follows are the findings."""
+    if _of(sentences, -1) not in _ASIDE:
+        return sentences
     last = next((n for n in range(len(sentences) - 1, -1, -1) if sentences[n].section != _of(sentences, -1)), -1)
-    if not sentences or _of(sentences, -1) not in _ASIDE or last + 2 >= len(sentences) + 1:
+    if last + 2 >= len(sentences) + 1:
         return sentences
     found = sentences[: last + 2]
     for before, each in pairwise(sentences[last + 1 :]):

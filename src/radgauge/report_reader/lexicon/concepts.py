@@ -119,7 +119,9 @@ class Lexicon:
                     if parent not in found
                 ]
                 found.update(dict.fromkeys(level))
-            known = self._ancestors[concept] = tuple(found)
+            known = tuple(found)
+            if concept in self.concepts:  # claims in free words are as many as reports
+                self._ancestors[concept] = known
         return known
 
     def is_a(self, concept: str, ancestor: str) -> bool:
