@@ -10,7 +10,8 @@ import re
 from typing import NamedTuple
 
 from radgauge.plain_language.check.compare import check_lay
-from radgauge.plain_language.plan import NoPlan, plan_sentence
+from radgauge.plain_language.plan import plan_sentence
+from radgauge.plain_language.statement import NoPlan
 from radgauge.plain_language.wording import Words, glosses_in, languages, say, say_whole, words_of
 from radgauge.report_reader import ReportReading, read_report
 

@@ -12,6 +12,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from radgauge.parsing import shipped_toml
+from radgauge.plain_language.limits import LIMITS, REACH, limit_of, stop_at_run_on, stop_at_words_inside
+from radgauge.plain_language.normal_parts import (
+    QUIET_PARTS,
+    QUIET_QUANTITIES,
+    SUFFIXES,
+    change_said,
+    normal_parts,
+    reserve,
+    unchanged_parts,
+)
+from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import Mention, Modifier, ReportReading, load_lexicon
 from radgauge.report_reader.lexicon import FINDING_KINDS
 
@@ -19,41 +30,24 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|\d+(?:\.\d+)?")
 _MASK = re.compile(r"[Xx]{3,}|_{2,}")
 _JOINED = re.compile(r"^[\s,]*(?:and/or|or|versus|vs\.?|and)?[\s,]*(?:a|an|the)?\s*$", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\b(?:or|versus|vs|and/or)\b", re.IGNORECASE)
-_WEAK = re.compile(r"typical|definite|obvious|convincing|overt", re.IGNORECASE)
-_SUFFIXES = {
-    "age": re.compile(r"\bfor (?:the )?(?:patient'?s? |stated )?age\b"),
-    "technique": re.compile(r"\bfor (?:(?:supine|portable|ap|the) )*(?:technique|projection|positioning)\b"),
-}
+_WEAK = re.compile(r"typical|definite|obvious|convincing|overt|frank", re.IGNORECASE)
 _LIMITING = re.compile(
     r"\b(?:non-?calcified|non-?displaced|displaced|acute|old|chronic|healed|significant|early|overt|frank|gross|"
     r"dominant|discrete|loculated|tension|confluent|active|recurrent|residual|resolving|healing|lobar|segmental|lobular|"
     r"unfold(?:ed|ing)|uncoil(?:ed|ing))\b",
     re.IGNORECASE,
 )
-_UNIT = frozenset({"mm", "cm", "x", "by", "measuring", "measures", "approximately", "about"})
-_QUIET_PARTS = frozenset({"size", "contour", "appearance", "silhouette", "area of", "region of"})
-_SUSPICIOUS = re.compile(r"\bsuspicious\s+(?:focal |pulmonary |appearing )?$", re.IGNORECASE)
-_QUIET_QUANTITIES = frozenset({"associated", "other", "also", "overall", "grossly", "apparent", "visible"})
-REACH = 300
-"""Characters before a finding in which its denial is looked for, so that time grows with the text."""
-_DENIES = re.compile(r"\b(?:no|not|without|nor|negative for|free of|absence of)\b", re.IGNORECASE)
-_LIMITS = {  # how far a denial or a normal part was seen
-    "radiographic": re.compile(r"\bradiographic(?:ally)?\b", re.IGNORECASE),
-    "visible": re.compile(r"\b(?:visible|visuali[sz]ed|imaged)\b", re.IGNORECASE),
-    "evidence": re.compile(r"\b(?:evidence|signs?|suggestion|indication)\b", re.IGNORECASE),
-}
-_SUBJECT = re.compile(
-    r"[\s,]*(?:and\s+)?(?:(?:the|both|left|right|bilateral|visuali[sz]ed|visible)\s+)*", re.IGNORECASE
-)
-_VERB = re.compile(
-    r"(?:\s+[\w-]+){0,3}?\s+(?:is|are|was|were|has|have|appears?|remains?|looks?|demonstrates?|shows?)\b"
-    r"(?!\s+(?:been\s+|clearly\s+)?(?:seen|identified|noted|present|evident|visuali[sz]ed|demonstrated|detected|"
-    r"appreciated|visible|found|apparent|shown|observed|suspected)\b)",
+_RANGE = re.compile(
+    r"\b(?:trace|minimal|mild|small|moderate|slight)(?: to |-to-| ?- ?)"
+    r"(?:mild|small|moderate|large|severe|marked)\b",
     re.IGNORECASE,
 )
-_THERE = re.compile(
-    r"[\s,]*(?:and\s+)?there\s+(?:is|are|was|were|has|have)\b(?!\s+(?:no|not|also no)\b)", re.IGNORECASE
-)
+_SPREAD = frozenset({"scattered", "diffuse", "multiple", "numerous"})
+_LEVELS = re.compile(r"multi-?\s?level", re.IGNORECASE)
+_AT_LEVELS = re.compile(r"\bat (?:several|multiple) levels\b", re.IGNORECASE)
+_UNIT = frozenset({"mm", "cm", "x", "by", "measuring", "measures", "approximately", "about"})
+_SUSPICIOUS_OPACITY = re.compile(r"suspicious (?:pulmonary |lung |focal )*opacit(?:y|ies)", re.IGNORECASE)
+_SUSPICIOUS = re.compile(r"\bsuspicious\s+(?:focal |pulmonary |appearing )?$", re.IGNORECASE)
 _HEALED = re.compile(r"heal|\bold\b|chronic|remote", re.IGNORECASE)
 _ASIDE = re.compile(  # a possible finding of its own: "cardiomegaly, question effusion", "A and possible B"
     r"\b(?:possible|probable|question(?:able)?(?: of)?|suspect(?:ed)?|maybe|perhaps|suspicion (?:for|of)|"
@@ -68,55 +62,8 @@ _LIMBS = re.compile(
     re.IGNORECASE,
 )
 _BROKEN = frozenset({"fracture", "dislocation", "healed_fracture", "acute_osseous_abnormality"})
+_LUMPS = frozenset({"lung_nodule", "nodule", "lung_mass", "mass", "lung_opacity"})
 _CLOUDY = frozenset({"infiltrate", "airspace_disease", "airspace_opacity", "lung_opacity"})  # alike in plain words
-
-
-class Statement(NamedTuple):
-    """One thing to be said.
-
-    Attributes:
-        kind: finding | normal | same.
-        concept: Id of the finding, or how a part is normal.
-        status: present | absent | possible | probable | fits | concern.
-        severity: trace | mild | moderate | severe | "".
-        size_word: The report's own word of size ("small"), "" if it used another.
-        side: left | right | bilateral | "".
-        places: Ids of anatomy.
-        change: new | increased | decreased | stable | "".
-        qualities: Describing words in normal form.
-        quantity: multiple, two, ..., or "".
-        many: Whether the report speaks of several.
-        sizes_mm: Measurements.
-        refers: Whether it says what the statement before it may be.
-        joined: Whether it is an alternative to the statement before it ("or").
-        otherwise: Whether it excepts what was described ("otherwise clear").
-        roughly: Whether it holds as far as can be seen ("grossly").
-        suffix: What a normal part is normal for: age | technique | "".
-        link: Whether it is what the absence before it would speak for ("no opacity to suggest pneumonia").
-    """
-
-    kind: str
-    concept: str
-    status: str = "present"
-    severity: str = ""
-    size_word: str = ""
-    side: str = ""
-    places: tuple[str, ...] = ()
-    change: str = ""
-    qualities: tuple[str, ...] = ()
-    quantity: str = ""
-    many: bool = False
-    sizes_mm: tuple[float, ...] = ()
-    refers: bool = False
-    joined: bool = False
-    otherwise: bool = False
-    roughly: bool = False
-    suffix: str = ""
-    link: bool = False
-
-
-class NoPlan(Exception):
-    """Why a sentence cannot be written anew."""
 
 
 class _Knowledge(NamedTuple):
@@ -160,7 +107,7 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
     refused = _knowledge().refuse.search(_without_normal_limits(text))
     if refused:
         raise NoPlan(f"the sentence says more than its findings: {refused[0]!r}")
-    _stop_at_run_on(reading, mine, end)
+    stop_at_run_on(reading, mine, end)
     hedges = _hedges(reading, mine, (start, end))
     _account_for_words(reading, mine, modifiers, (start, end), hedges)
     planned = _statements(reading, mine, modifiers, (start, end), hedges)
@@ -171,26 +118,6 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
 
 def _without_normal_limits(text: str) -> str:
     return re.sub(r"within (?:the )?normal limits", "normal", text, flags=re.IGNORECASE)
-
-
-def _stop_at_run_on(reading: ReportReading, mine: Sequence[int], end: int) -> None:
-    """ "No pneumothorax the lungs are hyperinflated": a denial does not reach the next subject with its verb.
-
-    Raises:
-        NoPlan: If a clause of its own follows a denied finding without a stop.
-    """
-    mentions = [reading.mentions[i] for i in mine]
-    for number, denied in enumerate(mentions):
-        if denied.kind not in FINDING_KINDS or denied.assertion != "absent":
-            continue
-        later = next((m for m in mentions[number + 1 :] if m.start >= denied.end), None)
-        if _THERE.match(reading.text[denied.end : end]):
-            raise NoPlan("a new clause behind a denial")
-        if later is None or not _SUBJECT.fullmatch(between := reading.text[denied.end : later.start]):
-            continue
-        verb = _VERB.match(reading.text[later.end : end]) or re.search(r"\b(?:is|are)\b", later.text)
-        if verb or (later.kind == "anatomy" and not re.search(r",|\band\b", between)):
-            raise NoPlan("a new clause behind a denial")
 
 
 def _hedges(reading: ReportReading, mine: Sequence[int], span: tuple[int, int]) -> dict[int, tuple[str, int, int]]:
@@ -228,13 +155,19 @@ def _account_for_words(
     known = _knowledge()
     compared = any(m.role == "change" for m in modifiers)
     lowered = reading.text[slice(*span)].lower()
-    suffixes = [m.span() for p in _SUFFIXES.values() for m in p.finditer(lowered)]
+    suffixes = [m.span() for p in SUFFIXES.values() for m in p.finditer(lowered)]
     clips = all(
         reading.mentions[i].concept.endswith("clips") for i in mine if reading.mentions[i].kind in FINDING_KINDS
     )
     for word in _WORD.finditer(reading.text, *span):
         said = word[0].lower()
         if any(start <= word.start() - span[0] < end for start, end in suffixes):
+            continue
+        if said == "throughout" and (_LEVELS.search(lowered) or any(m.value in _SPREAD for m in modifiers)):
+            continue
+        if said == "under" and any(reading.mentions[i].concept == "free_air" for i in mine):
+            continue
+        if _AT_LEVELS.search(lowered) and said == "levels":
             continue
         if clips and said in ("overlying", "overlie", "projecting", "over", "project"):
             continue
@@ -258,7 +191,7 @@ def _account_for_words(
             continue
         raise NoPlan(f"not understood: {word[0]!r}")
     for each in modifiers:
-        if each.mention < 0 and not (each.value in _QUIET_PARTS or each.value in _QUIET_QUANTITIES):
+        if each.mention < 0 and not (each.value in QUIET_PARTS or each.value in QUIET_QUANTITIES):
             raise NoPlan(f"belongs to nothing: {reading.text[each.start : each.end]!r}")
 
 
@@ -280,9 +213,7 @@ def _statements(
     planned: list[Statement] = []
     used: set[int] = set()
     lowered = reading.text[span[0] : span[1]].lower()
-    otherwise = "otherwise" in lowered
-    roughly = "grossly" in lowered or _LIMITS["visible"].search(lowered) is not None
-    suffix = next((name for name, pattern in _SUFFIXES.items() if pattern.search(lowered)), "")
+    reserved = reserve(lowered)
     previous: Mention | None = None
     for index in mine:
         mention = reading.mentions[index]
@@ -291,6 +222,8 @@ def _statements(
         described = [m for m in modifiers if m.mention == index]
         targets = [r.target for r in reading.relations if r.source == index and r.type == "located_at"]
         if mention.kind in FINDING_KINDS:
+            if mention.concept == "acute_abnormality" and not planned:
+                targets = targets or [i for i in mine if i < index and reading.mentions[i].kind == "anatomy"]
             statement = _finding(reading, index, described, targets, modifiers, hedges)
             between = reading.text[previous.end : mention.start] if previous is not None else ""
             joined = bool(
@@ -326,57 +259,28 @@ def _statements(
                 statement = statement._replace(link=True)
             if previous is not None and planned and planned[-1].kind == "finding":
                 statement = _shared(statement, planned[-1], between, mention, previous)
-            planned.append(statement._replace(otherwise=otherwise and statement.status == "absent"))
+            statement = _of_the_parts(statement, planned)
+            if statement.status == "absent" and re.search(r"expanded|inflated|aerated", mention.attributes.cue):
+                planned.append(Statement("normal", "well_expanded", places=("lung",), side=statement.side))
+            _stop_at_doubt_before(statement, planned, between)
+            if _is_named_again(statement, planned, between):
+                planned.pop()
+            denied = statement.status == "absent"
+            planned.append(
+                statement._replace(
+                    otherwise=reserved.otherwise and denied,
+                    roughly=denied and _is_roughly(lowered[: mention.start - span[0]], statement),
+                )
+            )
             previous = mention
         elif mention.kind == "normality":
-            if mention.assertion != "present":
-                raise NoPlan("normality that is denied")
-            if not targets:
-                targets = [i for i in mine if reading.mentions[i].kind == "anatomy"]
-            if any(
-                m.role != "change"
-                and (
-                    m.role not in ("quantity", "side", "part")
-                    or m.value not in (*_QUIET_QUANTITIES, *_QUIET_PARTS, "left", "right", "bilateral")
-                )
-                for m in described
-            ):
-                raise NoPlan(f"normality that is described further: {mention.text!r}")
-            if not targets:
-                raise NoPlan("normality of nothing that was read")
-            for target in targets:
-                part = reading.mentions[target]
-                sized = "size" in part.text.lower() or "size" in mention.text.lower()
-                sized = sized or (len(targets) == 1 and re.search(r"\bsize\b", lowered) is not None)
-                how = "size" if sized and mention.concept != "clear" else mention.concept
-                near = lowered if len(targets) == 1 else reading.text[part.start : part.end + 15].lower()
-                shaped = r"contour|shape|configuration"
-                if how == "size" and re.search(shaped if len(targets) == 1 else rf"size,? and (?:{shaped})", near):
-                    how = "size and shape"
-                if how == "clear" and re.search(r"expanded|inflated|aerated", mention.text.lower()):
-                    how = "clear and well"
-                changes = {m.value for m in modifiers if m.role == "change"}
-                if changes - {"stable"}:
-                    raise NoPlan("a change of something normal")
-                planned.append(
-                    Statement(
-                        "normal",
-                        how,
-                        side=part.attributes.laterality,
-                        places=(part.concept,),
-                        otherwise=otherwise,
-                        roughly=roughly,
-                        suffix="" if how == "age_appropriate" else suffix,
-                        change="stable" if changes else "",
-                    )
-                )
-                if any(m.mention == target and m.role in ("position", "quality", "severity") for m in modifiers):
-                    raise NoPlan("a part that is described further")
+            targets = targets or [i for i in mine if reading.mentions[i].kind == "anatomy"]
+            planned += normal_parts(reading, index, targets, modifiers, lowered)
         else:
             continue
         used.update(targets)
     places = [i for i in mine if reading.mentions[i].kind == "anatomy" and i not in used]
-    if suffix and not all(s.kind == "normal" for s in planned):
+    if reserved.suffix and not all(s.kind == "normal" for s in planned):
         raise NoPlan("a reservation that the plain sentence cannot carry")
     if planned and all("lung" in _around(s.concept) for s in planned if s.kind == "finding"):
         places = [
@@ -397,12 +301,7 @@ def _statements(
             or any(m.mention == index and m.role not in ("change", "part", "side", "quantity") for m in modifiers)
         ):
             raise NoPlan(f"a part that no statement takes up: {mention.text!r}")
-    for index in places:
-        mention = reading.mentions[index]
-        near = lowered if len(places) == 1 else reading.text[mention.start : mention.end + 5].lower()
-        shape = len(places) == 1 and re.search(r"contour|shape|configuration", lowered)
-        how = "stable size" if re.search(r"\bsize\b", near) and not shape else "stable"
-        planned.append(Statement("same", how, side=mention.attributes.laterality, places=(mention.concept,)))
+    planned += unchanged_parts(reading, places, lowered)
     return planned
 
 
@@ -412,15 +311,64 @@ def _shared(
     """What stands once before a list holds for all of it: "no definite A or B", "stable A and B"."""
     anew = re.search(r"\b(?:no|without|with|but)\b", between, re.IGNORECASE)
     denied = statement.status == before.status == "absent" and not anew
-    limits = [each for each in ("definite", "suspicious", *_LIMITS) if each in before.qualities]
+    limits = [each for each in ("definite", "suspicious", *LIMITS) if each in before.qualities]
     if denied:
-        more = tuple(each for each in limits if each not in statement.qualities)
+        lumps = statement.concept in _LUMPS  # "no suspicious nodule, mass or effusion": no suspicious effusion
+        more = tuple(
+            each for each in limits if each not in statement.qualities and (each != "suspicious" or lumps)
+        )
         statement = statement._replace(qualities=(*statement.qualities, *more))
     listed = re.fullmatch(r"(?:[\s,]|and|\w+ ){1,6}", between) and re.search(r"\band\b|,", between)
     made = statement.status == before.status == "present" and not anew
     if made and before.change == "stable" and not statement.change and listed:
         statement = statement._replace(change="stable")
     return statement
+
+
+def _of_the_parts(statement: Statement, planned: Sequence[Statement]) -> Statement:
+    """ "Bones are intact with no acute abnormality": no acute abnormality of the bones, not of anything."""
+    if statement.concept != "acute_abnormality" or statement.status != "absent":
+        return statement
+    own = set(statement.places)
+    if own and own <= {"bones", "thorax"} and "bones" in own:
+        place = ("thorax",) if "thorax" in own else ()
+        return statement._replace(concept="acute_osseous_abnormality", places=place)
+    if own == {"lung"}:
+        return statement._replace(concept="acute_pulmonary_abnormality", side="")
+    parts = {place for each in planned if each.kind == "normal" for place in each.places}
+    if parts and not parts <= {"bones", "chest_bones", "rib", "spine", "thoracic_spine"}:
+        raise NoPlan("a denial of which the sentence does not say how far it reaches")
+    return statement._replace(concept="acute_osseous_abnormality") if parts else statement
+
+
+def _is_roughly(before: str, statement: Statement) -> bool:
+    """Whether what stands before a denied finding says that it holds as far as can be seen."""
+    subject = re.match(r"\W*(?:the )?(?:visuali[sz]ed|visible|imaged)\b", before) is not None
+    return "grossly" in before or (subject and not {"visible", *LIMITS} & set(statement.qualities))
+
+
+def _stop_at_doubt_before(statement: Statement, planned: Sequence[Statement], between: str) -> None:
+    """ "Probable fibrosis and scarring": whether the doubt reaches the second, is not said.
+
+    Raises:
+        NoPlan: If a finding without doubt is joined to one in doubt.
+    """
+    if statement.status != "present" or statement.joined or not planned or planned[-1].kind != "finding":
+        return
+    if planned[-1].status in hedges_that_refer and re.search(r"\b(?:and|with)\b|^[\s,]*$|,", between):
+        raise NoPlan("how far a doubt reaches")
+
+
+def _is_named_again(statement: Statement, planned: Sequence[Statement], between: str) -> bool:
+    """ "Postoperative changes of sternotomy": the operation is named, so that its changes need no sentence."""
+    if not planned:
+        return False
+    general = Statement("finding", "postsurgical_change", said=planned[-1].said, many=planned[-1].many)
+    return (
+        planned[-1] == general
+        and statement.concept in ("sternotomy", "cabg", "sternotomy_wires")
+        and re.fullmatch(r"\s*(?:of|from|due to|related to)\s+(?:a |prior |previous )?", between) is not None
+    )
 
 
 def _is_aside(reading: ReportReading, hedge: tuple[str, int, int], start: int) -> bool:
@@ -468,8 +416,15 @@ def _finding(
     hedges: Mapping[int, tuple[str, int, int]],
 ) -> Statement:
     mention = reading.mentions[index]
+    if _SUSPICIOUS_OPACITY.fullmatch(mention.text):
+        mention = mention._replace(concept="lung_opacity")
     said = mention.attributes
     parts = [m for m in modifiers if m.mention in targets]
+    stop_at_words_inside(mention)
+    for target in targets:
+        stop_at_words_inside(reading.mentions[target])
+    if any(m.role == "quantity" and m.value not in (*QUIET_QUANTITIES, "both") for m in parts):
+        raise NoPlan("a place that is counted")
     for each in (*described, *parts):
         if each.role == "position" and not mention.start <= each.start < mention.end:
             raise NoPlan(f"a place told more closely: {reading.text[each.start : each.end]!r}")
@@ -478,34 +433,56 @@ def _finding(
     if said.severity and not severity:
         raise NoPlan("a degree that was not found in the text")
     words = [reading.text[m.start : m.end].lower() for m in described if m.role == "severity"]
-    change = said.change if "change" in outside else ""
+    graded = list(_RANGE.finditer(reading.text, *reading.sentences[mention.sentence][:2]))
+    if severity and any(span.start() <= m.start < span.end() for span in graded for m in described):
+        words = [re.sub(r"\s*(?:to|-)\s*", " to ", graded[0][0].lower())]
+    changes = [m for m in described if m.role == "change" and not mention.start <= m.start < mention.end]
+    change = change_said(reading, changes) if said.change == "stable" and changes else said.change
+    change = change if "change" in outside else ""
     if change == "resolved":
         raise NoPlan("something that is gone")
+    if change and mention.assertion == "absent":
+        raise NoPlan("a change of something that is denied")
     qualities = tuple(
-        m.value for m in described if m.role == "quality" and not mention.start <= m.start < mention.end
+        "significant" if m.value == "significantly" else m.value
+        for m in described
+        if m.role == "quality" and not mention.start <= m.start < mention.end
     )
     name = load_lexicon()[mention.concept].name.lower() if mention.concept in load_lexicon() else ""
     limits = [word.lower() for word in _LIMITING.findall(mention.text) if word.lower() not in name]
     if not mention.concept.startswith("acute"):
         qualities = (*qualities, *(word for word in limits if word not in qualities))
-    if mention.assertion == "absent" and _SUSPICIOUS.search(reading.text[: mention.start]):
+    inside = "suspicious" in mention.text.lower()
+    if mention.assertion == "absent" and (inside or _SUSPICIOUS.search(reading.text[: mention.start])):
         qualities = (*qualities, "suspicious")
-    if "suspicious" in mention.text.lower():
+    elif inside:
         raise NoPlan(f"not told closely enough: {mention.text!r}")
-    if mention.assertion == "absent" and _WEAK.search(said.cue) and "definite" not in qualities:
-        qualities = (*qualities, "definite")
+    if mention.assertion == "absent":
+        weak = _WEAK.search(said.cue) is not None or any(_WEAK.fullmatch(each) for each in qualities)
+        qualities = tuple(each for each in qualities if not _WEAK.fullmatch(each)) + (
+            ("definite",) if weak else ()
+        )
     if change == "new" and _HEALED.search(" ".join((mention.text, name, *qualities))):
         raise NoPlan("new and old at once")
     if mention.assertion == "absent":
         if mention.concept in _BROKEN and not targets and _LIMBS.search(reading.text):
             raise NoPlan("a denial of which the report does not say how far it reaches")
         if not {"definite", "significant"} & set(qualities):
-            lead = reading.text[max(reading.sentences[mention.sentence][0], mention.start - REACH) : mention.end]
-            no = list(_DENIES.finditer(lead))
-            window = lead[no[-1].start() if no else 0 :]
-            limit = next((limit for limit, pattern in _LIMITS.items() if pattern.search(window)), "")
+            limit = limit_of(reading, mention)
             qualities = (*qualities, limit) if limit else qualities
-    quantity = [m.value for m in described if m.role == "quantity" and m.value not in _QUIET_QUANTITIES]
+    counted = [m.value for m in described if m.role == "quantity" and m.value not in QUIET_QUANTITIES]
+    if "apparent" in counted and mention.assertion != "absent":
+        raise NoPlan("a doubt in a word of appearance")
+    if {"other", "additional", "further"} & {*counted, *said.cue.lower().split()}:
+        qualities = (*qualities, "other")
+    if _LEVELS.search(" ".join((mention.text, *(reading.text[m.start : m.end] for m in (*described, *parts))))):
+        qualities = (*(each for each in qualities if each != "multilevel"), "multilevel")
+    if _AT_LEVELS.search(reading.text[slice(*reading.sentences[mention.sentence][:2])]):
+        counted = [value for value in counted if value not in ("several", "multiple")]
+        qualities = (*(each for each in qualities if each != "multilevel"), "multilevel")
+    quantity = [value for value in counted if value not in ("apparent", "other", "additional", "further")]
+    if quantity == ["some"] and not _is_many(mention):
+        quantity = []
     if len(quantity) > 1:
         raise NoPlan("several words of number")
     return Statement(
@@ -515,13 +492,24 @@ def _finding(
         severity=severity,
         size_word=words[0] if words else "",
         side=said.laterality or _bend(mention),
-        places=tuple(dict.fromkeys((*said.locations, *(reading.mentions[i].concept for i in targets)))),
+        places=tuple(
+            dict.fromkeys((*said.locations, *_named(mention), *(reading.mentions[i].concept for i in targets)))
+        ),
         change=change,
         qualities=qualities,
         quantity=quantity[0] if quantity else "",
         many=_is_many(mention),
         sizes_mm=said.sizes_mm,
+        said=mention.text.lower(),
     )
+
+
+def _named(mention: Mention) -> tuple[str, ...]:
+    """The part of the spine that stands in the name: "thoracic spondylosis"."""
+    if mention.concept not in ("spondylosis", "disc_degeneration", "degenerative_spine_change", "kyphosis"):
+        return ()
+    found = re.search(r"thoracic|lumbar|cervical", mention.text, re.IGNORECASE)
+    return (f"{found[0].lower()}_spine",) if found is not None else ()
 
 
 def _bend(mention: Mention) -> str:

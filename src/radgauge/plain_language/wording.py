@@ -10,7 +10,8 @@ from typing import Any
 
 from radgauge.errors import InputError
 from radgauge.parsing import shipped_toml
-from radgauge.plain_language.plan import NoPlan, Statement
+from radgauge.plain_language.device_sentences import say_device
+from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import load_lexicon
 from radgauge.text import grammar
 
@@ -51,7 +52,11 @@ def say(statements: Sequence[Statement], words: Words) -> str:
         group = [statements[at]]
         while at + len(group) < len(statements) and _goes_with(group[-1], statements[at + len(group)], words):
             group.append(statements[at + len(group)])
-        said.append(_group(group, words))
+        again, otherwise = words["frames"].get("otherwise_again", ""), words["frames"]["otherwise"]
+        told = _group(group, words)
+        if again and said and said[-1].startswith((otherwise, again)) and told.startswith(otherwise):
+            told = again + told.removeprefix(otherwise)
+        said.append(told)
         at += len(group)
     return " ".join(dict.fromkeys(said))
 
@@ -98,7 +103,12 @@ def _group(group: Sequence[Statement], words: Words) -> str:
     named = [_noun_phrase(each, words, bare=first.status == "absent") for each in group]
     if first.status == "absent":
         what = _list(_tail_once(named, words), frames["and"], frames)
-        return _start(first, words) + _framed("absent", _many(first, words), what, words, lower=first.otherwise)
+        lower = first.otherwise or first.roughly
+        signs = [words["sign"][each] for each in first.qualities if each in words["sign"]]
+        many = _many(first, words) and not any(
+            sign.get("article") for sign in signs
+        )  # "no sign of spots": one sign
+        return _start(first, words) + _framed("absent", many, what, words, lower=lower)
     many = _many(first, words)
     what = _list(_place_once(named, group, words), frames["or"], frames)
     name = f"this_{first.status}" if first.refers and first.status != "present" else first.status
@@ -120,7 +130,7 @@ def _linked(group: Sequence[Statement], words: Words) -> str:
         raise NoPlan("no way to say what is not suggested")
     entry = _entry(group[-1], words)
     meant = entry["name"] if entry["kind"] != "thing" else _with_article(entry["name"], entry, words)
-    if group[-1]._replace(status="", link=False, places=(), concept="", kind="", many=False) != _PLAIN:
+    if group[-1]._replace(status="", link=False, places=(), concept="", kind="", many=False, said="") != _PLAIN:
         raise NoPlan("more than the plain sentence can carry")
     named = [_noun_phrase(each, words, bare=True) for each in group[:-1]]
     what = _list(named, words["frames"]["and"], words["frames"]) + link + meant
@@ -179,17 +189,15 @@ def _many(statement: Statement, words: Words) -> bool:
 def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
     entry = _entry(statement, words)
     kind, many = entry["kind"], _many(statement, words)
-    name = entry["name"]
-    if many and kind == "thing":
-        name = entry.get("names") or (grammar.plural(name) if words["article"]["thing"] == "sound" else "")
-        if not name:
-            raise NoPlan("no plural")
+    name = _name(statement, entry, words, many=many and kind == "thing")
     sign: Mapping[str, Any] = {}
     before = []
     for quality in statement.qualities:
         if bare and quality == "confluent":
             raise NoPlan("a denial that says less without its describing word")
-        if bare and quality == "evidence" and (not entry.get("sign") or "evidence" not in words["sign"]):
+        if quality in words.get("behind", {}) or (
+            bare and quality == "evidence" and "evidence" not in words["sign"]
+        ):
             continue
         if quality in words["sign"] and bare:
             sign = words["sign"][quality]
@@ -220,8 +228,36 @@ def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
     phrase = sign.get("text", "") + phrase
     if bare:
         phrase = str(sign.get("denied") or _denied(entry, many, words)) + phrase
-    tail = (degree if behind else "") + (str(sign.get("tail", "")) if bare else _tail(statement, words))
-    return " ".join(filter(None, (phrase, _where(statement, entry, words)))) + tail
+    tail = (degree if behind else "") + (str(sign.get("tail", "")) if bare else _tail(statement, words, many=many))
+    levels = "".join(words["behind"][each] for each in statement.qualities if each in words.get("behind", {}))
+    after = str(entry.get("after", "")) + levels
+    return " ".join(filter(None, (phrase, _where(statement, entry, words)))) + after + tail
+
+
+def _name(statement: Statement, entry: Mapping[str, Any], words: Words, *, many: bool) -> str:
+    """The plain name, as close as the report's own, with only those terms in brackets that the report has."""
+    name = str(entry["name"])
+    if many:
+        name = entry.get("names") or (grammar.plural(name) if words["article"]["thing"] == "sound" else "")
+        if not name:
+            raise NoPlan("no plural")
+    else:
+        places = entry.get("name_at", {})
+        name = next((str(places[place]) for place in statement.places if place in places), name)
+        name = next(
+            (str(closer) for said, closer in entry.get("named", ()) if re.search(said, statement.said)), name
+        )
+    return _terms_said(name, statement, words)
+
+
+def _terms_said(name: str, statement: Statement, words: Words) -> str:
+    """ "Curve (scoliosis)" of a report that says curvature is a curve."""
+
+    def kept(bracket: re.Match[str]) -> str:
+        stem = words.get("terms", {}).get(bracket[1])
+        return "" if stem and statement.said and not re.search(stem, statement.said) else bracket[0]
+
+    return re.sub(r" \(([^()]+)\)", kept, name)
 
 
 def _denied(entry: Mapping[str, Any], many: bool, words: Words) -> str:
@@ -244,10 +280,16 @@ def _degree(statement: Statement, entry: Mapping[str, Any], words: Words, *, den
     if entry.get("bare") and kind in ("grade", "thing") and statement.severity:
         kind = "grade"
     sizes = tables.get("size", {})
-    if kind == "many":
+    if kind == "many" and statement.size_word not in sizes:
         raise NoPlan("a degree of something that has none")
-    if kind == "thing" and statement.size_word in sizes:
+    if kind in ("thing", "many") and statement.size_word in sizes:
         return str(sizes[statement.size_word])
+    if kind in ("thing", "grade") and statement.size_word in tables.get("word", {}):
+        return str(tables["word"][statement.size_word])
+    if " to " in statement.size_word:
+        if kind != "amount" or denied or statement.size_word not in tables.get("amounts", {}):
+            raise NoPlan(f"a degree between two: {statement.size_word}")
+        return str(tables["amounts"][statement.size_word])
     if denied and words["order"]["degree"] == "behind":
         raise NoPlan("a degree of something that is denied")
     if denied and kind == "amount":
@@ -255,14 +297,15 @@ def _degree(statement: Statement, entry: Mapping[str, Any], words: Words, *, den
     return str(tables[kind][statement.severity])
 
 
-def _tail(statement: Statement, words: Words) -> str:
+def _tail(statement: Statement, words: Words, *, many: bool = False) -> str:
     tail = ""
     if statement.sizes_mm:
         tail += words["size"]["tail"].format(size=_measure(statement.sizes_mm, words))
     if statement.change and statement.change not in words["change_before"]:
         if statement.change not in words["change"]:
             raise NoPlan(f"no way to say {statement.change}")
-        tail += words["change"][statement.change]
+        told = words["change"][statement.change]
+        tail += told if isinstance(told, str) else told[1 if many else 0]
     return tail
 
 
@@ -277,7 +320,7 @@ def _where(statement: Statement, entry: Mapping[str, Any], words: Words) -> str:
     lexicon, places = load_lexicon(), words["place"]
     home = entry["home"]
     implied = lexicon[statement.concept].location if statement.concept in lexicon else ()
-    inner = (home, *entry.get("names_place", ()))
+    inner = (home, *entry.get("names_place", ()), *entry.get("name_at", ()))
     outer = {"pleural_space", "airspace", "pleura", "lung"} if home == "lung" else set()
     said = [place for place in statement.places if place not in inner and place not in outer]
     said = [
@@ -337,7 +380,10 @@ def _state(statement: Statement, words: Words) -> str:
         or statement.change in ("new", "increased", "decreased")
     ):
         raise NoPlan("more than the plain sentence can carry")
-    if any(words["quality"].get(each, None) != "" for each in statement.qualities if each != "evidence"):
+    limit = next((each for each in statement.qualities if f"state_absent_{each}" in words["frames"]), "")
+    if any(
+        words["quality"].get(each, None) != "" for each in statement.qualities if each not in (limit, "evidence")
+    ):
         raise NoPlan("a description that the plain sentence cannot carry")
     subject = entry["subject"]
     lexicon, named = load_lexicon(), entry.get("subject_at", {})
@@ -351,14 +397,16 @@ def _state(statement: Statement, words: Words) -> str:
         subject = entry["subjects"][_SIDES.index(statement.side)] if statement.side in _SIDES else ""
     if (statement.side in ("left", "right") and "subjects" not in entry) or not subject:
         raise NoPlan("a side that the plain sentence cannot carry")
-    frame = words["frames"].get(f"state_{statement.status}")
+    frame = words["frames"].get(f"state_{statement.status}" + (f"_{limit}" if limit else ""))
     if frame is None:
         raise NoPlan(f"no way to say {statement.status}")
     degree = _degree(statement, entry, words)
-    if degree and "{degree}" not in entry["is"]:
+    told = entry.get("is_degree", entry["is"]) if degree else entry["is"]
+    if degree and "{degree}" not in told:
         raise NoPlan("a degree that the plain sentence cannot carry")
-    what = entry["is"].format(degree=degree) + _tail(statement, words)
-    return grammar.capital(frame[1 if entry.get("many") else 0].format(subject=subject, what=what))
+    what = _terms_said(told.format(degree=degree), statement, words) + _tail(statement, words)
+    said = frame[1 if entry.get("many") else 0].format(subject=subject, what=what)
+    return grammar.capital(_start(statement, words) + said)
 
 
 def _normal(group: Sequence[Statement], words: Words) -> str:
@@ -394,6 +442,7 @@ _NORMAL = {
     "unremarkable": "normal",
     "size": "normal_size",
     "size and shape": "normal_size_shape",
+    "size and look": "normal_size_look",
     "clear": "clear",
     "clear and well": "clear_well",
     "well_expanded": "well",
@@ -413,13 +462,28 @@ def _start(statement: Statement, words: Words) -> str:
     return str(frames["otherwise"]) + grammar.small(roughly) if statement.otherwise else roughly
 
 
+_WHOLE = (
+    "views",
+    "correlate",
+    "heart_upper",
+    "heart_borderline",
+    "old_infection",
+    "negative",
+    "rotated",
+    "heading",
+)
+
+
 def say_whole(sentence: str, words: Words) -> str:
     """A sentence that is no finding (how the picture was taken, what is advised); "" if it is none of these."""
     text, table = sentence.strip().rstrip("."), words["sentence"]
     patterns = shipped_toml(__file__, "professional.toml")["sentence"]
-    for name in ("views", "correlate", "heart_upper", "old_infection", "negative"):
+    for name in _WHOLE:
         if name in table and re.fullmatch(patterns[name], text, re.IGNORECASE):
             return str(table[name])
+    device = say_device(text, words)
+    if device:
+        return device
     gone = re.fullmatch(patterns["removed"], text, re.IGNORECASE)
     if gone is not None and "removed" in table:
         device = next(
@@ -435,7 +499,13 @@ def say_whole(sentence: str, words: Words) -> str:
     how = "helpful" if "help" in state or "useful" in state or "benefit" in state else "advise"
     how = "consider" if (found["verb"] or "").lower() == "consider" or "consider" in state else how
     name = found["what"].lower()
-    what = table["what"]["xray" if name.startswith(("x", "radio")) else name][1 if found["again"] else 0]
+    again = (found["again"] or "").lower()
+    what = table["what"]["xray" if name.startswith(("x", "radio")) else name][
+        2 if again[:1] == "f" else 1 if again else 0
+    ]
+    what += table["of_chest"] if re.search(r"\b(?:chest|thorax|thoracic)\b", text, re.IGNORECASE) else ""
+    dye = re.search(r"(non-?|without )?(?:iv |intravenous )?contrast", text, re.IGNORECASE)
+    what += table["contrast"][1 if dye[1] else 0] if dye is not None else ""
     when = ""
     if found["when"]:
         span = table["to"].join(filter(None, (found["from"], found["upto"])))

@@ -1,0 +1,89 @@
+"""What limits a sentence: how far a denial was seen, where it ends, what a name says beyond its finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from radgauge.parsing import shipped_toml
+from radgauge.plain_language.statement import NoPlan
+from radgauge.report_reader import Mention, ReportReading, load_lexicon
+from radgauge.report_reader.lexicon import FINDING_KINDS
+
+REACH = 300
+"""Characters before a finding in which its denial is looked for, so that time grows with the text."""
+
+LIMITS = {  # how far a denial or a normal part was seen
+    "radiographic": re.compile(r"\bradiographic(?:ally)?\b", re.IGNORECASE),
+    "visible": re.compile(r"\b(?:visible|visuali[sz]ed|imaged|apparent)\b", re.IGNORECASE),
+    "evidence": re.compile(
+        r"\b(?:evidence|signs?|suggestion|indication|findings? (?:of|for|to suggest))\b", re.IGNORECASE
+    ),
+}
+_DENIES = re.compile(r"\b(?:no|not|without|nor|negative for|free of|absence of)\b", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"[\s,]*(?:and\s+)?(?:(?:the|both|left|right|bilateral|visuali[sz]ed|visible)\s+)*", re.IGNORECASE
+)
+_VERB = re.compile(
+    r"(?:\s+[\w-]+){0,3}?\s+(?:is|are|was|were|has|have|appears?|remains?|looks?|demonstrates?|shows?)\b"
+    r"(?!\s+(?:been\s+|clearly\s+)?(?:seen|identified|noted|present|evident|visuali[sz]ed|demonstrated|detected|"
+    r"appreciated|visible|found|apparent|shown|observed|suspected)\b)",
+    re.IGNORECASE,
+)
+_THERE = re.compile(
+    r"[\s,]*(?:and\s+)?there\s+(?:is|are|was|were|has|have)\b(?!\s+(?:no|not|also no)\b)", re.IGNORECASE
+)
+
+_WORDS = re.compile(r"[a-z]+")
+_STEM = 5
+
+
+def limit_of(reading: ReportReading, mention: Mention) -> str:
+    """How far a denial was seen: radiographic | visible | evidence | "" (flatly denied)."""
+    lead = reading.text[max(reading.sentences[mention.sentence][0], mention.start - REACH) : mention.end]
+    no = list(_DENIES.finditer(lead))
+    window = lead[no[-1].start() if no else 0 :]
+    return next((limit for limit, pattern in LIMITS.items() if pattern.search(window)), "")
+
+
+def stop_at_words_inside(mention: Mention) -> None:
+    """ "Bullous emphysematous changes" read as bullae: a name may say more than the finding that it was read as.
+
+    Raises:
+        NoPlan: If a word of the name is neither in the finding's own name nor known to add nothing.
+    """
+    lexicon = load_lexicon()
+    named = lexicon[mention.concept].name.lower() if mention.concept in lexicon else ""
+    own = {word[:_STEM] for word in (*_WORDS.findall(named), *mention.concept.split("_"))}
+    kinds = _inside()
+    known = kinds["anywhere"] | kinds.get(mention.kind, frozenset()) | kinds.get(mention.concept, frozenset())
+    for word in _WORDS.findall(mention.text.lower()):
+        if word[:_STEM] not in own and word not in known:
+            raise NoPlan(f"a name that says more than its finding: {mention.text!r}")
+
+
+@lru_cache(maxsize=1)
+def _inside() -> dict[str, frozenset[str]]:
+    table = shipped_toml(__file__, "professional.toml")["inside"]
+    return {name: frozenset(words) for name, words in table.items()}
+
+
+def stop_at_run_on(reading: ReportReading, mine: Sequence[int], end: int) -> None:
+    """ "No pneumothorax the lungs are hyperinflated": a denial does not reach the next subject with its verb.
+
+    Raises:
+        NoPlan: If a clause of its own follows a denied finding without a stop.
+    """
+    mentions = [reading.mentions[i] for i in mine]
+    for number, denied in enumerate(mentions):
+        if denied.kind not in FINDING_KINDS or denied.assertion != "absent":
+            continue
+        later = next((m for m in mentions[number + 1 :] if m.start >= denied.end), None)
+        if _THERE.match(reading.text[denied.end : end]):
+            raise NoPlan("a new clause behind a denial")
+        if later is None or not _SUBJECT.fullmatch(between := reading.text[denied.end : later.start]):
+            continue
+        verb = _VERB.match(reading.text[later.end : end]) or re.search(r"\b(?:is|are)\b", later.text)
+        if verb or (later.kind == "anatomy" and not re.search(r",|\band\b", between)):
+            raise NoPlan("a new clause behind a denial")
