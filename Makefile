@@ -83,9 +83,12 @@ parity: $(VENV)/installed
 	$(RUN) parity/comet/make_fixtures.py
 	$(RUN) parity/vlscore/make_fixtures.py
 
-# The script makes the authors' environment under parity/.envs if it is not there; figures go to docs/speed.md.
+# The script makes the authors' environment under parity/.envs if it is not there (RADGAUGE_PEERS names the
+# interpreter of one that is) and keeps checkpoints in build/published; figures go to benchmarks/published.json.
+# WAYS=1 also measures threads against processes, on a machine that does nothing else.
 bench-published: $(VENV)/installed
-	$(RUN) benchmarks/published.py --data $(or $(RADGAUGE_DATA),../shared/data) --write
+	$(RUN) benchmarks/published.py --data $(or $(RADGAUGE_DATA),../shared/data) --pairs $(or $(PAIRS),382) \
+	  --checkpoints build/published $(if $(WAYS),--ways) --write
 
 # Between `<!-- figures:NAME -->` and `<!-- /figures -->`; `pytest -m slow tests/test_figures.py` finds pages that drifted.
 figures: $(VENV)/installed

@@ -57,9 +57,7 @@ class FlatBert(FlatEncoder):
                 places = np.where(true, self.pad + seen - before, self.pad)
         return self._normed(self.words[ids] + self.type + self.positions[self._tensor(places)], self.norm)
 
-    def _attended(self, qkv: Any, number: int, *, first_only: bool) -> Any:
-        q, k, v = qkv
-        q = q[:, :, :1] if first_only else q
+    def _attended(self, q: Any, k: Any, v: Any, number: int) -> Any:
         return self.torch.nn.functional.scaled_dot_product_attention(q, k, v)
 
 

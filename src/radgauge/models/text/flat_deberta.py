@@ -93,9 +93,7 @@ class FlatDeberta(FlatEncoder):
             x = self.torch.nn.functional.linear(x, self.wider)
         return self._normed(x, self.norm)
 
-    def _attended(self, qkv: Any, number: int, *, first_only: bool) -> Any:
-        q, k, v = qkv
-        q = q[:, :, :1] if first_only else q
+    def _attended(self, q: Any, k: Any, v: Any, number: int) -> Any:
         shape = k.shape[0], self.heads, q.shape[2], k.shape[2]
         bias = None
         if "c2p" in self.kinds:

@@ -61,13 +61,14 @@ class FlatEncoder(ABC):
         """What goes into the first layer, a row per token."""
 
     @abstractmethod
-    def _attended(self, qkv: Any, number: int, *, first_only: bool) -> Any:
-        """Attention of layer `number` over texts of one length.
+    def _attended(self, q: Any, k: Any, v: Any, number: int) -> Any:
+        """Attention of layer `number` (from 0) over texts of one length.
 
         Args:
-            qkv: Queries, keys and values, (3, texts, heads, length, size of a head).
-            number: From 0.
-            first_only: For the first position of each text only.
+            q: Queries, (texts, heads, length or 1 for the first position only, size of a head).
+            k: Keys, (texts, heads, length, size of a head).
+            v: Values, likewise.
+            number: The layer.
         """
 
     def _behind(self, x: Any, embedded: Any, number: int, runs: Sequence[Run]) -> Any:
@@ -115,18 +116,26 @@ class FlatEncoder(ABC):
     def _forward(self, x: Any, number: int, runs: Sequence[Run], *, first_only: bool) -> Any:
         functional, layer = self.torch.nn.functional, self.layers[number]
         width = x.shape[1]
-        qkv = functional.linear(x, *layer.qkv)
-        attended, kept = [], []
-        start = 0
-        for length, count in runs:
-            stop = start + length * count
-            three = qkv[start:stop].view(count, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-            found = self._attended(three, number, first_only=first_only)
-            attended.append(found.transpose(1, 2).reshape(-1, width))
-            if first_only:
-                kept.append(x[start:stop:length])
-            start = stop
-        before = self.torch.cat(kept) if first_only else x
+        before = (
+            self.torch.cat([x[start:stop:length] for length, _, start, stop in _bounds(runs)]) if first_only else x
+        )
+        # Queries, keys and values from one product; where only first positions ask, their queries from another.
+        asked = layer.qkv.weight.shape[0] // 3 if first_only else 0
+        made = functional.linear(x, layer.qkv.weight[asked:], layer.qkv.bias[asked:])
+        asking = (
+            functional.linear(before, layer.qkv.weight[:asked], layer.qkv.bias[:asked]) if first_only else None
+        )
+        attended, texts = [], 0
+        for length, count, start, stop in _bounds(runs):
+            three = (
+                made[start:stop].view(count, length, 2 if first_only else 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+            )
+            if asking is None:
+                q, k, v = three
+            else:
+                q, (k, v) = asking[texts : texts + count].view(count, self.heads, 1, -1), three
+            attended.append(self._attended(q, k, v, number).transpose(1, 2).reshape(-1, width))
+            texts += count
         joined = self.torch.cat(attended) if len(attended) > 1 else attended[0]
         x = self._normed(functional.linear(joined, *layer.attended).add_(before), layer.first_norm)
         inner = functional.gelu(functional.linear(x, *layer.inner))
@@ -153,3 +162,12 @@ class FlatEncoder(ABC):
     def _places(self, runs: Sequence[Run]) -> Any:
         """The position of every token in its text."""
         return np.concatenate([np.tile(np.arange(length), count) for length, count in runs])
+
+
+def _bounds(runs: Sequence[Run]) -> Iterator[tuple[int, int, int, int]]:
+    """Length and number of the texts of each run, and its first row and the one behind its last."""
+    start = 0
+    for length, count in runs:
+        stop = start + length * count
+        yield length, count, start, stop
+        start = stop
