@@ -10,6 +10,7 @@ import pytest
 
 from radgauge.models.text import batching
 from radgauge.models.text.flat_bert import FlatBert
+from radgauge.models.text.flat_mpnet import FlatMpnet
 from radgauge.models.text.sequences import SequenceEncoder, can_be_flat
 
 pytestmark = pytest.mark.models
@@ -41,6 +42,33 @@ def test_vectors_are_those_of_transformers(
     encoder = SequenceEncoder(model, pad=1, device="cpu")
     assert isinstance(encoder.flat, FlatBert)
     for found, wanted in zip(encoder.vectors(IDS, first_only=first_only), expected, strict=True):
+        torch.testing.assert_close(found, wanted[0] if first_only else wanted, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("first_only", [False, True])
+def test_mpnet_is_that_of_transformers(layers: int, first_only: bool) -> None:
+    """Also at distances that share a bucket, and with the padding id in a text."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.MPNetConfig(
+        vocab_size=20,
+        hidden_size=16,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        intermediate_size=24,
+        max_position_embeddings=514,
+    )
+    model = transformers.MPNetModel(config).eval()
+    torch.nn.init.normal_(model.encoder.relative_attention_bias.weight)
+    texts = [*IDS, [2, *[9, 8, 7] * 60, 3], [2, *[5, 6] * 255]]
+    with torch.inference_mode():
+        expected = [model(torch.tensor([ids]))[0][0] for ids in texts]
+    encoder = SequenceEncoder(model, pad=1, device="cpu")
+    assert isinstance(encoder.flat, FlatMpnet)
+    for found, wanted in zip(encoder.vectors(texts, first_only=first_only), expected, strict=True):
         torch.testing.assert_close(found, wanted[0] if first_only else wanted, atol=1e-5, rtol=1e-5)
 
 

@@ -27,8 +27,9 @@ class FlatBert(FlatEncoder):
         self.pad = None if config.model_type == "bert" else int(config.pad_token_id)
         self.words = self._own(embeddings.word_embeddings.weight)
         self.positions = self._own(embeddings.position_embeddings.weight)
-        # Every text is of the first type.
-        self.type = self._own(embeddings.token_type_embeddings.weight[0])
+        # Every text is of the first type, where there are types.
+        typed = getattr(embeddings, "token_type_embeddings", None)
+        self.type = self._own(typed.weight[0] if typed is not None else self.torch.zeros(self.hidden))
         self.norm = self._linear(embeddings.LayerNorm)
         self.layers = [self._layer(layer) for layer in network.encoder.layer]
 

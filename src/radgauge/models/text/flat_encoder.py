@@ -1,5 +1,5 @@
-"""What BERT, RoBERTa and DeBERTa share when texts are laid end to end: no padding, and no more of the last layer
-than is asked for.
+"""What BERT, RoBERTa, DeBERTa and MPNet share when texts are laid end to end: no padding, and no more of the last
+layer than is asked for.
 
 The sums are those of the transformers library, whose weights are taken over; only their order of execution
 differs. Linear layers see all tokens of a batch as one matrix, queries, keys and values come from one product,

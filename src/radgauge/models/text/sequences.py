@@ -10,23 +10,26 @@ from radgauge.models.text.batching import batch_tokens, padded, run_batches
 from radgauge.models.text.flat_bert import FlatBert, is_plain_bert
 from radgauge.models.text.flat_deberta import FlatDeberta, is_plain_deberta
 from radgauge.models.text.flat_encoder import FlatEncoder, Then
+from radgauge.models.text.flat_mpnet import FlatMpnet, is_plain_mpnet
 
 
 def can_be_flat(network: Any) -> bool:
     """Whether a transformers model is one that runs here without padding."""
-    return is_plain_bert(network) or is_plain_deberta(network)
+    return is_plain_bert(network) or is_plain_deberta(network) or is_plain_mpnet(network)
 
 
 def flat_encoder(network: Any, *, device: str) -> FlatEncoder:
     """A transformers model, for which `can_be_flat` is true, as one that runs without padding."""
-    return (FlatDeberta if is_plain_deberta(network) else FlatBert)(network, device=device)
+    if is_plain_deberta(network):
+        return FlatDeberta(network, device=device)
+    return (FlatMpnet if is_plain_mpnet(network) else FlatBert)(network, device=device)
 
 
 class SequenceEncoder:
     """A transformers encoder that is given ids and gives vectors.
 
     Texts that differ in nothing the vocabulary can tell (letter case, spaces) have one sequence and are read
-    once. BERT, RoBERTa and DeBERTa run without padding, other architectures by their own code on padded batches.
+    once. BERT, RoBERTa, DeBERTa and MPNet run without padding, others by their own code on padded batches.
 
     Args:
         network: The encoder; it is not to be used otherwise afterwards.
