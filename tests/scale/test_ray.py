@@ -8,15 +8,18 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scale_metrics import Killed, Words
+from scale_metrics import Killed, Words, process_of
 from scale_runs import content, driver, records, wait_for, write
 
 from radgauge.errors import MissingExtra, RadgaugeError
 from radgauge.scale.engines import Engine
+from radgauge.scale.executors import run, session
+from radgauge.scale.ray_engine import check_alive
 from radgauge.scale.run import score_to_folder
 
 RAY = Engine("ray", 2)
@@ -36,7 +39,9 @@ def undisturbed(tmp_path: Path, reports: Path) -> dict[str, bytes]:
 
 @needs_ray
 @pytest.mark.filterwarnings("default")
-def test_a_killed_worker_of_ray(tmp_path: Path, reports: Path, undisturbed: dict[str, bytes]) -> None:
+def test_a_killed_worker_of_ray(
+    tmp_path: Path, reports: Path, undisturbed: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("ray", reason="the extra scale is not installed")
     reached: list[str] = []
 
@@ -44,15 +49,19 @@ def test_a_killed_worker_of_ray(tmp_path: Path, reports: Path, undisturbed: dict
         if what == "scoring" and done == 1:
             reached.extend(beyond_loopback(os.getpid()))
 
-    ran = score_to_folder(
-        reports,
-        tmp_path / "s",
-        metrics=Killed("s11", str(tmp_path / "once")),
-        parts=6,
-        kind="jsonl",
-        engine=RAY,
-        progress=told,
-    )
+    with session(RAY):
+        ran = score_to_folder(
+            reports,
+            tmp_path / "s",
+            metrics=Killed("s11", str(tmp_path / "once")),
+            parts=6,
+            kind="jsonl",
+            engine=RAY,
+            progress=told,
+        )
+        monkeypatch.setattr("radgauge.scale.ray_engine.RENEWED", 1)
+        workers = [found for _, found in run(process_of, range(3), engine=RAY)]
+    assert len(set(workers)) == 3  # a worker is replaced, and what it gathered goes with it
     assert (tmp_path / "once").exists()
     assert (ran.scored, ran.manifest.cases) == (6, 120)
     assert content(tmp_path / "s") == undisturbed
@@ -61,7 +70,7 @@ def test_a_killed_worker_of_ray(tmp_path: Path, reports: Path, undisturbed: dict
 
 
 @needs_ray
-@pytest.mark.slow  # on a busy machine Ray itself can take minutes to notice that its raylet is gone
+@pytest.mark.slow  # two drivers and a Ray: half a minute, and minutes on a busy machine
 def test_a_killed_raylet_ends_the_run_and_the_next_goes_on(
     tmp_path: Path, reports: Path, undisturbed: dict[str, bytes]
 ) -> None:
@@ -77,8 +86,9 @@ def test_a_killed_raylet_ends_the_run_and_the_next_goes_on(
         wait_for(lambda: process.poll() is not None)  # it must not wait for workers that are gone
     finally:
         process.kill()
-        process.communicate()
+        _, said = process.communicate()
     assert process.returncode != 0
+    assert (b"lost" in said and b"run the same command again" in said) or b"Raylet" in said, said
     there = list((tmp_path / "s").glob("part-*"))
     ran = score_to_folder(reports, tmp_path / "s", metrics=Words(), parts=6, kind="jsonl")
     assert ran.scored == 6 - len(there)
@@ -99,6 +109,35 @@ def test_a_cluster_that_is_not_there_is_said(tmp_path: Path, reports: Path) -> N
     pytest.importorskip("ray", reason="the extra scale is not installed")
     with pytest.raises(RadgaugeError, match="Ray cannot be started or reached"):
         score_to_folder(reports, tmp_path / "s", metrics="bleu", engine=Engine("ray", 0, "auto"))
+
+
+class Cluster:
+    """What `check_alive` asks of Ray."""
+
+    def __init__(self, alive: list[bool], late: float = 0.0) -> None:
+        self.alive, self.late = alive, late
+
+    def nodes(self) -> list[dict[str, bool]]:
+        time.sleep(self.late)
+        return [{"Alive": each} for each in self.alive]
+
+
+def test_a_driver_does_not_wait_for_a_ray_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="the extra scale is not installed")
+    check_alive(Cluster([False, True]))
+    with pytest.raises(RadgaugeError, match=r"lost \(no node is alive\); what is done is kept: run the same"):
+        check_alive(Cluster([False]))
+    monkeypatch.setattr("radgauge.scale.ray_engine.ANSWER_WITHIN", 0.01)
+    with pytest.raises(RadgaugeError, match=r"lost \(no answer within 0 s\)"):
+        check_alive(Cluster([True], late=0.5))
+
+    class Node:
+        def dead_processes(self) -> list[tuple[str, object]]:
+            return [("log_monitor", None), ("raylet", None)]
+
+    monkeypatch.setattr("ray._private.worker._global_node", Node())
+    with pytest.raises(RadgaugeError, match=r"lost \(raylet\)"):
+        check_alive(Cluster([True]))
 
 
 def descendants(process: int) -> Iterator[int]:

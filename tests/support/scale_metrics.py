@@ -100,3 +100,8 @@ def _first(marker: str) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def process_of(item: int) -> int:
+    """Which process does the work."""
+    return os.getpid()

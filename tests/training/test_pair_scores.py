@@ -8,7 +8,7 @@ import pytest
 from radgauge.cases import Case
 from radgauge.reading import Readings
 from radgauge.registry import load
-from radgauge.training import pair_scores
+from radgauge.training.pair_blocks import scored_blocks
 from radgauge.training.pair_scores import PairScorer
 
 TEXTS = (
@@ -38,10 +38,11 @@ def test_every_pair_has_the_value_of_the_metric(column: str, spec: str) -> None:
 
 
 def test_blocks_and_single_pairs_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_scores, "BLOCK", 2)
+    monkeypatch.setattr("radgauge.training.pair_blocks.BLOCK", 2)
     scorer = PairScorer.of(TEXTS, reading=Readings())
     every = np.arange(len(TEXTS))
-    stacked = np.vstack([values.radcliq for _, values in scorer.blocks(every)])
+    blocks = scored_blocks(scorer, scorer.entities, [every], once=False)
+    stacked = np.vstack([values.radcliq for _, values, _ in blocks])
     references, candidates = np.divmod(np.arange(len(TEXTS) ** 2), len(TEXTS))
     np.testing.assert_allclose(scorer.each(references, candidates).radcliq, stacked.ravel(), atol=1e-6)
 

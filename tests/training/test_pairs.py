@@ -8,6 +8,7 @@ import pytest
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.reading import Readings
+from radgauge.scale.engines import Engine
 from radgauge.training.clusters import Clusters
 from radgauge.training.pair_scores import PairScorer
 from radgauge.training.pairs import SPLITS, PairCorpus, build_pairs
@@ -44,6 +45,21 @@ def test_top_keeps_the_best_share_of_all_pairs(reports, clusters) -> None:
     cut = sorted(expected.values())[len(found) - 1]
     assert max(found.values()) <= cut + 1e-6
     assert all(found[pair] == pytest.approx(expected[pair], abs=1e-6) for pair in found)
+
+
+@pytest.mark.parametrize("unordered", [False, True])
+def test_two_processes_find_the_same_pairs(
+    reports, clusters, unordered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("radgauge.training.pair_blocks.BLOCK", 7)  # several blocks of so few reports
+    one, two = (
+        build_pairs(reports, clusters, share=0.3, unordered=unordered, background=0.2, seed=1, engine=engine)
+        for engine in (Engine(), Engine("pool", 2))
+    )
+    for name, pairs in one.splits.items():
+        for mine, other in zip(pairs, two.splits[name], strict=True):
+            assert mine.tobytes() == other.tobytes()
+    assert (one.overlap, one.scored, one.seen) == (two.overlap, two.scored, two.seen)
 
 
 def test_best_gives_every_report_its_best_partner(reports, clusters) -> None:

@@ -13,6 +13,7 @@ from radgauge.choices import Section
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
+from radgauge.cli.scale_options import Workers
 
 train = o.subjects("train", "Train models of your own.")
 
@@ -20,6 +21,7 @@ train = o.subjects("train", "Train models of your own.")
 @o.command(train, "pairs")
 def pairs_cli(
     say: o.ReadingOutput,
+    workers: Workers,
     corpus: Annotated[
         Path, typer.Argument(help="Open-i XML folder, indiana_reports.csv, or a table with id, report and terms.")
     ],
@@ -94,6 +96,7 @@ def pairs_cli(
         models=models,
         seed=seed,
         reading=say.readings(),
+        engine=workers.engine(),
     )
     about = {
         "corpus": corpus.name,

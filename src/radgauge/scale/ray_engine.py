@@ -5,6 +5,10 @@ Ray schedules, places and retries; it is never asked what is done (see the packa
 - Tasks are plain functions. A Ray worker process outlives a task, so readers, lexicon and weights that its first
   task loaded serve the next ones; an actor would hold the same, and die with everything that waits for it.
 - `max_retries` covers a worker or node that dies; exceptions of the function are not retried, they end the run.
+- A worker process is replaced after as many tasks as one of a pool, so that what its caches gather does not grow
+  with the run (with GPUs Ray would replace it after every task, and load the weights again).
+- A raylet that is killed can leave a driver waiting without end: while nothing comes, the driver asks every few
+  seconds whether Ray is still there, and gives the run up if it is not or does not answer in a minute.
 - As many tasks are under way as there are processors, and one more each that waits: back-pressure is ours.
 - Arguments and results are small (the number of a bucket, counts): reports go through the folder, never through
   Ray's object store, so no object is larger than a block.
@@ -18,18 +22,25 @@ import importlib
 import logging
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from radgauge.errors import RadgaugeError, require
-from radgauge.scale.engines import AHEAD, PATIENCE, Engine, WorkerDied, processors
+from radgauge.scale.engines import AHEAD, PATIENCE, RENEWED, Engine, WorkerDied, processors
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 STORE_BYTES = 128 << 20
 """Ray's object store on this machine; next to nothing is put into it."""
+
+LOOK_EVERY = 5.0
+"""Seconds without a result after which the driver asks whether Ray is still there."""
+
+ANSWER_WITHIN = 60.0
+"""Seconds that Ray has for an answer."""
 
 STATISTICS = "RAY_USAGE_STATS_ENABLED"
 LOCAL = {STATISTICS: "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
@@ -46,7 +57,7 @@ def on_ray(
         RadgaugeError: The cluster was lost.
     """
     with connected(engine) as ray:
-        task = ray.remote(work).options(
+        task = ray.remote(max_calls=RENEWED)(work).options(
             num_cpus=cost, num_gpus=engine.gpus, max_retries=PATIENCE - 1, retry_exceptions=False
         )
         waiting = enumerate(items)
@@ -60,25 +71,58 @@ def on_ray(
                 under_way[task.remote(taken[1])] = taken[0]
             if not under_way:
                 return
-            done, _ = ray.wait(list(under_way), num_returns=1)
+            done: list[Any] = []
+            while not done:
+                done, _ = ray.wait(list(under_way), num_returns=1, timeout=LOOK_EVERY)
+                if not done:
+                    check_alive(ray)
             for reference in done:
                 number = under_way.pop(reference)
                 yield number, _result(ray, reference, number)
 
 
+def check_alive(ray: Any) -> None:
+    """Ask whether Ray is still there.
+
+    Raises:
+        RadgaugeError: A process of the Ray that was started here is gone, no node is alive, or nobody answers.
+    """
+    node = getattr(importlib.import_module("ray._private.worker"), "_global_node", None)
+    gone = [str(kind) for kind, _ in node.dead_processes()] if node is not None else []
+    lost = next((kind for kind in gone if kind in ("raylet", "gcs_server")), "")
+    answers: list[bool] = []
+
+    def ask() -> None:
+        with suppress(Exception):  # an answer that is an error is none
+            answers.append(any(each["Alive"] for each in ray.nodes()))
+
+    if not lost:
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(ANSWER_WITHIN)
+        if not answers:
+            lost = f"no answer within {ANSWER_WITHIN:.0f} s"
+        elif not answers[0]:
+            lost = "no node is alive"
+    if lost:
+        raise _lost(lost)
+
+
+def _lost(why: str) -> RadgaugeError:
+    return RadgaugeError(f"the Ray cluster was lost ({why}); what is done is kept: run the same command again")
+
+
 def _result(ray: Any, reference: Any, number: int) -> Any:
     errors = ray.exceptions
     try:
-        return ray.get(reference)
+        return ray.get(reference, timeout=ANSWER_WITHIN)  # it is there: small, and in the driver
     except errors.RayTaskError as error:  # the function's own exception, in Ray's clothes
         cause = error.cause if isinstance(getattr(error, "cause", None), BaseException) else error
         raise cause from None
     except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError):
         raise WorkerDied(number, PATIENCE) from None
     except errors.RayError as error:
-        raise RadgaugeError(
-            f"the Ray cluster was lost ({type(error).__name__}); what is done is kept: run the same command again"
-        ) from None
+        raise _lost(type(error).__name__) from None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ Yu et al. (2022), Evaluating progress in automatic chest X-ray radiology report 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -119,12 +119,6 @@ class PairScorer:
     def block(self, references: Index, candidates: Index) -> PairValues:
         """Every reference against every candidate."""
         return self._values(references[:, None], candidates[None, :], shared)
-
-    def blocks(self, members: Index) -> Iterator[tuple[Index, PairValues]]:
-        """Every pair of these reports, some references at a time against all as candidates."""
-        for start in range(0, len(members), BLOCK):
-            references = members[start : start + BLOCK]
-            yield references, self.block(references, members)
 
     def each(self, references: Index, candidates: Index) -> PairValues:
         """Each reference against the candidate at the same place."""

@@ -10,7 +10,7 @@ score well by remembering reports. `split="report"` deals reports to the splits 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from radgauge.errors import UsageError
 from radgauge.reading import Readings
+from radgauge.scale.executors import HERE, Engine
 from radgauge.show.progress import working
 from radgauge.training.clusters import Clusters
-from radgauge.training.pair_scores import Index, PairScorer, PairValues, Values, membership, shared, shared_each
+from radgauge.training.pair_blocks import scored_blocks
+from radgauge.training.pair_scores import Index, PairScorer, PairValues, Values, membership, shared_each
 from radgauge.training.term_reports import TermReport
 
 CORPORA = ("top", "best")
@@ -90,6 +92,7 @@ def build_pairs(
     models: str = "embedded",
     seed: int = 0,
     reading: Readings | None = None,
+    engine: Engine = HERE,
 ) -> PairCorpus:
     """Score every pair inside each cluster and keep the best.
 
@@ -107,6 +110,7 @@ def build_pairs(
         models: Who reads the graphs: embedded, published (RadGraph), or a folder with the checkpoint.
         seed: Of the splits and of the background.
         reading: Shared readings.
+        engine: Where pairs are scored; the same pairs and values, whoever does it.
     """
     _check(corpus=corpus, share=share, split=split, background=background)
     rng = np.random.default_rng(seed)
@@ -126,9 +130,9 @@ def build_pairs(
         scored += total
         pool = _Pool(round(total * share) if corpus == "top" else None)
         once = unordered and corpus == "top"
-        for references, members, values in _scored(scorer, groups):
-            counts += _overlap_counts(words, references, members, unordered)
-            pool.add(references, members, values, once=once)
+        for block, values, common in scored_blocks(scorer, words, groups, once=unordered, engine=engine):
+            counts += common
+            pool.add(block.references, block.members, values, once=once)
         pairs = pool.result()
         found["" if part is None else SPLITS[part]] = _mutual_once(pairs) if unordered else pairs
     splits = found if dealt is not None else _split_pairs(found[""], rng)
@@ -175,13 +179,6 @@ def _deal(reports: Sequence[TermReport], clusters: Clusters, rng: np.random.Gene
             part = np.int8(np.searchsorted(borders, place, side="right"))
             dealt[at] = taken.setdefault(reports[at].text, part)
     return dealt
-
-
-def _scored(scorer: PairScorer, groups: Sequence[Index]) -> Iterator[tuple[Index, Index, PairValues]]:
-    for members in groups:
-        if len(members) > 1:
-            for references, values in scorer.blocks(members):
-                yield references, members, values
 
 
 class _Pool:
@@ -265,13 +262,6 @@ def scored_pairs(scorer: PairScorer, references: Index, candidates: Index) -> Pa
     """Pairs of the reports at these positions, one by one."""
     values = scorer.each(references, candidates)
     return Pairs(references, candidates, values.radcliq, values.radgraph_f1, values.bleu2)
-
-
-def _overlap_counts(words: object, references: Index, members: Index, once: bool) -> NDArray[np.float64]:
-    common = np.minimum(shared(words, references, members), 2).astype(np.int64)
-    left, right = references[:, None], members[None, :]
-    common = common[left < right if once else left != right]
-    return np.bincount(common, minlength=3).astype(np.float64)
 
 
 def _overlap(words: object, pairs: Pairs) -> Overlap:
