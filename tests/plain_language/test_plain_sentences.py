@@ -24,7 +24,7 @@ def _one(report: str, language: str = "en") -> str:
     ("report", "plain"),
     [
         ("Small left pleural effusion.", "There is a small amount of fluid around your left lung."),
-        ("Lungs are otherwise clear.", "Apart from what is described here, your lungs are clear."),
+        ("Lungs are otherwise clear.", "Otherwise, your lungs are clear."),
         ("Diminished lung volumes.", "Your lungs are filled with less air than usual."),
         ("Heart size is at the upper limits of normal.", "Your heart is at the upper end of normal in size."),
         ("Heart size is top normal.", "Your heart is at the upper end of normal in size."),
@@ -78,11 +78,11 @@ def _one(report: str, language: str = "en") -> str:
         (
             "Right lower lobe opacity, likely atelectasis.",
             "There is a cloudy area in the lower part of your right lung. "
-            "This is probably a partly collapsed area in your right lung.",
+            "This is probably an area in your right lung that is not fully open.",
         ),
         # what a radiograph cannot exclude, and how far was seen
         ("No evidence of tuberculosis.", "There is no sign of tuberculosis (TB)."),
-        ("No pneumonia.", "There is no pneumonia (a lung infection) in your lungs."),
+        ("No pneumonia.", "There is no pneumonia (a lung infection)."),
         (
             "No evidence of pneumothorax or pneumonia.",
             "There is no sign of an air leak around your lungs and no sign of pneumonia (a lung "
@@ -90,7 +90,7 @@ def _one(report: str, language: str = "en") -> str:
         ),
         (
             "No radiographic evidence of pneumonia or pleural effusion.",
-            "There is no sign of pneumonia (a lung infection) in your lungs and no sign of fluid "
+            "There is no sign of pneumonia (a lung infection) and no sign of fluid "
             "around your lungs on this picture.",
         ),
         ("No visible pneumothorax.", "There is no visible air leak around your lungs."),
@@ -98,7 +98,7 @@ def _one(report: str, language: str = "en") -> str:
         ("The ribs, as visualized, are normal.", "As far as can be seen, your ribs look normal."),
         (
             "Lungs are otherwise grossly clear.",
-            "Apart from what is described here and as far as can be seen, your lungs are clear.",
+            "Otherwise, as far as can be seen, your lungs are clear.",
         ),
         # no word of place, size or air is lost
         (
@@ -142,11 +142,10 @@ def test_writes_anew(report: str, plain: str) -> None:
         ),
         # what is excepted
         ("No other lung nodules.", "There is no other spot (nodule) in your lungs."),
-        ("The remaining lungs are clear.", "Apart from what is described here, your lungs are clear."),
+        ("The remaining lungs are clear.", "Otherwise, your lungs are clear."),
         (
             "Otherwise, the lungs are clear without infiltrate.",
-            "Apart from what is described here, your lungs are clear. Apart from this, there is no hazy patch in "
-            "your lungs.",
+            "Otherwise, your lungs are clear. Otherwise, there is no hazy patch in your lungs.",
         ),
         # size, shape and outline are not the whole part
         ("Mediastinal contours are unremarkable.", "The outline of the middle of your chest looks normal."),
@@ -211,6 +210,28 @@ def test_writes_anew(report: str, plain: str) -> None:
             "No suspicious nodule, mass or pneumothorax.",
             "There is no suspicious spot (nodule), no suspicious lump (mass) and no air leak around your lungs.",
         ),
+        # what a sentence without a subject speaks of
+        (
+            "There are calcified left hilar granulomas.",
+            "There are hardened scars from old infections (granulomas) at the root of your left lung.",
+        ),
+        (
+            "Mild left base atelectasis.",
+            "There is a small area at the bottom of your left lung that is not fully open.",
+        ),
+        (
+            "Cardiomediastinal silhouette and pulmonary vasculature are normal.",
+            "The outline of your heart and of the middle of your chest looks normal. The blood vessels of your "
+            "lungs look normal.",
+        ),
+        (
+            "Follow-up to resolution is recommended.",
+            "A follow-up is recommended to make sure that it has cleared.",
+        ),
+        (
+            "Recommend follow-up radiographs after treatment.",
+            "A follow-up picture is recommended after treatment.",
+        ),
         ("Borderline cardiomegaly.", "Your heart is at the border between normal and enlarged."),
         ("Postoperative changes of CABG.", "There are signs of earlier heart bypass surgery."),
         (
@@ -256,9 +277,39 @@ def test_tells_of_devices_and_their_tips(report: str, plain: str) -> None:
     assert _one(report) == plain
 
 
+def test_a_sentence_without_a_subject_speaks_of_the_one_before() -> None:
+    plain = [each.plain for each in write_plain("Left base opacity. May represent pneumonia.")]
+    assert plain == [
+        "There is a cloudy area at the bottom of your left lung.",
+        "This may be pneumonia (a lung infection).",
+    ]
+    assert write_plain("May represent pneumonia.")[0].kept  # of nothing that was said
+
+
+@pytest.mark.parametrize(
+    ("report", "gloss"),
+    [
+        ("The left base is excluded from view.", ("excluded", "not on the picture")),
+        ("An aneurysm cannot be excluded.", ("excluded", "ruled out; so it is possible")),
+        ("Increased retrosternal airspace.", ("airspace", "the space filled with air")),
+        ("Opacities most prominent at the apices, quixotic.", ("prominent", "easy to see")),
+        ("Post treatment interval film, quixotic.", ("interval", "time between two pictures")),
+    ],
+)
+def test_glosses_go_by_the_words_around(report: str, gloss: tuple[str, str]) -> None:
+    [sentence] = write_plain(report)
+    assert gloss in [(each.term, each.plain) for each in sentence.glosses]
+
+
+def test_abbreviations_keep_their_capitals() -> None:
+    [sentence] = write_plain("The SVC is quixotic.")
+    assert "(SVC: the large vein above the heart)" in sentence.plain
+
+
 @pytest.mark.parametrize(
     "report",
     [
+        "The lungs are symmetrically aerated.",
         "Malpositioned left PICC tip.",
         "Right PICC tip is not seen.",
         "Fractured pacemaker lead.",

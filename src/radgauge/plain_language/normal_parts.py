@@ -81,6 +81,8 @@ def normal_parts(
         raise NoPlan("normality that is denied")
     if any(m.mention == index and not _is_quiet(m) for m in modifiers):
         raise NoPlan(f"normality that is described further: {mention.text!r}")
+    if re.search(r"symmetric|equal", mention.text, re.IGNORECASE):
+        raise NoPlan(f"normality that is described further: {mention.text!r}")
     if not targets:
         raise NoPlan("normality of nothing that was read")
     if any(m.mention in targets and m.role in ("position", "quality", "severity") for m in modifiers):

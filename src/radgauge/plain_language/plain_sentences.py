@@ -128,9 +128,14 @@ def _kept(reading: ReportReading, span: tuple[int, int], source: str, words: Wor
         glosses.append(Gloss(start + at, start + stop, term, plain, concept))
     said = frames["kept"].format(source=shown)
     if glosses:
-        told = "; ".join(frames["one_gloss"].format(term=g.term.lower(), plain=g.plain) for g in glosses)
+        told = "; ".join(frames["one_gloss"].format(term=_as_term(g.term), plain=g.plain) for g in glosses)
         said += frames["gloss"].format(glosses=told)
     return PlainSentence(start, end, source, said, tuple(glosses), True, (reason,), frames["ask"])
+
+
+def _as_term(term: str) -> str:
+    """A term in small letters, abbreviations as the report has them."""
+    return term if term.isupper() and len(term) > 1 else term.lower()
 
 
 def plain_text(sentences: tuple[PlainSentence, ...]) -> str:

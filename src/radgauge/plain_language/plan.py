@@ -55,6 +55,11 @@ _ASIDE = re.compile(  # a possible finding of its own: "cardiomegaly, question e
     r"\b(?:and|with)\s+(?:an?\s+)?(?:(?:most |more )?(?:likely|probabl[ey]|possibl[ey])|presumed)$",
     re.IGNORECASE,
 )
+_REFERS = re.compile(  # "This may be ...", and the same without its subject: "May represent pneumonia."
+    r"\s*(?:(?:this|these|which)\b|(?:may|might|could|likely|probably|possibly|most likely)\s+(?:be|represent|"
+    r"reflect|indicate|due)|(?:most )?(?:consistent|compatible) with|in keeping with|suggest(?:s|ing|ive)\b|"
+    r"represent(?:s|ing)?\b|reflect(?:s|ing)?\b|favou?red\b|(?:concerning|worrisome|suspicious) for)"
+)
 _ADVERB = re.compile(r"\b(?:likely|probably|possibly|presum(?:ed|ably))$", re.IGNORECASE)
 _LIMBS = re.compile(
     r"\b(?:shoulders?|clavic\w+|humer(?:us|al)|elbows?|forearms?|wrists?|hands?|fingers?|pelvi[sc]|hips?|femurs?|"
@@ -101,6 +106,8 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
     if _MASK.search(text):
         raise NoPlan("a word of the report is missing")
     mine = [i for i, m in enumerate(reading.mentions) if m.sentence == number and m.form != "implied"]
+    hardened = {i for i, later in zip(mine, _next_finding(reading, mine), strict=True) if later >= 0}
+    mine = [i for i in mine if i not in hardened]
     modifiers = [m for m in reading.modifiers if start <= m.start < end]
     if re.search(r"[A-Za-z]/[A-Za-z]", text):
         raise NoPlan("a slash can mean and, or, both")
@@ -114,6 +121,27 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
     if not planned:
         raise NoPlan("nothing was read in the sentence")
     return planned
+
+
+_CALCIFIED = re.compile(r"calcif(?:ied|ic)", re.IGNORECASE)
+_CAN_HARDEN = ("granuloma", "lung_nodule", "nodule")
+
+
+def _next_finding(reading: ReportReading, mine: Sequence[int]) -> list[int]:
+    """The granuloma behind each bare "calcified" ("calcified hilar granulomas"), which is no finding; else -1."""
+    found = []
+    for index in mine:
+        later = [i for i in mine if i > index and reading.mentions[i].kind in FINDING_KINDS]
+        bare = _CALCIFIED.fullmatch(reading.mentions[index].text) is not None and later
+        granuloma = bare and reading.mentions[later[0]].concept in _CAN_HARDEN
+        found.append(later[0] if granuloma else -1)
+    return found
+
+
+def _is_calcified(reading: ReportReading, index: int) -> bool:
+    sentence = reading.mentions[index].sentence
+    before = [m for m in reading.mentions[:index] if m.sentence == sentence and m.kind in FINDING_KINDS]
+    return bool(before) and _CALCIFIED.fullmatch(before[-1].text) is not None
 
 
 def _without_normal_limits(text: str) -> str:
@@ -150,6 +178,11 @@ def _account_for_words(
 ) -> None:
     spans = [(reading.mentions[i].start, reading.mentions[i].end) for i in mine]
     spans += [(m.start, m.end) for m in modifiers]
+    spans += [
+        (m.start, m.end)
+        for m in reading.mentions
+        if span[0] <= m.start < span[1] and _CALCIFIED.fullmatch(m.text) and m.form != "implied"
+    ]
     cues = {word for i in mine for word in re.findall(r"[a-z']+", reading.mentions[i].attributes.cue.lower())}
     sizes = [size for i in mine for size in reading.mentions[i].attributes.sizes_mm]
     known = _knowledge()
@@ -248,7 +281,9 @@ def _statements(
                 if index in hedges and _ADVERB.search(reading.text[hedges[index][1] : hedges[index][2]]):
                     _stop_unless_near(statement.concept, made[-1].concept)
                 statement = statement._replace(refers=not statement.joined or statement.refers)
-            elif re.match(r"\s*(?:this|these|which)\b", lowered) and statement.status in hedges_that_refer:
+            elif _REFERS.match(lowered) and statement.status in hedges_that_refer:
+                if not span[0] or not reading.text[: span[0]].strip():
+                    raise NoPlan("what it refers to is not said")
                 statement = statement._replace(refers=True)
             if statement.refers and statement.concept in _CLOUDY and any(s.concept in _CLOUDY for s in made):
                 raise NoPlan("what it may be has the same plain name")
@@ -448,6 +483,8 @@ def _finding(
         for m in described
         if m.role == "quality" and not mention.start <= m.start < mention.end
     )
+    if mention.concept in _CAN_HARDEN and _is_calcified(reading, index) and "calcification" not in qualities:
+        qualities = (*qualities, "calcification")
     name = load_lexicon()[mention.concept].name.lower() if mention.concept in load_lexicon() else ""
     limits = [word.lower() for word in _LIMITING.findall(mention.text) if word.lower() not in name]
     if not mention.concept.startswith("acute"):

@@ -66,6 +66,9 @@ def _goes_with(a: Statement, b: Statement, words: Words) -> bool:
     if a.kind != b.kind:
         return False
     if a.kind in ("normal", "same"):
+        long = words.get("alone", ())
+        if a.places != b.places and (a.places[0] in long or b.places[0] in long):
+            return False
         return (a.concept, a.change, a.otherwise, a.roughly) == (b.concept, b.change, b.otherwise, b.roughly)
     if b.joined:
         return True
@@ -230,7 +233,8 @@ def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
         phrase = str(sign.get("denied") or _denied(entry, many, words)) + phrase
     tail = (degree if behind else "") + (str(sign.get("tail", "")) if bare else _tail(statement, words, many=many))
     levels = "".join(words["behind"][each] for each in statement.qualities if each in words.get("behind", {}))
-    after = str(entry.get("after", "")) + levels
+    after = entry.get("after", "")
+    after = (after if isinstance(after, str) else after[1 if many else 0]) + levels
     return " ".join(filter(None, (phrase, _where(statement, entry, words)))) + after + tail
 
 
@@ -339,6 +343,8 @@ def _where(statement: Statement, entry: Mapping[str, Any], words: Words) -> str:
         raise NoPlan(f"no plain word for the place {said[0].replace('_', ' ')}")
     if home != "body" and home != said[0] and not _is_inside(said[0], home):
         raise NoPlan(f"an unexpected place: {said[0].replace('_', ' ')}")
+    if said == [home] and not statement.side and (entry.get("home_silent") or statement.refers):
+        return ""
     forms = places[said[0]][entry["at"]]
     side = statement.side if statement.side in _SIDES else None
     if entry.get("any_side") and side == "bilateral":
@@ -492,6 +498,9 @@ def say_whole(sentence: str, words: Words) -> str:
         if device in table["devices"]:
             name = table["devices"][device] + table["sides"][(gone["side"] or "").lower()]
             return grammar.capital(str(table["removed"]).format(device=name))
+    followed = re.fullmatch(patterns["follow"], text, re.IGNORECASE) if "follow" in table else None
+    if followed is not None and any(followed[name] for name in ("verb", "state", "late", "last")):
+        return _follow(followed, table)
     found = re.fullmatch(patterns["advise"], text, re.IGNORECASE) if "advise" in table else None
     if found is None or not (found["verb"] or found["state"]):
         return ""
@@ -514,6 +523,20 @@ def say_whole(sentence: str, words: Words) -> str:
     because = table["why"]["resolve" if "resol" in why or "clear" in why else "evaluate"] if why else ""
     because += table["if"] if found["if"] else ""
     return grammar.capital(str(table[how]).format(what=what, when=when, why=because))
+
+
+def _follow(found: re.Match[str], table: Mapping[str, Any]) -> str:
+    """ "Follow-up to resolution is recommended."""
+    pictured = found["picture"] or re.search(r"radiograph|x-?ray|film|imaging", found["what"] or "", re.IGNORECASE)
+    what = table["follow"]["picture" if pictured else "check"]
+    state = " ".join(filter(None, (found["state"], found["late"]))).lower()
+    how = "consider" if "consider" in state else "advise"
+    behind = table["follow"]["treated"] if found["treated"] else ""
+    if found["when"]:
+        span = table["to"].join(filter(None, (found["from"], found["upto"])))
+        behind += table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
+    behind += table["why"]["resolve"] if found["why"] else ""
+    return grammar.capital(str(table[how]).format(what=what, when=behind, why=""))
 
 
 def glosses_in(text: str, words: Words) -> list[tuple[int, int, str]]:
