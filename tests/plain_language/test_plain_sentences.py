@@ -85,8 +85,7 @@ def _one(report: str, language: str = "en") -> str:
         ("No pneumonia.", "There is no pneumonia (a lung infection)."),
         (
             "No evidence of pneumothorax or pneumonia.",
-            "There is no sign of an air leak around your lungs and no sign of pneumonia (a lung "
-            "infection) in your lungs.",
+            "There is no sign of an air leak around your lungs and no sign of pneumonia (a lung infection).",
         ),
         (
             "No radiographic evidence of pneumonia or pleural effusion.",
