@@ -249,3 +249,47 @@ def test_spared_places_with_findings_of_their_own_are_told_apart() -> None:
         "intraventricular_hemorrhage": "absent",
         "subarachnoid_hemorrhage": "absent",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("No perforation: uncomplicated diverticulitis.", ("diverticulitis", "present")),
+        ("No evidence of: pneumothorax, effusion.", ("pleural_effusion", "absent")),
+        ("Pneumothorax: none.", ("pneumothorax", "absent")),
+        ("No effusion the lungs are hyperinflated.", ("hyperinflation", "present")),
+        ("No effusion or pneumothorax heart is enlarged.", ("cardiomegaly", "present")),
+        ("No nodule in the lungs is seen.", ("lung_nodule", "absent")),
+    ],
+)
+def test_a_denial_ends_at_a_colon_and_at_a_sentence_without_a_mark(text: str, said: tuple[str, str]) -> None:
+    concept, assertion = said
+    assert states(text)[concept] == assertion
+
+
+def test_what_runs_on_gives_its_side_to_nothing_before() -> None:
+    text = "No pneumothorax the left lung is clear."
+    assert first(text, "pneumothorax").attributes.laterality == ""
+    assert first(text, "clear").attributes.laterality == "left"
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("The effusion has almost completely cleared.", "decreased"),
+        ("The effusion has all but disappeared.", "decreased"),
+        ("The effusion is virtually gone.", "decreased"),
+        ("Almost complete resolution of the effusion.", "decreased"),
+        ("The effusion has not completely cleared.", "decreased"),
+        ("The effusion has mostly cleared.", "decreased"),
+        ("The effusion has not cleared.", "stable"),
+        ("The effusion has completely cleared.", "resolved"),
+        ("The effusion is heavier on the right.", ""),
+    ],
+)
+def test_what_has_almost_gone_is_there(text: str, change: str) -> None:
+    effusion = first(text, "pleural_effusion")
+    assert (effusion.assertion, effusion.attributes.change) == (
+        "absent" if change == "resolved" else "present",
+        change,
+    )

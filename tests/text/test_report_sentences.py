@@ -86,3 +86,17 @@ def test_words_that_only_look_plural() -> None:
 
 def test_hyphens_do_not_matter_in_terms() -> None:
     assert phrase_key("ground-glass opacity") == phrase_key("Ground Glass Opacities")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("Fracture of rib 7. No pneumothorax.", ["Fracture of rib 7.", "No pneumothorax."]),
+        ("The largest is 12. No nodes.", ["The largest is 12.", "No nodes."]),
+        ("1. Fracture of rib 2. No effusion.", ["Fracture of rib 2.", "No effusion."]),
+        ("Impression 1. Cardiomegaly 2. No effusion", ["Impression", "Cardiomegaly", "No effusion"]),
+        ("1. Heart normal. 2. No effusion.", ["Heart normal.", "No effusion."]),
+    ],
+)
+def test_a_number_that_ends_a_sentence_is_no_number_of_a_list(text: str, sentences: list[str]) -> None:
+    assert [text[start:end] for start, end in split_sentences(text)] == sentences

@@ -9,11 +9,13 @@ from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Cue, I
 
 _FINITE = frozenset({"verb"})
 _HEADS = FINDINGS | {"anatomy", "normality"}
+_SUBJECT = frozenset({"anatomy", "determiner", "side", "position"})
+_SAID = FINDINGS | {"normality", "severity"}
 _PHRASE = MODIFIERS | {"determiner", "mask", "number", "unit", "context", "anatomy", "mark", "bracket"}
 
 
 def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
-    """For each item, whether a new clause starts there, after a comma or an "and".
+    """For each item, whether a new clause starts there, after a comma, an "and" or no mark at all.
 
     A clause is new if it has its own subject and verb ("no effusion, the heart is enlarged"); a list under
     one negation is not ("no effusion, pneumothorax or consolidation is seen").
@@ -30,6 +32,9 @@ def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
                 starts[index + 1] = True
         elif role == "verb" or (role == "cue" and words[index].startswith("there ")):
             has_verb = True
+        elif index and items[index - 1].role in FINDINGS and _runs_on(items, words, index):
+            starts[index] = True
+            has_verb = says_something = False
         elif words[index] == "between":
             between = True
         elif between and words[index] == "and":  # "the planes between the mass and the aorta are lost"
@@ -172,13 +177,29 @@ def _reach_forward(
                 break
             if targets and words[position] == "and" and following.role == "severity":
                 break
-        elif role == "semicolon" or (words[position] == "by" and targets and _is_definite(words, position + 1)):
+        elif (
+            role == "semicolon"
+            or (role == "colon" and targets)  # "no perforation: uncomplicated appendicitis"
+            or (words[position] == "by" and targets and _is_definite(words, position + 1))
+        ):
             break  # "suspicious for compression by the mass": the mass is there
         elif role == "other" and words[position] == "with" and targets:
             denied = cue.asserts == "absent" and not after_verb
             if not (denied and _bare_companion(items, position, targets[-1])):
                 break
     return targets
+
+
+def _runs_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """Whether a sentence of its own begins without a mark: "no pneumothorax the lungs are hyperinflated"."""
+    if items[index].role != "anatomy" and words[index] != "the":
+        return False
+    verb = index + 1
+    while verb < len(items) and items[verb].role in _SUBJECT:
+        verb += 1
+    if items[verb - 1].role != "anatomy" or verb + 1 >= len(items):
+        return False
+    return words[verb] in ("is", "are") and items[verb + 1].role in _SAID
 
 
 def _is_definite(words: Sequence[str], index: int) -> bool:

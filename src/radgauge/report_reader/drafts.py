@@ -63,7 +63,7 @@ def drafts_of(
             sides = {items[word].value for word in draft.words if items[word].role == "side"}
             if {"left", "right"} <= sides:  # "right apical and left basilar opacities"
                 draft.side, draft.sides_differ = "bilateral", True
-            after_words, after = look_right(items, index)
+            after_words, after = look_right(items, index, starts)
             draft.words += after_words
             if role == "normality" or item.form == "adjective":
                 objects = object_after(items, index)
@@ -91,7 +91,7 @@ def drafts_of(
             draft.explicit = object_after(items, index) or subject_before(items, index, starts)
             concept = composed(draft, items, words[index], vocabulary)
             if not concept and (role not in MODIFIERS or role == "part"):  # "fluid in the left pleural space"
-                draft.explicit = look_right(items, index)[1]
+                draft.explicit = look_right(items, index, starts)[1]
                 concept = composed(draft, items, words[index], vocabulary)
             if not concept and index + 1 < len(items) and words[index + 1] in _OBJECTS:
                 draft.explicit = _last_place(items, index)  # "touches the root without displacing it"

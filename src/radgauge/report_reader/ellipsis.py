@@ -34,11 +34,13 @@ def unnamed_findings(
             places = [] if _is_subject(items, words, index) or _is_second_side(items, words, index) else None
         elif word in SPARING:
             places = (
-                object_after(items, index) or look_right(items, index)[1] or subject_before(items, index, starts)
+                object_after(items, index)
+                or look_right(items, index, starts)[1]
+                or subject_before(items, index, starts)
             )
             places = places or None
         elif word == "none" and index + 1 < len(items) and items[index + 1].role == "preposition":
-            places = look_right(items, index)[1]
+            places = look_right(items, index, starts)[1]
         elif word == "none" and index and items[index - 1].role == "verb" and _ends_clause(items, index):
             places = subject_before(items, index, starts) or None  # "the parotids contain none"
         elif word in _PRONOUNS and index and _denies(items[index - 1]) and _ends_clause(items, index):

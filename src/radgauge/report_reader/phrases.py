@@ -64,13 +64,13 @@ def _is_behind(items: Sequence[Item], index: int) -> bool:
     )
 
 
-def look_right(items: Sequence[Item], index: int) -> tuple[list[int], list[int]]:
-    """Describing words and anatomy behind the item at `index`: "opacity in the left lower lobe"."""
+def look_right(items: Sequence[Item], index: int, starts: Sequence[bool]) -> tuple[list[int], list[int]]:
+    """Describing words and anatomy of the same clause behind the item at `index`: "opacity in the left lung"."""
     words: list[int] = []
     anatomy: list[int] = []
     after_preposition = False
     position = index + 1
-    while position < len(items):
+    while position < len(items) and not starts[position]:
         role = items[position].role
         if role == "preposition":
             after_preposition = True

@@ -88,6 +88,11 @@ def deny_changes(items: list[Item], words: Sequence[str]) -> None:
         if item.value == "resolved" and _is_moved(items, words, index):
             items[index] = item._replace(role="quantity")
             continue
+        if item.value == "resolved" and (short := _falls_short(words, index)):
+            items[index] = item._replace(value="decreased")
+            for between in range(index - short, index):  # "all but disappeared": no exception begins here
+                items[between] = items[between]._replace(role="quantity", cues=())
+            continue
         if names_a_change(words, index):
             _deny_change_of(items, words, index)
             if item.value == "resolved" and _is_incomplete(words, index):
@@ -102,6 +107,20 @@ def deny_changes(items: list[Item], words: Sequence[str]) -> None:
             items[index] = item._replace(value="stable")
             for between in range(denial, index):
                 items[between] = items[between]._replace(role="other", cues=())
+
+
+_ALMOST: tuple[str, ...] = tuple(_LISTS["almost"])
+_WHOLLY = frozenset(_LISTS["wholly"])
+
+
+def _falls_short(words: Sequence[str], index: int) -> int:
+    """Number of items in front of a resolution that say it is not whole, "almost completely cleared"; 0: none."""
+    first = index - 1 if index > 0 and words[index - 1] in _WHOLLY else index
+    for size in (1, 2):
+        if " ".join(words[max(first - size, 0) : first]) in _ALMOST:
+            return index - first + size
+    whole = first < index or words[index].startswith(("complete", "total", "full", "entire"))
+    return index - first + 1 if whole and words[first - 1 : first] == ["not"] else 0
 
 
 def _is_incomplete(words: Sequence[str], index: int) -> bool:

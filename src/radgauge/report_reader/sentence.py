@@ -100,7 +100,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     if "normality" in roles:
         clear_of(items, words)
         fall_short(items, words)
-    joined = not roles.isdisjoint(("comma", "conjunction", "semicolon"))
+    joined = "verb" in roles or not roles.isdisjoint(("comma", "conjunction", "semicolon"))
     starts = clause_starts(items, words) if joined else [False] * len(items)
     if "change" in roles:
         compare_places(items, words)

@@ -23,7 +23,9 @@ _BREAK = re.compile(
 _NEW_LINE = re.compile(r"[A-Z][A-Z /&]{2,40}:|\(?\d{1,2}[.)]\s|[-*\u2022]\s")
 _LISTED = re.compile(r"(?<!\s)\s++(?=\(?[1-9]\d?[.)]\s++[A-Z])")
 _NUMBERING = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022,])(?:\s+|$)")
-_ITEM = re.compile(r"(?:^|\s)\(?\d{1,2}$")
+_ITEM = re.compile(r"(?:^|\s)\(?(\d{1,2})$")
+_NUMBERED = frozenset(shipped_toml(__file__, "words.toml")["numbered"])
+_LIST_REACH = 2000  # characters in front of a number in which the one before it is looked for
 _LAST_WORD = re.compile(r"([^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_]))*)$")
 
 
@@ -32,8 +34,9 @@ def _is_end(text: str, begin: int, start: int, end: int) -> bool:
     if text[start] != "." or end - start > 1:
         return True
     before = text[max(begin, start - 12) : start]
-    if before[-1:].isdigit() and _ITEM.search(before) and text[end : end + 1].isspace():
-        return False  # "1." is a number in a list, it belongs to what follows
+    if before[-1:].isdigit() and text[end : end + 1].isspace() and (item := _ITEM.search(before)) is not None:
+        # "1." is a number in a list, it belongs to what follows; "rib 7." is not
+        return text[begin:start].strip(" \n\t(") != item[1] and not _counts_on(text, begin, start, int(item[1]))
     word = _LAST_WORD.search(before)
     if word is None:
         return True
@@ -44,6 +47,15 @@ def _is_end(text: str, begin: int, start: int, end: int) -> bool:
     if len(name) == 1 and name.isalpha() and word[1].isupper():
         return not (following.isupper() and text[end : end + 1] != " ") and before[-3:-2] != "."
     return name not in _ABBREVIATED or not following
+
+
+def _counts_on(text: str, begin: int, start: int, number: int) -> bool:
+    """Whether the number that ends at `start` inside a sentence is the next of a list."""
+    words = text[max(begin, start - 40) : start].split()
+    if len(words) > 1 and words[-2].lower() in _NUMBERED:
+        return False
+    earlier = text[max(0, start - _LIST_REACH) : start]
+    return number == 1 or re.search(rf"(?<!\d){number - 1}[.)]\s", earlier) is not None
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
