@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scale_metrics import Ranked
 from scale_runs import content, records, write
 
 from radgauge.errors import InputError, UsageError
@@ -130,8 +131,8 @@ def test_ids_that_repeat_are_found_before_anything_is_scored(tmp_path: Path) -> 
 
 def test_what_cannot_be_done_in_parts_is_said(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", records())
-    with pytest.raises(UsageError, match="bertscore must see all cases of a run at once; write to a file"):
-        score_to_folder(path, tmp_path / "s", metrics="bertscore:idf=true")
+    with pytest.raises(UsageError, match="ranked must see all cases of a run at once; write to a file"):
+        score_to_folder(path, tmp_path / "s", metrics=Ranked())
     with pytest.raises(UsageError, match="the kind of the parts must be parquet or jsonl, got 'csv'"):
         score_to_folder(path, tmp_path / "s", metrics="bleu", kind="csv")
     with pytest.raises(
@@ -164,6 +165,20 @@ def test_cider_takes_two_passes_and_gives_the_values_of_one(tmp_path: Path, engi
         np.testing.assert_array_equal(found[name].rows, scores.rows)
         assert dict(found[name].reasons) == dict(scores.reasons)
     assert ran.manifest.judges["cider"]["judged"] == 198
+
+
+def test_bertscore_with_idf_takes_two_passes_and_gives_the_values_of_one(tmp_path: Path) -> None:
+    rows = records(120)
+    rows[30]["reference"] = ""
+    rows[40]["reference"] = "no  effusion;small opacity"
+    path = write(tmp_path / "r.csv", rows)
+    wanted = ["bertscore:idf=true", "bertscore:idf=true,empty=zero as zero", "bertscore as plain"]
+    score_to_folder(path, tmp_path / "s", metrics=wanted, parts=5, kind="jsonl")
+    expected, found = score(read_cases(path), wanted), read_scores(tmp_path / "s")
+    for name, scores in expected.items():
+        np.testing.assert_array_equal(found[name].rows, scores.rows)
+        assert dict(found[name].reasons) == dict(scores.reasons)
+    assert not np.array_equal(expected["bertscore"].rows, expected["plain"].rows, equal_nan=True)
 
 
 def test_splits_and_sections_are_those_of_one_run(tmp_path: Path) -> None:

@@ -45,6 +45,43 @@ def test_the_folder_is_named_in_the_message(tmp_path: Path, folder: Path) -> Non
     )
 
 
+def test_a_folder_has_the_notes_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    findings = [
+        "Small left pleural effusion.",
+        "Heart is enlarged.",
+        "Right lower lobe opacity.",
+        "Old rib fracture.",
+    ]
+    rows = [
+        {
+            "id": f"s{at}",
+            "reference": f"{findings[at % 4]} {findings[(at + at // 4) % 4]} Size {at} mm.",
+            "candidate": "The lungs are clear."
+            if at
+            else "Zorbal quimset fribbled vexo. Plinth agrummet dowse tarf.",
+        }
+        for at in range(24)
+    ]
+    path = write(tmp_path / "r.csv", rows)
+    command = ["score", str(path), "-m", "errors", "--resamples", "20"]
+
+    def notes(*more: str) -> set[str]:
+        done = RUN.invoke(app, [*command, *more], catch_exceptions=False)
+        return {line for line in " ".join(done.stderr.split()).split(" note: ")[1:] if "--all-columns" not in line}
+
+    said = notes("-o", str(tmp_path / "s.jsonl"))
+    found = notes("-o", str(tmp_path / "s"), "--parts", "4")
+    one, all_of_it = (" note ".join(sorted(each)) for each in (found, said))
+    for sign in ("writes 2 distinct reports for 24 studies", "1 of 24 cases are judged with low confidence"):
+        assert sign in one
+        assert sign in all_of_it
+    monkeypatch.setattr("radgauge.scale.run.LOOKED_AT", 5)
+    assert any(
+        "in a sample of" in note and "distinct" in note
+        for note in notes("-o", str(tmp_path / "t"), "--parts", "2")
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -102,6 +102,14 @@ def _first(marker: str) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class Ranked(Words):
+    """A metric whose values depend on all cases of a run."""
+
+    name: ClassVar[str] = "ranked"
+    independent: ClassVar[bool] = False
+
+
 def process_of(item: int) -> int:
     """Which process does the work."""
     return os.getpid()

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from radgauge.io.score_folder import Manifest
     from radgauge.scores import Results
+    from radgauge.studies.summary import Summary
+
+Judges = Sequence[tuple[Sequence[str], str]]
+"""Columns and signature of each judge."""
+
+_LOW = "errors_low_confidence"
 
 
 def few_cases_note(number: int, unit: str = "cases") -> list[str]:
@@ -24,31 +31,53 @@ def confidence_notes(results: Results) -> list[str]:
     """How many cases the embedded judge hardly understood."""
     notes = []
     for scores in results.values():
-        if "errors_low_confidence" in scores.columns:
-            low = scores.column("errors_low_confidence")
+        if _LOW in scores.columns:
+            low = scores.column(_LOW)
             if count := int((low == 1).sum()):
-                notes.append(
-                    f"{scores.judge}: {count} of {len(low)} cases are judged with low confidence, much of their "
-                    f"texts was not understood (errors:low_confidence=skip leaves them out)"
-                )
+                notes.append(_unsure(scores.judge, count, len(low)))
     return notes
+
+
+def folder_notes(manifest: Manifest, lines: Sequence[Summary]) -> list[str]:
+    """What `confidence_notes`, `typical_notes` and `profile_note` say, of a folder that is not in memory."""
+    notes = []
+    for judge in dict.fromkeys(line.judge for line in lines if line.column == _LOW):
+        mine = [line for line in lines if (line.judge, line.column) == (judge, _LOW)]
+        if count := sum(round(line.value * line.judged) for line in mine if line.judged):
+            notes.append(_unsure(judge, count, sum(line.judged + line.not_judged for line in mine)))
+    judges = [(about["columns"], str(about["signature"])) for about in manifest.judges.values()]
+    return [*notes, *_typical(judges), *_embedded(judges)]
+
+
+def _unsure(judge: str, count: int, cases: int) -> str:
+    return (
+        f"{judge}: {count} of {cases} cases are judged with low confidence, much of their "
+        "texts was not understood (errors:low_confidence=skip leaves them out)"
+    )
 
 
 def typical_notes(results: Results) -> list[str]:
     """Where the scores of metrics without bounds usually lie, if their signatures say so."""
+    return _typical([(scores.columns, scores.signature) for scores in results.values()])
+
+
+def _typical(judges: Judges) -> list[str]:
     notes = []
-    for scores in results.values():
-        parts = dict(part.partition(":")[::2] for part in scores.signature.split("|"))
+    for columns, signature in judges:
+        parts = dict(part.partition(":")[::2] for part in signature.split("|"))
         low, sign, high = parts.get("typical", "").partition("..")
         if sign:
-            notes.append(f"{scores.columns[0]} predicts {parts['predicts']}; usually it lies in {low} to {high}")
+            notes.append(f"{columns[0]} predicts {parts['predicts']}; usually it lies in {low} to {high}")
     return notes
 
 
 def profile_note(results: Results) -> list[str]:
     """Said once per run: embedded parts give numbers of their own."""
-    embedded = [column for scores in results.values() for column in scores.columns if column.endswith("_embedded")]
-    if not embedded:
+    return _embedded([(scores.columns, scores.signature) for scores in results.values()])
+
+
+def _embedded(judges: Judges) -> list[str]:
+    if not any(column.endswith("_embedded") for columns, _ in judges for column in columns):
         return []
     return [
         "columns that end in _embedded run on radgauge's own offline reader and are not comparable with "

@@ -73,7 +73,8 @@ def score_cli(
     if output is not None and is_folder(output):
         if explain is not None or constant.baselines:
             raise UsageError(
-                "--explain and --baselines need all reports at once; write to a file, not to a folder"
+                "--explain and --baselines need all reports at once; write to a file, not to a folder: a sample "
+                "of the reports will do"
             )
         score_in_parts(
             source,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from radgauge.cases import Case
     from radgauge.cli.scale_options import Cluster
+    from radgauge.io.score_folder import Manifest
     from radgauge.results import Results
     from radgauge.scale.run import Ran
     from radgauge.scale.whole import Whole
@@ -42,6 +43,7 @@ def score_in_parts(
     signatures: bool,
 ) -> None:
     """Score into a folder, then print values and intervals of the whole."""
+    from radgauge.cli.result_notes import folder_notes
     from radgauge.cli.resume import keeps
     from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary
     from radgauge.show.terminal import console
@@ -63,12 +65,24 @@ def score_in_parts(
         if hidden:
             say.notes(f"{hidden} more outputs with --all-columns")
     say.notes(*ran.manifest.input.get("warnings", ()), *not_judged_notes(lines))
+    say.notes(*folder_notes(ran.manifest, lines), *_interval_notes(ran.manifest, lines, sampling))
     parts = len(ran.manifest.parts)
     was = f", {parts - ran.scored} of them were there" if ran.scored < parts else ""
     say.tell(
         f"{shown_path(output)}: {ran.manifest.cases} cases in {parts} parts{was}; every id that went in came out"
     )
     fail_if_nothing_was_judged(lines)
+
+
+def _interval_notes(manifest: Manifest, lines: Summaries, sampling: o.Intervals) -> list[str]:
+    """What a person should know of the intervals."""
+    notes = []
+    if sampling.interval == "yu2022":
+        notes.append("yu2022 is the interval of a simulated mean, far too narrow: only to compare with that paper")
+    if sampling.resamples:
+        heads = {about["columns"][0] for about in manifest.judges.values()}
+        notes += o.few_cases_note(min((x.judged for x in lines if x.judged and x.column in heads), default=0))
+    return notes
 
 
 def folder_lines(folder: Path, sampling: o.Intervals) -> Summaries:
@@ -136,9 +150,16 @@ def _ran(
     from radgauge.cache import default_cache_dir
     from radgauge.errors import UsageError
     from radgauge.scale.run import score_to_folder
+    from radgauge.studies.collapse import collapse_notes
+
+    def look(cases: Sequence[Case]) -> list[str]:
+        return collapse_notes(cases, reading=say.readings())
 
     if source.one_view:
-        raise UsageError("--one-view must see all reports of a study and writes to a file, not to a folder")
+        raise UsageError(
+            "--one-view must see all reports of a study and writes to a file, not to a folder; choose the views "
+            "first, in the table"
+        )
     reports, given = source.files()
     if any(str(each) == "-" for each in (reports, source.reference_file, *(given or {}).values())):
         raise UsageError("standard input cannot be read a second time; a run into a folder needs files")
@@ -163,4 +184,5 @@ def _ran(
             parts=cluster.parts,
             engine=cluster.engine(),
             cache=None if say.no_cache else default_cache_dir(),
+            look=look,
         )

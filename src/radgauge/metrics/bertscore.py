@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -18,13 +18,16 @@ from radgauge.cases import Case
 from radgauge.errors import UsageError
 from radgauge.metric import Explanation, Metric, Note, Rows, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
+from radgauge.metrics.cider import Counts, Frequencies, Hashes
 from radgauge.models.text.token_vectors import (
     Baseline,
     TokenVectors,
     closest_cosines,
     embedded_token_vectors,
     greedy_match,
+    idf_of_counts,
     idf_weights,
+    key_hashes,
     read_baseline,
 )
 from radgauge.reading import Readings
@@ -115,7 +118,7 @@ class BertScore(Metric):
         if self.collapse_spaces:
             candidates, references = ([_collapse(text) for text in side] for side in (candidates, references))
         pairs = list(zip(candidates, references, strict=True))
-        weights = idf_weights(self._keys(references, reading)) if self.idf else None
+        weights = self._weights(candidates, references, reading) if self.idf else None
         known, empty = self._matched(reading)
         for block, read in self._blocks([pair for pair in dict.fromkeys(pairs) if pair not in known], reading):
             for pair in block:
@@ -193,6 +196,29 @@ class BertScore(Metric):
             return (read[text].keys for text in texts)
         keys = dict(zip(distinct, self._reader().keys(distinct), strict=True))
         return (keys[text] for text in texts)
+
+    @property
+    def pass_key(self) -> Hashable:
+        """Where `measure` looks for the document frequencies of a run of which it sees a part."""
+        return ("token frequencies", self._vectors_signature(), self.collapse_spaces, self.empty)
+
+    def count_documents(self, cases: Sequence[Case], *, reading: Readings) -> tuple[int, Hashes, Counts]:
+        """Number of references, hashes of their tokens, and how many references have each."""
+        _, references, _ = reference_pairs(cases)
+        if self.collapse_spaces:
+            references = [_collapse(text) for text in references]
+        seen = Counter(key for keys in self._keys(references, reading) for key in set(keys))
+        return len(references), key_hashes(list(seen)), np.fromiter(seen.values(), np.int64, len(seen))
+
+    def _weights(
+        self, candidates: Sequence[str], references: Sequence[str], reading: Readings
+    ) -> Mapping[Any, float]:
+        """Of the tokens by their rarity, in these references or in those of the run."""
+        known: Frequencies | None = reading.once(self.pass_key, lambda: None)
+        if known is None:
+            return idf_weights(self._keys(references, reading))
+        keys = list({key for each in self._keys([*candidates, *references], reading) for key in each})
+        return idf_of_counts(known.documents, zip(keys, known.of(key_hashes(keys)).tolist(), strict=True))
 
     def _matched(self, reading: Readings) -> tuple[dict[Pair, tuple[float, float, float]], set[Pair]]:
         """Values of the pairs that another metric of the run asked for, and which pairs have an empty side.

@@ -1,8 +1,9 @@
 """Document frequencies of a run in parts: counted bucket by bucket, merged on disk, looked up by every part.
 
-CIDEr weighs an n-gram by how many studies of the run have it. The first pass counts the n-grams of every bucket;
-the counts are merged, a range of hashes at a time, into sorted arrays (`run_frequencies`). N-grams are known by
-hashes of 128 bits, so values are those of a run in one pass, to the last bit.
+CIDEr weighs an n-gram by how many studies of the run have it, BERTScore with idf a token by how many references.
+The first pass counts those of every bucket; the counts are merged, a range of hashes at a time, into sorted arrays
+(`run_frequencies`). N-grams and tokens are known by hashes of 128 bits, so values are those of a run in one pass,
+to the last bit.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ def survey(plan: Plan, numbers: Sequence[int], *, engine: Engine, told: Callable
         jobs = ((plan.job(number), at) for number in numbers)
         for done, (_, found) in enumerate(run(count_part, jobs, engine=engine)):
             documents += found
-            told("counting n-grams", done + 1, len(numbers))
+            told("counting words", done + 1, len(numbers))
         _merge(place_of(plan.folder, at), numbers, documents)
 
 
 def count_part(item: tuple[Job, int]) -> int:
-    """Count the n-grams of one bucket, keep them on disk, and say how many documents it has."""
+    """Count the n-grams or tokens of one bucket, keep them on disk, and say how many documents it has."""
     job, at = item
     metric = surveyed(job.plan.metrics)[at]
     cases = able_cases(metric, cases_of(job).cases, job.plan.longest)

@@ -30,6 +30,7 @@ class Sums:
         self.headings: dict[tuple[str, str], Counted] = {}
         self.images: dict[str, None] = {}
         self.studies = 0
+        self.looked: list[str] = []
 
     def add(self, part: Checked) -> None:
         """Those of one more part."""
@@ -51,6 +52,7 @@ class Sums:
             *section_notes(list(self.headings.values())),
             *(str(replace(note, total=cases)) for note in texts),
             *(f"{note} (in one of the parts)" for note in list(self.images)[:1]),
+            *self.looked,
         ]
 
 

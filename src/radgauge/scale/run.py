@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from radgauge.cache import default_cache_dir
+from radgauge.cases import Case
 from radgauge.choices import Missing
 from radgauge.errors import InputError, RadgaugeError, UsageError, require
 from radgauge.files import make_folder
@@ -32,7 +33,7 @@ from radgauge.scale.manifests import (
 )
 from radgauge.scale.run_frequencies import surveyed
 from radgauge.scale.streams import Reading, Table, expected_bytes, open_table, sources_of
-from radgauge.scale.work import Plan, check_part, is_done, joins, score_part
+from radgauge.scale.work import Plan, cases_of, check_part, is_done, joins, score_part
 from radgauge.scores import LONGEST, judges_of
 from radgauge.show.progress import working
 from radgauge.storage import Store, local_copy, plain, url_of
@@ -46,7 +47,11 @@ PART_BYTES = 4 << 20
 """Bytes of input per part: about 6,000 pairs of chest reports, seconds of work and some 300 MB of readings."""
 
 MOST_PARTS = 16_384
+LOOKED_AT = 4000
+"""Cases that are looked at for signs of collapse, at least; parts are taken whole."""
+
 Told = Callable[[str, int, int], None]
+Look = Callable[[Sequence[Case]], list[str]]
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,7 @@ def score_to_folder(
     engine: Engine = HERE,
     cache: Path | None = None,
     progress: Told | None = None,
+    look: Look | None = None,
 ) -> Ran:
     """Score any number of reports into a folder of parts; the same call goes on where one was stopped.
 
@@ -126,6 +132,8 @@ def score_to_folder(
         engine: Where parts are scored.
         cache: Folder of the reading cache of every machine; None uses none.
         progress: Told (what, done, total).
+        look: Asked once for notes on some thousand cases, whole studies in the order of the input, or on all cases
+            if there are no more; what it says is kept in the manifest.
 
     Raises:
         InputError: The input cannot be used, or the folder holds another run.
@@ -207,7 +215,7 @@ def score_to_folder(
             if older is None:
                 write_manifest(plan, begun_manifest(plan, settings, signatures, divided))
             with session(engine):
-                ran = _finish(plan, settings, divided, engine=engine, told=told)
+                ran = _finish(plan, settings, divided, engine=engine, told=told, look=look)
             if store is not None:
                 shutil.rmtree(place)
             return ran
@@ -231,7 +239,9 @@ def tables_of(given: Input) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-def _finish(plan: Plan, settings: Mapping[str, Any], divided: int, *, engine: Engine, told: Told) -> Ran:
+def _finish(
+    plan: Plan, settings: Mapping[str, Any], divided: int, *, engine: Engine, told: Told, look: Look | None
+) -> Ran:
     split = read_split(plan.folder, plan.fingerprint)
     if split is None:
         told("dividing the input", 0, divided)
@@ -257,6 +267,7 @@ def _finish(plan: Plan, settings: Mapping[str, Any], divided: int, *, engine: En
             raise RadgaugeError(f"{where}: {checked.wrong}; remove that part and run the same command again")
         summed.add(checked)
         told("checking", at + 1, len(wanted))
+    summed.looked = _looked(plan, sorted(wanted), look) if look is not None else []
     manifest = complete_manifest(plan, settings, split, wanted, summed)
     write_manifest(plan, manifest)
     remove_buckets(plan.folder)
@@ -269,6 +280,21 @@ def _wanted(plan: Plan, split: Split, engine: Engine) -> dict[int, tuple[int, st
         return {number: (split.cases[0][number], split.keys[0][number]) for number in split.filled}
     found = run(joins, map(plan.job, split.filled), engine=engine)
     return {number: (cases, keys) for _, (number, cases, keys) in found if cases}
+
+
+def _looked(plan: Plan, numbers: Sequence[int], look: Look) -> list[str]:
+    """Notes on the cases of the first parts: a sample of studies, as parts hold them by a hash of their id."""
+    found: list[tuple[int, Case]] = []
+    read = 0
+    for number in numbers:
+        if len(found) >= LOOKED_AT:
+            break
+        bucket = cases_of(plan.job(number))
+        found += zip(bucket.rows, bucket.cases, strict=True)
+        read += 1
+    found.sort(key=lambda each: each[0])
+    notes = look([case for _, case in found])
+    return notes if read == len(numbers) else [f"in a sample of {len(found)} cases: {note}" for note in notes]
 
 
 def _left(plan: Plan, wanted: Mapping[int, tuple[int, str]], engine: Engine) -> list[int]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from radgauge.files import replacing
 from radgauge.metric import Metric, unaliased
+from radgauge.metrics.bertscore import BertScore
 from radgauge.metrics.cider import Cider, Counts, Hashes
 from radgauge.reading import Readings
 from radgauge.scale.buckets import WORK
@@ -39,10 +40,14 @@ class RunFrequencies:
         return found
 
 
-def surveyed(metrics: Sequence[Metric]) -> dict[int, Cider]:
+def surveyed(metrics: Sequence[Metric]) -> dict[int, Cider | BertScore]:
     """The metrics that take two passes, by their place."""
     found = {at: unaliased(metric) for at, metric in enumerate(metrics)}
-    return {at: metric for at, metric in found.items() if isinstance(metric, Cider)}
+    return {
+        at: metric
+        for at, metric in found.items()
+        if isinstance(metric, Cider) or (isinstance(metric, BertScore) and metric.idf)
+    }
 
 
 def give_frequencies(folder: Path, metrics: Sequence[Metric], reading: Readings) -> None:

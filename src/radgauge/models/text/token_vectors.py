@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -143,7 +144,23 @@ def idf_weights(references: Iterable[Sequence[Any]]) -> dict[Any, float]:
     for keys in references:
         seen.update(set(keys))
         size += 1
-    return {None: math.log(size), **{key: math.log(size / (count + 1)) for key, count in seen.items()}}
+    return idf_of_counts(size - 1, seen.items())
+
+
+def idf_of_counts(references: int, counts: Iterable[tuple[Any, int]]) -> dict[Any, float]:
+    """The same from the number of references and, by token key, how many of them have it.
+
+    >>> idf_of_counts(1, [("a", 1), ("b", 0)])["a"]
+    0.0
+    """
+    size = references + 1
+    return {None: math.log(size), **{key: math.log(size / (count + 1)) for key, count in counts}}
+
+
+def key_hashes(keys: Sequence[Any]) -> NDArray[np.uint64]:
+    """128 bits of each token key, a word or the number of one: (keys, 2), the same in every process."""
+    packed = b"".join(hashlib.blake2b(repr(key).encode(), digest_size=16).digest() for key in keys)
+    return np.frombuffer(packed, dtype=np.uint64).reshape(-1, 2)
 
 
 def read_baseline(encoder: str, *, layer: int, path: str = "") -> Baseline:
