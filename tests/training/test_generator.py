@@ -19,7 +19,8 @@ import torch
 from generator_studies import TEXTS, draw_studies, read_table, write_table
 
 from radgauge.errors import InputError, ModelError, UsageError
-from radgauge.models.image.report_decoder import DecoderShape, ReportDecoder
+from radgauge.models.image.decoder_size import DecoderSize
+from radgauge.models.image.report_decoder import ReportDecoder
 from radgauge.models.image.report_words import fit_words, load_words, save_words
 from radgauge.models.image.study_numbers import study_numbers
 from radgauge.models.text.report_tokens import UNKNOWN, Vocabulary, joined_tokens, report_tokens
@@ -191,7 +192,7 @@ def test_tokens_and_back() -> None:
 
 def test_writing_word_by_word_is_reading_at_once() -> None:
     torch.manual_seed(0)
-    network = ReportDecoder(DecoderShape(tokens=11, numbers=3, words=4, width=8, heads=2, longest=9)).eval()
+    network = ReportDecoder(DecoderSize(width=8, heads=2, longest=9), tokens=11, numbers=3, words=4).eval()
     tokens = torch.randint(4, 11, (2, 6))
     studies = network.look(torch.randn(2, 6), torch.randn(2, 4))
     whole, _ = network(tokens, studies)
@@ -290,4 +291,4 @@ def test_settings_are_checked(changes: dict[str, object], message: str) -> None:
 )
 def test_sizes_of_the_network_are_checked(changes: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        DecoderShape(tokens=9, numbers=3, words=2, **changes)  # type: ignore[arg-type]
+        DecoderSize(**changes)  # type: ignore[arg-type]

@@ -37,6 +37,7 @@ class Writing:
     ] = "auto"
     samples: Annotated[int, "Reports that the network draws for consensus."] = 8
     temperature: Annotated[float, "Of the draw."] = 1.0
+    beams: Annotated[int, "Beginnings that the network follows for its likeliest report."] = 1
     nearest: Annotated[int, "Similar studies whose reports are candidates."] = 25
     neighbours: Annotated[int, "Similar studies whose reports candidates are compared with."] = 30
 
@@ -86,6 +87,7 @@ def generate_cli(
         gain=how.gain,
         samples=how.samples,
         temperature=how.temperature,
+        beams=how.beams,
         nearest=how.nearest,
         neighbours=how.neighbours,
         seed=seed,

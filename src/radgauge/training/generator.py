@@ -29,7 +29,7 @@ from radgauge.training.generator_files import (
     CARD,
     NETWORK,
     VOCABULARY,
-    decoder_shape,
+    new_network,
     read_card,
     write_card,
     write_index,
@@ -146,8 +146,6 @@ class _Trainer:
         progress: Progress,
         tell: Callable[[str], None],
     ) -> None:
-        from radgauge.models.image.report_decoder import ReportDecoder
-
         self.torch = require("torch", extra="models")
         self.files = require("safetensors.torch", extra="models")
         self.folder, self.settings, self.facts = folder, settings, facts
@@ -161,7 +159,7 @@ class _Trainer:
         self.train = _Tensors(data.train, words, words.training, vocabulary, settings, self.torch)
         watched = words.predicted(data.validation.rows)
         self.watched = _Tensors(data.validation, words, watched, vocabulary, settings, self.torch)
-        self.network = ReportDecoder(decoder_shape(settings, vocabulary, words))
+        self.network = new_network(settings, vocabulary, words)
         self.optimizer = self.torch.optim.AdamW(
             self.network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
         )

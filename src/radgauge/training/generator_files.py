@@ -161,13 +161,10 @@ def read_vocabulary(folder: Path) -> Vocabulary:
 
 def load_network(folder: Path) -> tuple[Any, Vocabulary]:
     """The decoder with its best weights, ready to write, and its tokens."""
-    from radgauge.models.image.report_decoder import ReportDecoder
-
     files = require("safetensors.torch", extra="models")
     damaged = require("safetensors", extra="models").SafetensorError
     card, vocabulary = read_card(folder), read_vocabulary(folder)
-    shape = decoder_shape(settings_of(card), vocabulary, load_words(folder / WORDS))
-    network = ReportDecoder(shape)
+    network = new_network(settings_of(card), vocabulary, load_words(folder / WORDS))
     if not (folder / NETWORK).is_file():
         raise UsageError(f"{folder} holds no finished network ({NETWORK}); run the same training again to go on")
     try:
@@ -177,14 +174,9 @@ def load_network(folder: Path) -> tuple[Any, Vocabulary]:
     return network.train(False), vocabulary
 
 
-def decoder_shape(settings: GeneratorSettings, vocabulary: Vocabulary, words: ReportWords) -> Any:
-    """Sizes of the decoder for these settings and data."""
-    from radgauge.models.image.report_decoder import DecoderShape
+def new_network(settings: GeneratorSettings, vocabulary: Vocabulary, words: ReportWords) -> Any:
+    """A decoder for these settings and data, with random weights."""
+    from radgauge.models.image.report_decoder import ReportDecoder
 
-    named = ("width", "layers", "heads", "slots", "narrow", "longest", "dropout")
-    return DecoderShape(
-        tokens=len(vocabulary.tokens),
-        numbers=words.matrix.shape[0] // 2,
-        words=len(words.words),
-        **{name: getattr(settings, name) for name in named},
-    )
+    numbers = words.matrix.shape[0] // 2
+    return ReportDecoder(settings, tokens=len(vocabulary.tokens), numbers=numbers, words=len(words.words))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from radgauge.errors import UsageError
+from radgauge.models.image.decoder_size import DecoderSize
 
 KINDS = ("network", "retrieval")
 REGISTERS = ("professional", "lay")
@@ -13,21 +14,14 @@ FREE = ("epochs", "patience")
 """Settings that may change when a training goes on."""
 
 
-@dataclass(frozen=True)
-class GeneratorSettings:
-    """How to train; every value is part of the generator's card and signature.
+@dataclass(frozen=True, kw_only=True)
+class GeneratorSettings(DecoderSize):
+    """How to train; every value, the network's sizes too, is part of the generator's card and signature.
 
     Attributes:
         kind: network (a transformer decoder that writes, needs the extra `models`) or retrieval (reports of the
             training studies whose pictures are most alike; numpy only).
         register: professional (reports as they are) or lay (rewritten by the embedded plain-language writer).
-        width: Of a token's vector.
-        layers: Of the decoder.
-        heads: Of each attention.
-        slots: Vectors per source that a layer looks at.
-        narrow: Numbers that a source is brought down to before it becomes slots.
-        longest: Tokens of a report, at most.
-        dropout: Share of values set to zero in training.
         least: Times that a token must stand in the training reports to be written at all.
         epochs: Passes over the training studies, at most.
         patience: Epochs without a lower validation loss after which training ends.
@@ -42,13 +36,6 @@ class GeneratorSettings:
 
     kind: Literal["network", "retrieval"] = "network"
     register: Literal["professional", "lay"] = "professional"
-    width: int = 128
-    layers: int = 2
-    heads: int = 4
-    slots: int = 2
-    narrow: int = 64
-    longest: int = 128
-    dropout: float = 0.2
     least: int = 3
     epochs: int = 25
     patience: int = 3
@@ -61,11 +48,12 @@ class GeneratorSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.kind not in KINDS:
             raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
         if self.register not in REGISTERS:
             raise UsageError(f"register must be one of {', '.join(REGISTERS)}, got {self.register!r}")
-        for name in ("least", "epochs", "patience", "batch_size", "warm", "longest"):
+        for name in ("least", "epochs", "patience", "batch_size", "warm"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
         for name in ("learning_rate", "clip"):

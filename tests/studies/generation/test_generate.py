@@ -21,6 +21,8 @@ from generator_studies import TEXTS, draw_studies, read_table, write_table
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases, read_references
+from radgauge.models.image.decoder_size import DecoderSize
+from radgauge.models.text.report_tokens import END, START
 from radgauge.studies.baselines import FREQUENT, NORMAL_TEMPLATE, TEMPLATE
 from radgauge.studies.generation import decode
 from radgauge.studies.generation.consensus import Consensus
@@ -177,6 +179,48 @@ def test_half_sentences_and_repetitions_are_not_written() -> None:
     assert decode._text(["no", "mass"]) == "No mass"
 
 
+class _Table:
+    """Stands for a network: the chances of the next token depend on the last one only."""
+
+    def __init__(self, chances: dict[int, dict[int, float]], *, tokens: int, longest: int = 6) -> None:
+        self.size = DecoderSize(longest=longest)
+        self.chances = torch.full((tokens, tokens), 1e-9)
+        for last, following in chances.items():
+            for token, chance in following.items():
+                self.chances[last, token] = chance
+
+    def __call__(self, tokens: torch.Tensor, studies: object, past: object) -> tuple[torch.Tensor, object]:
+        marks = tokens[:, :, None, None].float()
+        kept = [(torch.cat([past[0][0], marks], dim=1), marks)] if past else [(marks, marks)]  # type: ignore[index]
+        return torch.log(self.chances[tokens]), kept
+
+
+def test_beams_find_the_likelier_report_that_begins_less_likely() -> None:
+    # token 4 is the likelier beginning, but everything behind it is a guess; 5, 6 is sure
+    a, b, c = 4, 5, 6
+    network = _Table({START: {a: 0.6, b: 0.4}, a: {7: 0.3, 8: 0.3, 9: 0.4}, b: {c: 1.0}, c: {END: 1.0},
+                      7: {END: 1.0}, 8: {END: 1.0}, 9: {END: 1.0}}, tokens=10)  # fmt: skip
+    studies = [(torch.zeros(2, 1), torch.zeros(2, 1))]
+    greedy = decode._written(network, studies, torch.full((2, 6), -1.0), temperature=1.0, top=0.9)
+    assert greedy.tolist() == [[a, 9, END]] * 2  # chance .24
+    assert decode._beamed(network, studies, beams=3).tolist() == [[b, c, END]] * 2  # chance .4
+
+
+def test_beams_are_not_shorter_for_being_short_alone() -> None:
+    a, b = 4, 5
+    network = _Table({START: {END: 0.3, a: 0.28, b: 0.28}, a: {b: 0.999, a: 0.001}, b: {END: 1.0}}, tokens=6)
+    found = decode._beamed(network, [(torch.zeros(1, 1), torch.zeros(1, 1))], beams=3).tolist()[0]
+    assert found[:3] == [a, b, END]  # .28 over three tokens, not .3 over one
+
+
+def test_beams_of_a_study_do_not_depend_on_the_studies_beside_it(generator: Generator, drawn: Path) -> None:
+    asked, how = _asked(drawn), GenerateSettings(source="network", choose="first", beams=3)
+    whole = generate(generator, asked, settings=how, cache=drawn / "cache")
+    assert whole[2:] == generate(generator, asked[2:], settings=how, cache=drawn / "cache")
+    right = sum(row.candidate == TEXTS[list(TEXTS)[int(row.id[1:]) % 3]] for row in whole)
+    assert right >= 5
+
+
 def test_draws_fall_on_tokens_by_their_chance() -> None:
     scores = torch.log(torch.tensor([[0.5, 0.3, 0.2]])).repeat(4, 1)
     draws = torch.tensor([-1.0, 0.4, 0.7, 0.99])
@@ -188,6 +232,7 @@ def test_draws_fall_on_tokens_by_their_chance() -> None:
     ("changes", "message"),
     [
         ({"nearest": 0}, "nearest must be 1 or more, got 0"),
+        ({"beams": 0}, "beams must be 1 or more, got 0"),
         ({"temperature": 0.0}, "samples must be 0 or more and temperature above 0"),
         ({"source": "retrieval", "choose": "drawn"}, "only a network draws reports, got source='retrieval'"),
     ],
@@ -199,6 +244,8 @@ def test_settings_are_checked(changes: dict[str, object], message: str) -> None:
 
 def test_signatures_name_what_moves_a_report(generator: Generator) -> None:
     assert GenerateSettings(choose="first", seed=3).signature == "source:network|choose:first"
+    assert GenerateSettings(choose="first", beams=4).signature == "source:network|choose:first|beams:4"
+    assert "beams" not in GenerateSettings(source="retrieval", beams=4).signature
     assert "seed:3" in GenerateSettings(seed=3).signature
     assert "nearest:25" in GenerateSettings(source="retrieval").signature
     assert "samples" not in GenerateSettings(source="retrieval").signature

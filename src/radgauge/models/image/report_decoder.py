@@ -8,53 +8,15 @@ kept, which torch's own decoder layers do not do.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
-from radgauge.errors import UsageError, require
+from radgauge.errors import require
+from radgauge.models.image.decoder_size import DecoderSize
 from radgauge.models.text.report_tokens import PAD
 
 torch = require("torch", extra="models")
 nn = torch.nn
 functional = torch.nn.functional
-
-
-@dataclass(frozen=True)
-class DecoderShape:
-    """Sizes of the network.
-
-    Attributes:
-        tokens: Of the vocabulary.
-        numbers: Of one view of a study.
-        words: That the regression expects.
-        width: Of a token's vector.
-        layers: Of the decoder.
-        heads: Of each attention.
-        slots: Vectors per source that a layer looks at.
-        narrow: Numbers that a source is brought down to before it becomes slots.
-        longest: Tokens of a report, at most.
-        dropout: Share of values set to zero in training.
-    """
-
-    tokens: int
-    numbers: int
-    words: int
-    width: int = 128
-    layers: int = 2
-    heads: int = 4
-    slots: int = 2
-    narrow: int = 64
-    longest: int = 128
-    dropout: float = 0.2
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if name != "dropout" and value < 1:
-                raise UsageError(f"{name} must be 1 or more, got {value}")
-        if self.width % self.heads:
-            raise UsageError(f"width must be a multiple of heads, got {self.width} and {self.heads}")
-        if not 0 <= self.dropout < 1:
-            raise UsageError(f"dropout must be 0 or more and below 1, got {self.dropout}")
 
 
 class _Attention(nn.Module):  # type: ignore[misc, name-defined]
@@ -82,13 +44,13 @@ class _Attention(nn.Module):  # type: ignore[misc, name-defined]
 
 
 class _Layer(nn.Module):  # type: ignore[misc, name-defined]
-    def __init__(self, shape: DecoderShape) -> None:
+    def __init__(self, size: DecoderSize) -> None:
         super().__init__()
-        width = shape.width
-        self.words, self.study = _Attention(width, shape.heads), _Attention(width, shape.heads)
+        width = size.width
+        self.words, self.study = _Attention(width, size.heads), _Attention(width, size.heads)
         self.one, self.two, self.three = (nn.LayerNorm(width) for _ in range(3))
         self.inner = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
-        self.drop = nn.Dropout(shape.dropout)
+        self.drop = nn.Dropout(size.dropout)
 
     def forward(self, values: Any, study: tuple[Any, Any], past: tuple[Any, Any] | None) -> tuple[Any, Any]:
         normal = self.one(values)
@@ -101,25 +63,32 @@ class _Layer(nn.Module):  # type: ignore[misc, name-defined]
 
 
 class ReportDecoder(nn.Module):  # type: ignore[misc, name-defined]
-    """Chances of each next token, given a study and the tokens so far."""
+    """Chances of each next token, given a study and the tokens so far.
 
-    def __init__(self, shape: DecoderShape) -> None:
+    Args:
+        size: Of its layers.
+        tokens: Of the vocabulary.
+        numbers: Of one view of a study.
+        words: That the regression expects.
+    """
+
+    def __init__(self, size: DecoderSize, *, tokens: int, numbers: int, words: int) -> None:
         super().__init__()
-        self.shape = shape
-        self.tokens = nn.Embedding(shape.tokens, shape.width, padding_idx=PAD)
-        self.places = nn.Embedding(shape.longest, shape.width)
+        self.size, self.numbers = size, numbers
+        self.tokens = nn.Embedding(tokens, size.width, padding_idx=PAD)
+        self.places = nn.Embedding(size.longest, size.width)
         self.sources = nn.ModuleList(
             nn.Sequential(
-                nn.Dropout(shape.dropout),
-                nn.Linear(size, shape.narrow),
+                nn.Dropout(size.dropout),
+                nn.Linear(given, size.narrow),
                 nn.GELU(),
-                nn.Dropout(shape.dropout),
-                nn.Linear(shape.narrow, shape.slots * shape.width),
+                nn.Dropout(size.dropout),
+                nn.Linear(size.narrow, size.slots * size.width),
             )
-            for size in (shape.numbers, shape.numbers, shape.words)
+            for given in (numbers, numbers, words)
         )
-        self.layers = nn.ModuleList(_Layer(shape) for _ in range(shape.layers))
-        self.norm, self.drop = nn.LayerNorm(shape.width), nn.Dropout(shape.dropout)
+        self.layers = nn.ModuleList(_Layer(size) for _ in range(size.layers))
+        self.norm, self.drop = nn.LayerNorm(size.width), nn.Dropout(size.dropout)
         nn.init.normal_(self.tokens.weight, std=0.05)
         nn.init.normal_(self.places.weight, std=0.05)
 
@@ -130,10 +99,9 @@ class ReportDecoder(nn.Module):  # type: ignore[misc, name-defined]
             rows: (studies, two views' numbers).
             conditions: (studies, words).
         """
-        size = self.shape.numbers
-        given = (rows[:, :size], rows[:, size:], conditions)
+        given = (rows[:, : self.numbers], rows[:, self.numbers :], conditions)
         slots = [
-            source(each).view(len(rows), self.shape.slots, self.shape.width)
+            source(each).view(len(rows), self.size.slots, self.size.width)
             for source, each in zip(self.sources, given, strict=True)
         ]
         memory = torch.cat(slots, dim=1)

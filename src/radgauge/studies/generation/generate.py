@@ -41,6 +41,8 @@ class GenerateSettings:
         gain: What agreement is measured by; auto: both for professional reports, semantics for lay ones.
         samples: Reports that the network draws beside its likeliest, for consensus.
         temperature: Of the draw.
+        beams: Beginnings that are followed side by side for the network's likeliest report; 1: the likeliest token
+            each time.
         nearest: Similar studies whose reports are candidates.
         neighbours: Similar studies whose reports candidates are compared with.
         seed: Of the draw.
@@ -51,12 +53,13 @@ class GenerateSettings:
     gain: Literal["auto", "both", "errors", "semantics"] = "auto"
     samples: int = 8
     temperature: float = 1.0
+    beams: int = 1
     nearest: int = 25
     neighbours: int = 30
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("nearest", "neighbours"):
+        for name in ("beams", "nearest", "neighbours"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
         if self.choose == "drawn" and self.source != "network":
@@ -69,11 +72,12 @@ class GenerateSettings:
     @property
     def signature(self) -> str:
         """Every setting that moves a report."""
+        beams = f"|beams:{self.beams}" if self.beams > 1 and self.source != "retrieval" else ""
         if self.choose == "first":
-            return f"source:{self.source}|choose:first"
+            return f"source:{self.source}|choose:first{beams}"
         if self.choose == "drawn":
             return f"source:{self.source}|choose:drawn|temperature:{self.temperature:g}|seed:{self.seed}"
-        drawn = f"|samples:{self.samples}|temperature:{self.temperature:g}|seed:{self.seed}"
+        drawn = f"{beams}|samples:{self.samples}|temperature:{self.temperature:g}|seed:{self.seed}"
         pool = f"|nearest:{self.nearest}" if self.source != "network" else ""
         return f"source:{self.source}|choose:consensus|gain:{self.gain}|neighbours:{self.neighbours}{pool}" + (
             drawn if self.source != "retrieval" else ""
@@ -183,6 +187,7 @@ def generate(
             rows,
             ids=[cases[at].id for at in able],
             samples={"consensus": chosen.samples, "first": 0, "drawn": 1}[chosen.choose],
+            beams=chosen.beams,
             temperature=chosen.temperature,
             seed=chosen.seed,
             progress=progress,
