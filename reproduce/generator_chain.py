@@ -8,13 +8,17 @@ For each register (professional, lay):
 1. the studies of the train split are read, lay reports written by the embedded plain-language writer;
 2. a network is trained on nine tenths of them; the tenth says when to stop (`radgauge train generator`);
 3. it writes the reports of the val split, which nothing was learned from or chosen by: its likeliest tokens, a
-   consensus of what it draws, the nearest training report, a consensus of near ones, a consensus of both; and the
-   two reports that look at no picture (`radgauge generate`);
+   consensus of what it draws, the nearest training report, a consensus of near ones, a consensus of both, the
+   report with the greatest expected gain; and reports that look at no picture: the normal template, the most
+   frequent report, and the training report that gains most on average by the same gain (`radgauge generate`);
 4. all are scored against the reference in their register and compared with the normal template, with intervals
    (`radgauge score`, `radgauge compare`), and an HTML report is written (`radgauge report`).
 
-Files: RUN/REGISTER/generator, candidates.jsonl, scores.jsonl, report.html. A stopped run goes on; `--generator`
-takes one that is trained already.
+The planned comparison: expected gain against the best constant report by the same gain, p Holm corrected over its
+outputs alone. Differences to the template are corrected over everything that the run compares.
+
+Files: RUN/REGISTER/generator, candidates.jsonl, scores.jsonl, report.html; `--figures` writes the numbers, without
+any text, as JSON. A stopped run goes on; `--generator` takes one that is trained already.
 """
 
 from __future__ import annotations
@@ -25,9 +29,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any, Literal
 
 from radgauge.cases import MISSING, Case
-from radgauge.files import make_folder
+from radgauge.files import make_folder, write_file
 from radgauge.io.case_files import read_references
 from radgauge.io.scores_file import write_scores
 from radgauge.reading import Readings
@@ -36,10 +41,11 @@ from radgauge.results import Results
 from radgauge.scores import score
 from radgauge.show.tables import table
 from radgauge.show.terminal import console
+from radgauge.stats.corrections import adjust
 from radgauge.studies.baselines import TEMPLATE
 from radgauge.studies.compare import compare
 from radgauge.studies.generation import Generated, generate, write_candidates
-from radgauge.studies.generation.generate import GenerateSettings
+from radgauge.studies.generation.generate import Choice, GenerateSettings, Source, best_constants, system_name
 from radgauge.studies.summary import summarise
 from radgauge.training.generator import train_generator
 from radgauge.training.generator_data import lay_texts, read_generator_data
@@ -48,13 +54,37 @@ from radgauge.training.generator_settings import GeneratorSettings
 
 METRICS = {"professional": ("errors", "layman"), "lay": ("layman", "readability")}
 SHOWN = {
-    "professional": ("errors_quality", "errors_recall", "errors_false_alarms", "layman_semantics_embedded"),
-    "lay": ("layman_semantics_embedded", "layman_raw_semantics_embedded", "flesch_kincaid_grade"),
+    "professional": (
+        "errors_quality",
+        "errors_recall",
+        "errors_false_alarms",
+        "layman_semantics_embedded",
+        "layman_recall_embedded",
+        "layman_f1_embedded",
+    ),
+    "lay": (
+        "layman_semantics_embedded",
+        "layman_raw_semantics_embedded",
+        "layman_recall_embedded",
+        "layman_f1_embedded",
+        "flesch_kincaid_grade",
+    ),
 }
 COMPARED = {
     "professional": ("errors_quality", "layman_semantics_embedded"),
     "lay": ("layman_semantics_embedded", "layman_raw_semantics_embedded"),
 }
+WAYS = ("first", "consensus", "expected")
+GAINS: dict[str, tuple[Literal["headlines", "errors", "layman"], ...]] = {
+    "professional": ("headlines", "errors"),
+    "lay": ("layman",),
+}
+PLANNED = {
+    "headlines": ("errors_quality", "layman_semantics_embedded"),
+    "errors": ("errors_quality",),
+    "layman": ("layman_semantics_embedded",),
+}
+"""Gain -> outputs on which the generator that aims at it is compared with the best constant report."""
 
 
 def main() -> None:
@@ -69,6 +99,8 @@ def main() -> None:
     parser.add_argument("--test", default="val", help="split whose reports are written")
     parser.add_argument("--most", type=int, help="write at most so many of them")
     parser.add_argument("--kind", choices=("network", "retrieval"), default="network")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS), help="ways of writing")
+    parser.add_argument("--beams", type=int, default=1, help="of the network's likeliest report")
     parser.add_argument("--width", type=int, default=GeneratorSettings.width)
     parser.add_argument("--layers", type=int, default=GeneratorSettings.layers)
     parser.add_argument("--epochs", type=int, default=GeneratorSettings.epochs)
@@ -78,27 +110,30 @@ def main() -> None:
     parser.add_argument("--permutations", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--figures", type=Path, help="write the numbers as JSON")
     given = parser.parse_args()
     if given.generator is not None and len(given.registers) > 1:
         parser.error("--generator goes with one register")
-    found = {register: run(given, register) for register in given.registers}
+    reading = Readings()
+    found = {register: run(given, register, reading) for register in given.registers}
+    if given.figures is not None:
+        write_file(given.figures, json.dumps(found, indent=1) + "\n")
     if given.json:
         print(json.dumps(found, indent=1))
 
 
-def run(given: argparse.Namespace, register: str) -> list[dict[str, object]]:
-    """One register, from reports to report; the printed lines."""
+def run(given: argparse.Namespace, register: str, reading: Readings) -> dict[str, Any]:
+    """One register, from reports to report; what is printed."""
     folder = make_folder(given.output / register)
     generator = trained(given, register, given.generator or folder / "generator")
     asked = read_references(given.table, section=given.section, split=given.test, images=given.images).cases
     asked = tuple(case for case in asked if case.references and case.references[0].strip())[: given.most]
-    written = candidates(given, generator, asked)
+    written = candidates(given, generator, asked, reading)
     about = {"signature": generator.signature, "test": given.test, "seed": given.seed}
     write_candidates(folder / "candidates.jsonl", written, about=about, replace=True)
     goals = [case.references[0] for case in asked]
     goals = lay_texts(goals) if register == "lay" else goals
     cases = judged_cases(asked, goals, written)
-    reading = Readings()
     results = score(cases, list(METRICS[register]), reading=reading)
     write_scores(folder / "scores.jsonl", results, about=about)
     title = f"Report generators, {register} reports, {len(asked)} studies"
@@ -114,9 +149,20 @@ def run(given: argparse.Namespace, register: str) -> list[dict[str, object]]:
     )
     write_report(folder / "report.html", page)
     lines = figures(results, register, permutations=given.permutations, seed=given.seed)
+    plan = []
+    if "expected" in given.ways:
+        plan = planned(results, generator, register, permutations=given.permutations, seed=given.seed)
     if not given.json:
-        show(title, lines)
-    return lines
+        show(title, lines, plan)
+    return {
+        "studies": len(asked),
+        "training_studies": len(generator.ids),
+        "split": given.test,
+        "seed": given.seed,
+        "signatures": {name: scores.signature for name, scores in results.items()},
+        "systems": lines,
+        "planned": plan,
+    }
 
 
 def trained(given: argparse.Namespace, register: str, folder: Path) -> Generator:
@@ -145,18 +191,23 @@ def trained(given: argparse.Namespace, register: str, folder: Path) -> Generator
     return load_generator(folder)
 
 
-def candidates(given: argparse.Namespace, generator: Generator, asked: Sequence[Case]) -> list[Generated]:
+def candidates(
+    given: argparse.Namespace, generator: Generator, asked: Sequence[Case], reading: Readings
+) -> list[Generated]:
     """Reports of every way of writing; the constant ones last."""
-    ways = [GenerateSettings(source="retrieval", choose="first"), GenerateSettings(source="retrieval")]
+    sources: list[Source] = ["retrieval"]
     if generator.settings.kind == "network":
-        ways = [
-            GenerateSettings(source="network", choose="first"),
-            GenerateSettings(source="network"),
-            *ways,
-            GenerateSettings(source="both"),
-        ]
+        sources = ["network", "retrieval", "both"]
+    choices: list[Choice] = [choice for choice in ("first", "consensus") if choice in given.ways]
+    ways = [
+        GenerateSettings(source=source, choose=choice, beams=given.beams)
+        for source in sources
+        for choice in choices
+        if (source, choice) != ("both", "first")  # the first of both is the network's
+    ]
+    aims = [expected(gain) for gain in GAINS[generator.settings.register] if "expected" in given.ways]
+    ways += aims
     found: list[Generated] = []
-    reading = Readings()
     for number, way in enumerate(ways, start=1):
         rows = generate(
             generator,
@@ -169,6 +220,50 @@ def candidates(given: argparse.Namespace, generator: Generator, asked: Sequence[
         )
         found += rows
         tell(f"wrote {len(rows)} reports: {way.signature}")
+    for way in aims:
+        found += best_constants(generator, asked, settings=replace(way, seed=given.seed), reading=reading)
+    return found
+
+
+def expected(gain: Literal["headlines", "errors", "layman"]) -> GenerateSettings:
+    """Reports by expected gain."""
+    return GenerateSettings(source="retrieval", choose="expected", gain=gain)
+
+
+def planned(
+    results: Results, generator: Generator, register: str, *, permutations: int, seed: int
+) -> list[dict[str, Any]]:
+    """Each generator by expected gain against the best constant report by the same gain."""
+    found: list[dict[str, Any]] = []
+    for gain in GAINS[register]:
+        system, constant = system_name(generator, expected(gain)), f"best constant, {gain}"
+        for baseline in (constant, f"best constant and a sentence, {gain}"):
+            lines = [
+                line
+                for line in compare(
+                    results,
+                    baseline=baseline,
+                    systems=[system, baseline],
+                    correction="none",
+                    permutations=permutations,
+                    seed=seed,
+                )
+                if line.column in PLANNED[gain]
+            ]
+            for line, p in zip(lines, adjust([line.result.p for line in lines]), strict=True):
+                found.append(
+                    {
+                        "system": system,
+                        "baseline": baseline,
+                        "column": line.column,
+                        "value": line.result.value_a,
+                        "baseline_value": line.result.value_b,
+                        "difference": asdict(line.result.difference),
+                        "p": line.result.p,
+                        "p_holm": float(p),
+                        "n": line.result.n,
+                    }
+                )
     return found
 
 
@@ -205,8 +300,8 @@ def figures(results: Results, register: str, *, permutations: int, seed: int) ->
     return found
 
 
-def show(title: str, lines: Sequence[dict[str, object]]) -> None:
-    """A table per output."""
+def show(title: str, lines: Sequence[dict[str, object]], plan: Sequence[dict[str, Any]]) -> None:
+    """Every system, and the planned comparison."""
     out = console()
     out.print(f"{title}; 95 % intervals, studies resampled; difference to the normal template, p Holm corrected")
     rows = []
@@ -222,6 +317,18 @@ def show(title: str, lines: Sequence[dict[str, object]]) -> None:
             )
         )
     out.show(table("output", "system", "value", "difference", "p", "judged", rows=rows))
+    out.print("planned: expected gain against the best constant report by the same gain; p Holm over the outputs")
+    heads = ("output", "system", "against", "values", "difference", "p")
+    told = [
+        (
+            *(line["column"], line["system"], line["baseline"]),
+            f"{line['value']:.3f} and {line['baseline_value']:.3f}",
+            "{value:+.3f} [{low:+.3f}, {high:+.3f}]".format(**line["difference"]),
+            f"{line['p_holm']:.4f}",
+        )
+        for line in plan
+    ]
+    out.show(table(*heads, rows=told))
 
 
 def tell(line: str) -> None:

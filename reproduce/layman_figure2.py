@@ -42,6 +42,8 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=25, help="of the largest set; smaller ones have more")
+    parser.add_argument("--learning-rate", type=float, default=GeneratorSettings.learning_rate)
+    parser.add_argument("--pictures", type=Path, help="folder for what pictures became")
     parser.add_argument("--kind", choices=("network", "retrieval"), default="network")
     parser.add_argument("--choose", choices=("drawn", "first"), default="drawn", help="how the network writes")
     parser.add_argument("--domain", choices=("skip", "off"), default="skip", help="off: any picture is used")
@@ -57,9 +59,15 @@ def main() -> None:
         most=given.most,
         choose=given.choose,
         domain=given.domain,
+        pictures=given.pictures,
     )
     settings = GeneratorSettings(
-        kind=given.kind, width=given.width, layers=given.layers, epochs=given.epochs, seed=given.seed
+        kind=given.kind,
+        width=given.width,
+        layers=given.layers,
+        epochs=given.epochs,
+        learning_rate=given.learning_rate,
+        seed=given.seed,
     )
 
     def tell(line: str) -> None:

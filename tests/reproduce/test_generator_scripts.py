@@ -37,12 +37,16 @@ def _common(drawn: Path) -> list[object]:
 
 
 def test_the_whole_chain(drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    # slow for a reason: both registers are trained, written by five ways, scored, compared and reported
+    # slow for a reason: both registers are trained, written by seven ways, scored, compared and reported
     words = [*_common(drawn), "--output", drawn / "chain", "--width", 16, "--layers", 1, "--epochs", 2, "--json"]
     words += ["--pictures", drawn / "pictures", "--permutations", 20, "--most", 3]
+    words += ["--figures", drawn / "figures.json"]
     found = json.loads(_run("generator_chain", words, monkeypatch, capsys))
     assert set(found) == {"professional", "lay"}
-    systems = {line["system"] for line in found["professional"]}
+    assert json.loads((drawn / "figures.json").read_text()) == found
+    assert found["professional"]["studies"] == 3
+    professional = found["professional"]["systems"]
+    systems = {line["system"] for line in professional}
     assert systems == {
         *(
             "network",
@@ -51,6 +55,9 @@ def test_the_whole_chain(drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
             "retrieval, consensus",
             "network and retrieval, consensus",
         ),
+        *("retrieval, expected headlines", "retrieval, expected errors"),
+        *("best constant, headlines", "best constant and a sentence, headlines"),
+        *("best constant, errors", "best constant and a sentence, errors"),
         *(TEMPLATE, FREQUENT),
     }
     written = read_table(drawn / "chain" / "professional" / "candidates.jsonl")
@@ -58,19 +65,30 @@ def test_the_whole_chain(drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert nearest == dict(zip(("s18", "s19", "s20"), TEXTS.values(), strict=True))  # the patch tells the side
     chosen = {row["candidate"] for row in written if row["system"] == "retrieval, consensus"}
     assert chosen <= set(TEXTS.values())
-    quality = {line["system"]: line for line in found["professional"] if line["column"] == "errors_quality"}
+    quality = {line["system"]: line for line in professional if line["column"] == "errors_quality"}
     assert quality["retrieval"]["value"] == pytest.approx(1)  # word for word the references
     assert all(line["judged"] == 3 for line in quality.values())
-    for system in systems - {"retrieval"}:  # what a chosen or constant report is worth is the metric's to say
+    for system in systems - {
+        "retrieval",
+        "retrieval, expected errors",
+        "retrieval, expected headlines",
+    }:  # what a chosen or constant report is worth is the metric's to say
         assert quality[system]["value"] < 1, system
     assert quality["retrieval"]["difference"]["value"] == pytest.approx(1 - quality[TEMPLATE]["value"])
     assert quality["retrieval, consensus"]["difference"]["value"] == pytest.approx(
         quality["retrieval, consensus"]["value"] - quality[TEMPLATE]["value"]
     )
     assert quality[TEMPLATE]["difference"] is None
-    for register in found:
+    plan = {(line["column"], line["baseline"]): line for line in found["professional"]["planned"]}
+    against = plan["errors_quality", "best constant, errors"]
+    assert against["system"] == "retrieval, expected errors"
+    assert against["value"] == quality["retrieval, expected errors"]["value"]
+    assert against["baseline_value"] == quality["best constant, errors"]["value"]
+    assert against["p_holm"] == against["p"]  # one output: nothing to correct
+    assert ("layman_semantics_embedded", "best constant, headlines") in plan
+    for register, systems_there in (("professional", 13), ("lay", 10)):
         folder = drawn / "chain" / register
-        assert len(read_table(folder / "candidates.jsonl")) == 7 * 3
+        assert len(read_table(folder / "candidates.jsonl")) == systems_there * 3
         assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
         assert (folder / "scores.jsonl").is_file()
     lay = read_table(drawn / "chain" / "lay" / "candidates.jsonl")

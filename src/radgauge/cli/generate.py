@@ -27,13 +27,15 @@ class Writing:
         "Whose reports are candidates: the network's, those of similar training studies, or both.",
     ] = "auto"
     choose: Annotated[
-        Literal["consensus", "first", "drawn"],
-        "consensus: what similar studies' reports agree with most; first: the likeliest, or the nearest; "
+        Literal["consensus", "expected", "first", "drawn"],
+        "consensus: what similar studies' reports agree with most; expected: the training report with the "
+        "greatest expected gain; first: the likeliest, or the nearest; "
         "drawn: one that the network draws.",
     ] = "consensus"
     gain: Annotated[
-        Literal["auto", "both", "errors", "semantics"],
-        "What agreement is measured by; auto: both, of lay reports semantics.",
+        Literal["auto", "both", "errors", "semantics", "layman", "headlines"],
+        "What agreement is measured by; auto: both, of lay reports semantics; layman: layman_semantics itself; "
+        "headlines: errors_quality + layman_semantics.",
     ] = "auto"
     samples: Annotated[int, "Reports that the network draws for consensus."] = 8
     temperature: Annotated[float, "Of the draw."] = 1.0

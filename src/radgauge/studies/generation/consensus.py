@@ -16,13 +16,32 @@ from numpy.typing import NDArray
 
 from radgauge.cases import Case
 from radgauge.metrics.errors import Errors
+from radgauge.metrics.layman import Layman
 from radgauge.plain_language.encoder import FindingEncoder
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.reading import Readings
 
 Pair = tuple[str, str]
-Gain = Literal["both", "errors", "semantics"]
+Gain = Literal["both", "errors", "semantics", "layman", "headlines"]
+MEASURES: dict[Gain, tuple[str, ...]] = {
+    "both": ("errors", "semantics"),
+    "headlines": ("errors", "layman"),
+    **{name: (name,) for name in ("errors", "semantics", "layman")},
+}
 THRESHOLD = 0.8  # Layman's RRG: cosine from which a sentence says what another says
+
+
+def shared_consensus(gain: Gain, reading: Readings) -> Consensus:
+    """One per gain for these readings; pairs that two gains ask for are compared once."""
+    pairs: dict[str, dict[Pair, float]] = {
+        name: reading.once(("pairs", name), dict) for name in ("errors", "semantics", "layman")
+    }
+    return reading.once(
+        ("consensus", gain),
+        lambda: Consensus(
+            gain, reading, _errors=pairs["errors"], _semantics=pairs["semantics"], _layman=pairs["layman"]
+        ),
+    )
 
 
 @dataclass
@@ -31,7 +50,8 @@ class Consensus:
 
     Attributes:
         gain: errors (`errors_quality`), semantics (F1 of the sentences that say the same, at a cosine of 0.8 or
-            more), or both (their sum).
+            more), both (their sum), layman (`layman_semantics` itself: the share of the candidate's sentences,
+            after lay replacement; short reports win), or headlines (`errors_quality` + `layman_semantics`).
         reading: Reads every text once.
     """
 
@@ -39,16 +59,33 @@ class Consensus:
     reading: Readings = field(default_factory=Readings)
     _errors: dict[Pair, float] = field(default_factory=dict)
     _semantics: dict[Pair, float] = field(default_factory=dict)
+    _layman: dict[Pair, float] = field(default_factory=dict)
     _vectors: dict[str, NDArray[np.float32] | None] = field(default_factory=dict)
+    _lay: dict[str, NDArray[np.float32] | None] = field(default_factory=dict)
+
+    @property
+    def signature(self) -> str:
+        """The gain and what measures it."""
+        made = {
+            "errors": lambda: Errors().signature(),
+            "semantics": lambda: FindingEncoder().signature,
+            "layman": lambda: Layman().signature(),
+        }
+        return "|".join(f"{name}:{made[name]()}" for name in MEASURES[self.gain])
 
     def gains(self, candidates: Sequence[str], others: Sequence[str]) -> NDArray[np.float64]:
         """(candidates, others): NaN where a pair cannot be judged."""
-        found = np.zeros((len(candidates), len(others)))
-        if self.gain in ("both", "errors"):
-            found += self._table(candidates, others, self._errors, self._judge)
-        if self.gain in ("both", "semantics"):
-            found += self._table(candidates, others, self._semantics, self._compare)
-        return found
+        first, *more = self.tables(candidates, others)
+        return sum(more, start=first)
+
+    def tables(self, candidates: Sequence[str], others: Sequence[str]) -> list[NDArray[np.float64]]:
+        """The gain taken apart: (candidates, others) for each of its measures."""
+        known = {
+            "errors": (self._errors, self._judge),
+            "semantics": (self._semantics, self._compare),
+            "layman": (self._layman, self._shared),
+        }
+        return [self._table(candidates, others, *known[name]) for name in MEASURES[self.gain]]
 
     def choose(self, candidates: Sequence[str], others: Sequence[str], *, own: Sequence[int] = ()) -> int:
         """Number of the candidate with the greatest mean gain; the first of equals, and where nothing is judged.
@@ -89,11 +126,24 @@ class Consensus:
     def _compare(self, pairs: Sequence[Pair]) -> list[float]:
         return [self._f1(self._sentences(one), self._sentences(two)) for one, two in pairs]
 
+    def _shared(self, pairs: Sequence[Pair]) -> list[float]:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair if text not in self._lay))
+        replaced = Layman().replaced([Case(str(at), text) for at, text in enumerate(texts)], reading=self.reading)
+        for text in texts:
+            self._lay[text] = replaced.matrix(text, lay=True) if replaced.sentences[text] else None
+        return [self._share(self._lay[one], self._lay[two]) for one, two in pairs]
+
     def _sentences(self, text: str) -> NDArray[np.float32] | None:
         if text not in self._vectors:
             sentences = sentences_of(text)
             self._vectors[text] = np.stack(self.reading.of(FindingEncoder(), sentences)) if sentences else None
         return self._vectors[text]
+
+    @staticmethod
+    def _share(one: NDArray[np.float32] | None, two: NDArray[np.float32] | None) -> float:
+        if one is None or two is None:
+            return float("nan")
+        return float(((one @ two.T).round(5) >= THRESHOLD).any(axis=1).mean())
 
     @staticmethod
     def _f1(one: NDArray[np.float32] | None, two: NDArray[np.float32] | None) -> float:

@@ -20,13 +20,14 @@ from radgauge.models.image.study_numbers import study_numbers
 from radgauge.models.text.report_tokens import without_masked
 from radgauge.reading import Progress, Readings
 from radgauge.studies.baselines import constant_baselines
-from radgauge.studies.generation.consensus import Consensus, Gain
+from radgauge.studies.generation.consensus import Consensus, Gain, shared_consensus
 from radgauge.studies.generation.decode import write_reports
+from radgauge.studies.generation.expected import expected_of, features
 from radgauge.training.generator_data import lay_texts
 from radgauge.training.generator_files import Generator, load_network
 
 Source = Literal["network", "retrieval", "both"]
-Choice = Literal["consensus", "first", "drawn"]
+Choice = Literal["consensus", "expected", "first", "drawn"]
 ENDINGS = (".jsonl", ".csv")
 
 
@@ -36,9 +37,11 @@ class GenerateSettings:
 
     Attributes:
         source: Whose reports are candidates: the network's own, those of similar training studies, or both.
-        choose: consensus: the candidate that similar studies' reports agree with most; first: the network's
-            likeliest tokens, or the nearest report; drawn: one report that the network draws.
-        gain: What agreement is measured by; auto: both for professional reports, semantics for lay ones.
+        choose: consensus: the candidate that similar studies' reports agree with most; expected: the training
+            report with the greatest expected gain (retrieval only); first: the network's likeliest report, or the
+            nearest; drawn: one report that the network draws.
+        gain: What agreement is measured by (see `Consensus`); auto: both for professional reports, semantics for
+            lay ones.
         samples: Reports that the network draws beside its likeliest, for consensus.
         temperature: Of the draw.
         beams: Beginnings that are followed side by side for the network's likeliest report; 1: the likeliest token
@@ -50,7 +53,7 @@ class GenerateSettings:
 
     source: Source = "network"
     choose: Choice = "consensus"
-    gain: Literal["auto", "both", "errors", "semantics"] = "auto"
+    gain: Literal["auto", "both", "errors", "semantics", "layman", "headlines"] = "auto"
     samples: int = 8
     temperature: float = 1.0
     beams: int = 1
@@ -64,6 +67,8 @@ class GenerateSettings:
                 raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
         if self.choose == "drawn" and self.source != "network":
             raise UsageError(f"only a network draws reports, got source={self.source!r} with choose='drawn'")
+        if self.choose == "expected" and self.source != "retrieval":
+            raise UsageError(f"expected gains are those of training reports, got source={self.source!r}")
         if self.samples < 0 or not self.temperature > 0:
             raise UsageError(
                 f"samples must be 0 or more and temperature above 0, got {self.samples} and {self.temperature}"
@@ -77,6 +82,8 @@ class GenerateSettings:
             return f"source:{self.source}|choose:first{beams}"
         if self.choose == "drawn":
             return f"source:{self.source}|choose:drawn|temperature:{self.temperature:g}|seed:{self.seed}"
+        if self.choose == "expected":
+            return f"source:retrieval|choose:expected|gain:{self.gain}|seed:{self.seed}"
         drawn = f"{beams}|samples:{self.samples}|temperature:{self.temperature:g}|seed:{self.seed}"
         pool = f"|nearest:{self.nearest}" if self.source != "network" else ""
         return f"source:{self.source}|choose:consensus|gain:{self.gain}|neighbours:{self.neighbours}{pool}" + (
@@ -177,6 +184,13 @@ def generate(
     rows = numbers.rows[able]
     most = max(chosen.nearest, chosen.neighbours)
     near, _ = generator.words.nearest(rows, most=most)
+    if chosen.choose == "expected":
+        expected = expected_of(
+            generator, _consensus(generator, chosen, reading), seed=chosen.seed, progress=progress
+        )
+        words = generator.words
+        picked = expected.choose(features(words, words.predicted(rows)))
+        return _rows(cases, numbers.reasons, able, picked, name) + _baselines(generator, cases, baselines)
     pools: list[list[str]] = [[] for _ in able]
     if chosen.source != "retrieval":
         network, vocabulary = load_network(generator.folder)
@@ -199,19 +213,57 @@ def generate(
         for pool, order in zip(pools, near, strict=True):
             pool += [shown[at] for at in order[: chosen.nearest].tolist()]
     picked = _picked(generator, pools, near[:, : chosen.neighbours], chosen, reading, progress)
+    return _rows(cases, numbers.reasons, able, picked, name) + _baselines(generator, cases, baselines)
+
+
+def _rows(
+    cases: Sequence[Case], reasons: Sequence[str], able: Sequence[int], picked: Sequence[str], name: str
+) -> list[Generated]:
     written = dict(zip((cases[at].id for at in able), picked, strict=True))
-    found = [
+    return [
         Generated(case.id, text := written.get(case.id, ""), name, why or ("" if text else "nothing was written"))
-        for case, why in zip(cases, numbers.reasons, strict=True)
+        for case, why in zip(cases, reasons, strict=True)
     ]
-    return [*found, *(_constants(generator, cases) if baselines else ())]
+
+
+def _baselines(generator: Generator, cases: Sequence[Case], wanted: bool) -> list[Generated]:
+    return _constants(generator, cases) if wanted else []
 
 
 def system_name(generator: Generator, settings: GenerateSettings) -> str:
     """Source, register and choice in words."""
     source = {"network": "network", "retrieval": "retrieval", "both": "network and retrieval"}[settings.source]
     lay = ", lay" if generator.settings.register == "lay" else ""
-    return f"{source}{lay}" + ("" if settings.choose == "first" else f", {settings.choose}")
+    if settings.choose == "first":
+        return f"{source}{lay}"
+    return f"{source}{lay}, {settings.choose}" + (f" {settings.gain}" if settings.choose == "expected" else "")
+
+
+def best_constants(
+    generator: Generator,
+    cases: Sequence[Case],
+    *,
+    settings: GenerateSettings,
+    reading: Readings | None = None,
+    progress: Progress | None = None,
+) -> list[Generated]:
+    """Two systems that look at no picture: the training report that gains most, and with one more sentence.
+
+    Args:
+        generator: From `load_generator`.
+        cases: Studies.
+        settings: Whose gain and seed count; the same as those of the generator that is to beat them.
+        reading: Shared readings.
+        progress: Told while reports are compared.
+    """
+    expected = expected_of(
+        generator, _consensus(generator, settings, reading), seed=settings.seed, progress=progress
+    )
+    texts = {
+        f"best constant, {settings.gain}": expected.constant,
+        f"best constant and a sentence, {settings.gain}": expected.fixed,
+    }
+    return [Generated(case.id, text, name) for name, text in texts.items() for case in cases]
 
 
 def write_candidates(
@@ -272,10 +324,7 @@ def _picked(
 ) -> list[str]:
     if settings.choose != "consensus":
         return [pool[1 if settings.choose == "drawn" else 0] for pool in pools]
-    lay = generator.settings.register == "lay"
-    gain: Gain = settings.gain if settings.gain != "auto" else ("semantics" if lay else "both")
-    shared = reading or Readings()
-    consensus = shared.once(("consensus", gain), lambda: Consensus(gain, shared))  # pairs are compared once
+    consensus = _consensus(generator, settings, reading)
     found = []
     for number, (pool, order) in enumerate(zip(pools, near, strict=True), start=1):
         distinct = list(dict.fromkeys(text for text in pool if text.strip()))
@@ -286,6 +335,12 @@ def _picked(
         if progress is not None:
             progress("consensus", number, len(pools))
     return found
+
+
+def _consensus(generator: Generator, settings: GenerateSettings, reading: Readings | None) -> Consensus:
+    lay = generator.settings.register == "lay"
+    gain: Gain = settings.gain if settings.gain != "auto" else ("semantics" if lay else "both")
+    return shared_consensus(gain, reading or Readings())
 
 
 def _constants(generator: Generator, cases: Sequence[Case]) -> list[Generated]:

@@ -47,6 +47,7 @@ class Scaling:
         most: Write at most so many of them.
         choose: drawn or first: how the network writes.
         domain: Whether pictures that do not look like chest radiographs are left out (skip) or used (off).
+        pictures: Folder for what pictures became; by default one beside the runs.
     """
 
     table: Path
@@ -59,6 +60,7 @@ class Scaling:
     most: int | None = None
     choose: Literal["drawn", "first"] = "drawn"
     domain: Domain = "skip"
+    pictures: Path | None = None
 
     def __post_init__(self) -> None:
         if not self.sizes or sorted(set(self.sizes)) != list(self.sizes):
@@ -134,7 +136,7 @@ def _texts(
         register=register,
         size=size,
         seed=base.seed,
-        cache=folder / "pictures",
+        cache=plan.pictures or folder / "pictures",
         domain=plan.domain,
         threads=threads,
         progress=progress,
@@ -150,7 +152,12 @@ def _texts(
     if known.get("signature") == signature and set(known["reports"]) == {case.id for case in asked}:
         return dict(known["reports"])
     rows = generate(
-        generator, asked, settings=chosen, cache=folder / "pictures", threads=threads, progress=progress
+        generator,
+        asked,
+        settings=chosen,
+        cache=plan.pictures or folder / "pictures",
+        threads=threads,
+        progress=progress,
     )
     reports = {row.id: row.candidate for row in rows}
     write_file(file, json.dumps({"signature": signature, "reports": reports}, ensure_ascii=False) + "\n")
