@@ -5,6 +5,7 @@
     reports.jsonl         reports of the training studies: what retrieval hands out, what consensus compares with
     network.safetensors   weights of the decoder, of the epoch with the lowest validation loss
     vocabulary.txt        its tokens
+    expected-GAIN.npz     expected gains of a pool of reports, once `generate --choose expected` has run
     state.safetensors     where a training stands that is not finished (weights, moments), with state.json
 
 Reports may be those of patients: files are for their owner only, and the folder is as private as the reports are.
