@@ -94,6 +94,19 @@ def test_own_triples() -> None:
     assert unjudged == 0
 
 
+def test_a_denial_ends_where_a_clause_begins() -> None:
+    facts = read_everyday("We see no broken ribs, and your heart is bigger than usual.").facts
+    assert [(sorted(fact.values), fact.denied) for fact in facts] == [
+        (["fracture"], True),
+        (["cardiomegaly"], False),
+    ]
+
+
+def test_a_denied_collapse_is_denied() -> None:
+    [fact] = read_everyday("Your lungs have not collapsed.").facts
+    assert fact.denied
+
+
 def test_triples_of_others(shared_data: Path) -> None:
     lines = (shared_data / "judged" / "lay_triples.jsonl").read_text("utf-8").splitlines()
     passed, above, unjudged = _counts([json.loads(line) for line in lines])

@@ -127,5 +127,19 @@ def _compiled(pattern: str, macros: Mapping[str, str]) -> tuple[re.Pattern[str],
         pattern = pattern.replace("{" + name + "}", words.replace(" .. ", GAP))
     pattern = pattern.replace(" .. ", GAP)
     head = r"(?<!\w)" if re.match(r"[\w(]", pattern) else ""
-    tail = r"(?!\w)" if re.search(r"[\w)*+?]$", pattern) else ""
+    tail = r"(?!\w)" if re.search(r"[\w)*+?]$", pattern) and not _looks_ahead(pattern) else ""
     return re.compile(f"{head}(?:{pattern}){tail}"), says_not
+
+
+def _looks_ahead(pattern: str) -> bool:
+    """Whether a pattern ends with a look-ahead: what stands behind it is the next word, which must not be refused."""
+    open_at: list[int] = []
+    last = -1
+    for place, char in enumerate(pattern):
+        if place and pattern[place - 1] == "\\":
+            continue
+        if char == "(":
+            open_at.append(place)
+        elif char == ")" and open_at:
+            last = open_at.pop()
+    return pattern.endswith(")") and last >= 0 and pattern.startswith(("(?=", "(?!"), last)
