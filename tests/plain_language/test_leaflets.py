@@ -28,6 +28,7 @@ from radgauge.plain_language.leaflets import (
     write_leaflets,
 )
 from radgauge.plain_language.leaflets.body import BodyPlace, _drawings, picture, place_of
+from radgauge.plain_language.leaflets.checking import check_sentences
 from radgauge.plain_language.leaflets.folder import NOT_YET, page_names
 from radgauge.plain_language.leaflets.leaflet import explained_words, from_record, shown_places
 from radgauge.plain_language.leaflets.writers import LONGEST, Written
@@ -353,3 +354,40 @@ def test_file_names_are_safe_and_told_apart() -> None:
     assert len({name.lower() for name in names.values()}) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,70}", name) for name in names.values())
     assert names["con"] != "con"
+
+
+def test_the_check_stands_beside_given_texts_and_not_beside_our_own(tmp_path: Path) -> None:
+    reports = {
+        "right": "Small left pleural effusion. No pneumothorax.",
+        "wrong": "Small left pleural effusion. Mild cardiomegaly.",
+    }
+    given = GivenWriter(
+        {
+            "right": "There is a little fluid around your left lung. There is no air leak around your lungs.",
+            "wrong": "There is a little fluid around your right lung. There is a broken rib.",
+        }
+    )
+    found = write_leaflets(reports, tmp_path / "given", writer=given)
+    assert (found.differing, found.unjudged) == (1, 0)
+    _, (right, wrong) = read_leaflets(tmp_path / "given")
+    assert right.checked is not None
+    assert wrong.checked is not None
+    assert (right.checked.verdict, right.checked.kept) == ("agrees", 2)
+    assert wrong.checked.changed == ("side: left, but the plain text says right",)
+    assert wrong.checked.lost == ("cardiomegaly",)
+    assert wrong.checked.added == ("broken",)
+    rows = list(csv.DictReader((tmp_path / "given" / "leaflets.csv").read_text("utf-8").splitlines()))
+    assert [row["check"] for row in rows] == ["agrees", "differs: 1 told otherwise, 1 lost, 1 added"]
+    page = (tmp_path / "given" / "side_by_side" / "wrong.html").read_text("utf-8")
+    assert "What an independent check reads: differs" in page
+    assert "<li>side: left, but the plain text says right</li>" in page
+    assert "independent check" not in (tmp_path / "given" / "pages" / "wrong.html").read_text("utf-8")
+    write_leaflets(reports, tmp_path / "own", writer=EmbeddedWriter())
+    assert [each.checked for each in read_leaflets(tmp_path / "own")[1]] == [None, None]
+
+
+def test_a_text_in_another_language_is_not_judged() -> None:
+    said = PlainSentence(0, 16, "No pneumothorax.", "Es gibt keinen Luftaustritt um die Lunge.")
+    checked = check_sentences([said], language="de")
+    assert checked.summary == "not judged: 1 not judged"
+    assert checked.unread == ("the plain text: the check reads English",)

@@ -237,6 +237,11 @@ def _tell(found: WrittenLeaflets, folder: Path, say: o.Output) -> None:
             f"{found.refused} not released, {found.written - found.signed - found.refused} to be signed; "
             f"{found.kept} of {found.sentences} sentences stand in the words of the report"
         )
+        if found.differing or found.unjudged:
+            echo(
+                f"the independent check reads {found.differing} of {found.written} plain texts otherwise and "
+                f"could not judge {found.unjudged}: column check, and side_by_side/ for what it found"
+            )
         for why, count in found.reasons.items():
             echo(f"no leaflet: {count} because {why}")
     say.tell(f"wrote {folder}: pages/, side_by_side/, leaflets.csv")

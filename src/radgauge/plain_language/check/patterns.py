@@ -132,7 +132,7 @@ def _compiled(pattern: str, macros: Mapping[str, str]) -> tuple[re.Pattern[str],
 
 
 def _looks_ahead(pattern: str) -> bool:
-    """Whether a pattern ends with a look-ahead: what stands behind it is the next word, which must not be refused."""
+    """Whether a pattern ends with a look-ahead: the word behind it is looked at and must not be refused."""
     open_at: list[int] = []
     last = -1
     for place, char in enumerate(pattern):

@@ -19,9 +19,10 @@ from radgauge import __version__
 from radgauge.errors import InputError, UsageError
 from radgauge.files import make_folder, write_csv, write_file
 from radgauge.plain_language.build import digest
+from radgauge.plain_language.leaflets.checking import check_sentences
 from radgauge.plain_language.leaflets.leaflet import Decision, Leaflet, from_record
 from radgauge.plain_language.leaflets.page import PageStyle, leaflet_page, side_by_side_page
-from radgauge.plain_language.leaflets.writers import LeafletWriter
+from radgauge.plain_language.leaflets.writers import EmbeddedWriter, LeafletWriter
 from radgauge.plain_language.sets import read_records
 from radgauge.reading import Progress
 from radgauge.show.wording import spreadsheet_cell
@@ -29,7 +30,7 @@ from radgauge.show.wording import spreadsheet_cell
 ABOUT, RECORDS, TABLE, TO_SIGN = "about.json", "leaflets.jsonl", "leaflets.csv", "to_sign.jsonl"
 PAGES, BESIDE = "pages", "side_by_side"
 COLUMNS = (
-    *("id", "status", "why", "page", "side_by_side", "sentences", "kept", "signed_by", "signed_at"),
+    *("id", "status", "why", "page", "side_by_side", "sentences", "kept", "check", "signed_by", "signed_at"),
     *("report", "plain"),
 )
 NOT_YET = "not written yet: the run was stopped"
@@ -49,6 +50,8 @@ class WrittenLeaflets:
         sentences: Sentences of all leaflets.
         reasons: Why reports have no leaflet -> how many.
         new_pages: Pages that were written or changed by this run.
+        differing: Leaflets of which the independent check reads something otherwise, lost or added.
+        unjudged: Leaflets that it could not judge.
     """
 
     reports: int
@@ -59,6 +62,8 @@ class WrittenLeaflets:
     sentences: int
     reasons: Mapping[str, int]
     new_pages: int
+    differing: int = 0
+    unjudged: int = 0
 
 
 def write_leaflets(
@@ -118,6 +123,8 @@ def write_leaflets(
                     found[study] = Leaflet(study, part[study], writer=writer.name, why=said)
                     continue
                 made = Leaflet(study, part[study], said, writer.name)
+                if not isinstance(writer, EmbeddedWriter):
+                    made = replace(made, checked=check_sentences(said, language=look.language))
                 made = replace(made, decision=signed.get(made.digest))
                 found[study] = replace(made, why=made.decision.why if made.decision else "")
                 new += _write_pages(folder, names[study], found[study], look, printed)
@@ -253,7 +260,7 @@ def _write_tables(folder: Path, leaflets: Sequence[Leaflet], names: Mapping[str,
             (
                 *(each.id, each.status, each.why),
                 *((f"{PAGES}/{name}.html", f"{BESIDE}/{name}.html") if name else ("", "")),
-                *(len(each.sentences), each.kept),
+                *(len(each.sentences), each.kept, each.checked.summary if each.checked else ""),
                 *((signed.by, signed.at) if signed else ("", "")),
                 *(each.report, each.plain),
             )
@@ -292,4 +299,6 @@ def _summary(leaflets: Sequence[Leaflet], new: int) -> WrittenLeaflets:
         sentences=sum(len(each.sentences) for each in written),
         reasons=reasons,
         new_pages=new,
+        differing=sum(each.checked is not None and each.checked.verdict == "differs" for each in written),
+        unjudged=sum(each.checked is not None and each.checked.verdict == "not judged" for each in written),
     )

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from radgauge.errors import InputError
 from radgauge.plain_language.lay_reader import plain_term
 from radgauge.plain_language.leaflets.body import BOTH, BodyPlace, place_of
+from radgauge.plain_language.leaflets.checking import CheckedText, checked_from
 from radgauge.plain_language.plain_sentences import Gloss, PlainSentence, plain_text
 from radgauge.report_reader import Mention, ReportReading, load_lexicon, read_report
 from radgauge.report_reader.lexicon import FINDING_KINDS
@@ -65,6 +66,7 @@ class Leaflet:
         writer: Who wrote them, in words.
         why: Why it is not written or not released; "" otherwise.
         decision: What the radiologist decided on exactly this text; None if nobody has.
+        checked: What the independent check reads; None if the writer is held to it sentence by sentence.
     """
 
     id: str
@@ -73,6 +75,7 @@ class Leaflet:
     writer: str = ""
     why: str = ""
     decision: Decision | None = None
+    checked: CheckedText | None = None
 
     @property
     def status(self) -> Status:
@@ -120,10 +123,11 @@ def from_record(record: Mapping[str, Any]) -> Leaflet:
             )
             for each in record["sentences"]
         )
-        decision = record["decision"]
+        decision, checked = record["decision"], record.get("checked")
         return Leaflet(
             *(record["id"], record["report"], sentences, record["writer"], record["why"]),
             Decision(**decision) if decision else None,
+            checked_from(checked) if checked else None,
         )
     except (KeyError, TypeError) as error:
         raise InputError(f"a record of the leaflets is damaged ({error}); write them again") from None
