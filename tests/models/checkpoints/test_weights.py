@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import shutil
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from radgauge.errors import ModelError
-from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, read_weights
+from radgauge.models.checkpoints.weights import encoder_from, load_tokenizer, load_transformer, read_weights
 
 pytestmark = pytest.mark.models
 
@@ -127,3 +128,22 @@ def test_files_that_are_no_checkpoint(tmp_path: Path) -> None:
     path.write_bytes(b"")
     with pytest.raises(ModelError, match="must be a PyTorch checkpoint, got: an empty file"):
         read_weights(path)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "relu"])
+def test_a_hollow_encoder_takes_no_memory_and_computes_the_same(
+    seeded: ModuleType, tmp_path: Path, activation: str
+) -> None:
+    """Also by transformers' own code, which needs the positions that no checkpoint holds."""
+    import torch
+
+    folder = seeded.bert_folder(tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "hidden_act": activation}))
+    whole = encoder_from(folder, pooler=False).eval()
+    hollow = encoder_from(folder, pooler=False, hollow=True).eval()
+    assert {str(each.device) for each in hollow.parameters()} == {"meta"}
+    hollow.load_state_dict(whole.state_dict(), assign=True)
+    ids = torch.tensor([[2, 9, 8, 3]])
+    with torch.inference_mode():
+        assert torch.equal(hollow(ids)[0], whole(ids)[0])

@@ -246,8 +246,30 @@ def _refuse(
         raise ModelError(f"{where} does not fit the network; {'; '.join(faults)}")
 
 
-def encoder_from(folder: Path, *, pooler: bool = True) -> Any:
-    """An encoder without trained weights, built from the config.json of a folder."""
+def _with_buffers(bert: Any) -> bool:
+    """Give a BERT without weights the numbers that no checkpoint has; False if some of them are not known."""
+    torch = require("torch", extra="models")
+    known = {
+        "embeddings.position_ids": lambda count: torch.arange(count)[None],
+        "embeddings.token_type_ids": lambda count: torch.zeros(1, count, dtype=torch.long),
+    }
+    buffers = dict(bert.named_buffers())
+    if not buffers.keys() <= known.keys():
+        return False
+    for name, value in buffers.items():
+        setattr(bert.embeddings, name.rpartition(".")[2], known[name](value.shape[-1]))
+    return True
+
+
+def encoder_from(folder: Path, *, pooler: bool = True, hollow: bool = False) -> Any:
+    """An encoder without trained weights, built from the config.json of a folder.
+
+    Args:
+        folder: Where config.json is.
+        pooler: Whether a BERT gets one.
+        hollow: Take no memory for a BERT's weights, and draw none, where that can be: all of them are about to be
+            taken over (`load_state_dict(..., assign=True)`).
+    """
     transformers = require("transformers", extra="models")
     torch = require("torch", extra="models")
     try:
@@ -260,6 +282,11 @@ def encoder_from(folder: Path, *, pooler: bool = True) -> Any:
     kind = kind if kind in transformers.CONFIG_MAPPING else "bert"
     try:
         config = transformers.AutoConfig.for_model(kind, **settings)
+        if kind == "bert" and hollow:
+            with torch.device("meta"):
+                found = transformers.BertModel(config, add_pooling_layer=pooler)
+            if _with_buffers(found):
+                return found
         with torch.device("cpu"):
             if kind == "bert":
                 return transformers.BertModel(config, add_pooling_layer=pooler)

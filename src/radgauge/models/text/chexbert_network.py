@@ -129,7 +129,7 @@ def _load(weights: str, tokenizer: str, device: str) -> _Network:
     if not isinstance(state, Mapping) or not all(hasattr(value, "shape") for value in state.values()):
         raise ModelError(f"{weights} must hold tensors by name, as `model_state_dict` or alone")
     state = {key.removeprefix("module."): value for key, value in state.items()}
-    bert = encoder_from(Path(tokenizer), pooler=False)
+    bert = encoder_from(Path(tokenizer), pooler=False, hollow=True)
     surplus = ("bert.pooler.", "bert.embeddings.position_ids")
     state = {key: value for key, value in state.items() if not key.startswith(surplus)}
     wanted = {f"bert.{key}": value for key, value in bert.state_dict().items()}

@@ -130,7 +130,7 @@ class Dygie:
         self.torch, self.device, self.archive = torch, device, archive
         folder = locate_tokenizer(archive.encoder, models=vocabulary)
         self.tokenizer = load_tokenizer(folder, of=archive.encoder)
-        network = encoder_from(folder, pooler=False)
+        network = encoder_from(folder, pooler=False, hollow=True)
         own = {key: value for key, value in archive.weights.items() if not key.startswith(_UNUSED)}
         encoder = {key.removeprefix(_ENCODER): own.pop(key) for key in list(own) if key.startswith(_ENCODER)}
         for key in [key for key in encoder if key.startswith("pooler.") or "position_ids" in key]:
