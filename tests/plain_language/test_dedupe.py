@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from radgauge.models.text.static_embedding import StaticEncoder
 from radgauge.plain_language import dedupe
 from radgauge.plain_language.dedupe import deduplicate, distinct_sentences, normal_sentence
 from radgauge.plain_language.encoder import FindingEncoder
+from radgauge.scale.engines import Engine
 
 
 class Rows:
@@ -128,3 +130,19 @@ def test_the_embedded_encoder_keeps_opposites() -> None:
     found = deduplicate(sentences, encoder=FindingEncoder())
     assert found.kept.tolist() == [0, 2]
     assert found.copy_of.tolist() == [0, 0, 2, -1]
+
+
+def test_two_processes_keep_the_same_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dedupe, "BLOCK", 4)
+    sentences = [
+        f"{size} {side} {what}."
+        for size in ("Small", "Large", "No")
+        for side in ("left", "right")
+        for what in ("pleural effusion", "effusion", "pneumothorax")
+    ]
+    one, two = (
+        deduplicate(sentences, encoder=StaticEncoder(), engine=engine) for engine in (Engine(), Engine("pool", 2))
+    )
+    assert 1 < len(one.kept) < len(sentences)
+    assert one.kept.tolist() == two.kept.tolist()
+    assert one.copy_of.tolist() == two.copy_of.tolist()

@@ -13,6 +13,7 @@ from radgauge.cli import options as o
 from radgauge.cli.layman_studies import EncoderName, layman
 from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
+from radgauge.cli.scale_options import Workers
 from radgauge.files import write_file
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def build_cli(
     reports: o.ReportTable,
     form: o.ReportForm,
     say: o.Output,
+    workers: Workers,
     out: Annotated[Path, "-o", "Folder for the sets; a stopped run goes on there."],
     translator: Annotated[
         Literal["embedded", "llm"],
@@ -152,6 +154,7 @@ def build_cli(
                     about=about,
                     replace_set=replace,
                     progress=say.progress(),
+                    engine=workers.engine(),
                 )
         except BudgetReached as error:
             stopped = str(error)

@@ -33,6 +33,7 @@ from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sentences import Pair, keeps_meaning
 from radgauge.plain_language.sets import Entry, is_heading, rejected_pairs, write_sets
 from radgauge.reading import Progress
+from radgauge.scale.executors import HERE, Engine
 
 ROUNDS, ABOUT, KEPT, TRACE = "rounds.csv", "build.json", "kept.npz", "trace.jsonl"
 
@@ -81,6 +82,7 @@ def build_sets(
     about: Mapping[str, object] | None = None,
     replace_set: bool = False,
     progress: Progress | None = None,
+    engine: Engine = HERE,
 ) -> Built:
     """Build both sets, or go on with a folder where a run was stopped.
 
@@ -94,6 +96,7 @@ def build_sets(
         about: More for build.json.
         replace_set: Whether a set of other reports in that folder may be replaced.
         progress: Told (what, done, total).
+        engine: Where sentences are encoded to find near-copies.
 
     Raises:
         RadgaugeError, KeyboardInterrupt: The run was stopped; the files hold what was finished, and the same call
@@ -109,7 +112,9 @@ def build_sets(
     if not replace_set:
         refuse_other_reports(folder, reports)
     sentences = list(distinct.values())
-    unique = _unique(sentences, folder / KEPT, encoder=encoder, threshold=threshold, progress=progress)
+    unique = _unique(
+        sentences, folder / KEPT, encoder=encoder, threshold=threshold, progress=progress, engine=engine
+    )
     entries: dict[int, Entry] = {}
     parts: list[Sequence[Round]] = []
     steps: list[Step] = []
@@ -177,7 +182,13 @@ def refuse_other_reports(folder: Path, reports: Mapping[str, str]) -> None:
 
 
 def _unique(
-    sentences: Sequence[str], path: Path, *, encoder: Encoder, threshold: float, progress: Progress | None
+    sentences: Sequence[str],
+    path: Path,
+    *,
+    encoder: Encoder,
+    threshold: float,
+    progress: Progress | None,
+    engine: Engine,
 ) -> Deduplicated:
     """De-duplicated sentences; a run on the same sentences takes what the first one found."""
     key = digest({"encoder": encoder.signature, "threshold": repr(threshold), "all": "\n".join(sentences)})
@@ -189,7 +200,7 @@ def _unique(
         pass
     except (OSError, ValueError, KeyError, EOFError) as error:
         raise InputError(f"{path} cannot be read ({error}); remove it, it will be made again") from None
-    found = deduplicate(sentences, encoder=encoder, threshold=threshold, progress=progress)
+    found = deduplicate(sentences, encoder=encoder, threshold=threshold, progress=progress, engine=engine)
     buffer = io.BytesIO()
     np.savez(buffer, key=np.array(key), kept=found.kept, copy_of=found.copy_of)
     write_file(path, buffer.getvalue())

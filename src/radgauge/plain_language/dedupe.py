@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from radgauge.models.text.encoders import Encoder
 from radgauge.reading import Progress
+from radgauge.scale.executors import HERE, Engine, run_in_order
 
 Vectors = NDArray[np.float32]
 BLOCK = 1024  # sentences per matrix product
@@ -66,6 +67,7 @@ def deduplicate(
     encoder: Encoder,
     threshold: float = 0.8,
     progress: Progress | None = None,
+    engine: Engine = HERE,
 ) -> Deduplicated:
     """Keep a sentence only if its cosine with all kept ones is at most the threshold.
 
@@ -77,13 +79,15 @@ def deduplicate(
         encoder: Vectors of length one or zero.
         threshold: Greatest cosine of two kept sentences.
         progress: Told after each block.
+        engine: Where sentences are encoded, in the same blocks whoever does it; they are compared here.
     """
     copy_of = np.full(len(sentences), -1, dtype=np.intp)
     kept: list[int] = []
     store: _Kept | None = None
     size = max(BLOCK, getattr(encoder, "batch_size", BLOCK) // BLOCK * BLOCK)
-    for start in range(0, len(sentences), size):
-        vectors = np.ascontiguousarray(encoder.encode(sentences[start : start + size]), dtype=np.float32)
+    starts = range(0, len(sentences), size)
+    blocks = ((encoder, sentences[start : start + size]) for start in starts)
+    for start, vectors in zip(starts, run_in_order(encode_block, blocks, engine=engine), strict=True):
         store = _Kept(vectors) if store is None else store
         for first in range(0, len(vectors), BLOCK):
             at = start + first
@@ -98,6 +102,12 @@ def deduplicate(
         if progress is not None:
             progress("sentences", min(start + size, len(sentences)), len(sentences))
     return Deduplicated(np.array(kept, dtype=np.intp), copy_of)
+
+
+def encode_block(item: tuple[Encoder, Sequence[str]]) -> Vectors:
+    """The vectors of some sentences."""
+    encoder, sentences = item
+    return np.ascontiguousarray(encoder.encode(sentences), dtype=np.float32)
 
 
 class _Kept:
