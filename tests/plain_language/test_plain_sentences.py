@@ -461,14 +461,71 @@ def test_any_text_can_be_written(text: str) -> None:
             "No consolidation or pneumothorax.",
             "Es gibt keine Verdichtung in der Lunge und keinen Luftaustritt um die Lunge.",
         ),
-        ("Mild cardiomegaly.", "Ihr Herz ist leicht größer als normal."),
-        ("The trachea is midline.", "Ihre Luftröhre liegt in der Mitte, wo sie hingehört."),
+        ("Mild cardiomegaly.", "Ihr Herz ist etwas größer als normal."),
+        ("The trachea is midline.", "Ihre Luftröhre liegt in der Mitte, wie es sein soll."),
         ("5 mm nodule in the left lung.", "Es gibt einen Fleck (Rundherd) in der linken Lunge, etwa 5 mm groß."),
         ("No large pleural effusion.", "KEPT"),
-        ("No evidence of pneumonia.", "Es gibt kein Zeichen für eine Lungenentzündung in der Lunge."),
+        ("No evidence of pneumonia.", "Es gibt kein Zeichen für eine Lungenentzündung."),
         ("No visualized pneumothorax.", "Es gibt kein sichtbares Zeichen für einen Luftaustritt um die Lunge."),
         ("Heart size is stable.", "Ihr Herz ist so groß wie zuvor."),
         ("Lungs are clear and expanded.", "Ihre Lunge ist frei und gut mit Luft gefüllt."),
+        ("Lungs are otherwise clear.", "Sonst gilt: Ihre Lunge ist frei."),
+        (
+            "No definite pneumonia or pneumothorax.",
+            "Es gibt kein sicheres Zeichen für eine Lungenentzündung und kein sicheres Zeichen für einen "
+            "Luftaustritt um die Lunge.",
+        ),
+        ("No evidence of cardiomegaly.", "Es gibt kein Zeichen dafür, dass Ihr Herz größer als normal ist."),
+        ("The bony thorax is intact.", "Die Knochen Ihres Brustkorbs sind unversehrt."),
+        ("Mediastinal contours are stable.", "Der Umriss der Mitte Ihres Brustkorbs sieht aus wie zuvor."),
+        (
+            "Left base opacity may represent pneumonia.",
+            "Es gibt eine wolkige Stelle unten in der linken Lunge. Das spricht möglicherweise für eine "
+            "Lungenentzündung in der linken Lunge.",
+        ),
+        ("Mild elevation of the right hemidiaphragm.", "Die rechte Hälfte des Zwerchfells ist etwas angehoben."),
+        ("Tortuous thoracic aorta.", "Ihre Hauptschlagader im Brustkorb ist geschlängelt."),
+        ("No fracture or dislocation.", "Es gibt keinen Knochenbruch und keine Verrenkung."),
+        ("No lymphadenopathy.", "Es gibt keinen vergrößerten Lymphknoten."),
+        (
+            "Multilevel degenerative changes of the thoracic spine.",
+            "Es gibt Verschleiß an der Brustwirbelsäule, an mehreren Stellen.",
+        ),
+        (
+            "Surgical clips in the right upper quadrant.",
+            "Es gibt Metallklammern im rechten Oberbauch von einer früheren Operation.",
+        ),
+        (
+            "Right PICC tip in the lower SVC.",
+            "Es gibt einen dünnen Schlauch in einer Armvene (PICC-Katheter) rechts. Seine Spitze liegt "
+            "in dem unteren "
+            "Teil der großen Vene über dem Herzen.",
+        ),
+        ("PICC tip in the upper right atrium.", "KEPT"),  # a genitive that the words do not have
+        (
+            "The endotracheal tube tip is about 4 cm above the carina.",
+            "Es gibt einen Beatmungsschlauch in der Luftröhre. Seine Spitze liegt etwa 4 cm über der "
+            "Stelle, an der "
+            "sich die Luftröhre teilt.",
+        ),
+        (
+            "The left chest tube has been removed.",
+            "Der Schlauch im Brustkorb (Drainage) links wurde entfernt.",
+        ),
+        (
+            "Recommend follow-up chest CT in 3 to 6 months.",
+            "Eine CT-Kontrolle des Brustkorbs wird in 3 bis 6 Monaten empfohlen.",
+        ),
+        (
+            "Recommend radiographic follow-up after treatment to document resolution.",
+            "Eine Kontrollaufnahme wird nach der Behandlung empfohlen, um zu sehen, ob es sich "
+            "zurückgebildet hat.",
+        ),
+        (
+            "Mild to moderate emphysema.",
+            "Es gibt ein Emphysem (geschädigte Lungenbläschen) in der Lunge, leicht bis mäßig ausgeprägt.",
+        ),
+        ("Persistent cardiomegaly.", "Ihr Herz ist größer als normal, wie schon zuvor gesehen."),
     ],
 )
 def test_german_needs_no_code(report: str, plain: str) -> None:

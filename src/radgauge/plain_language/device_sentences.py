@@ -76,7 +76,7 @@ def _where(found: re.Match[str], known: Any, table: Any) -> str:
         return str(table["above"]).format(distance=distance, place=table["place"][place])
     how = "over" if "over" in at or "project" in at else "near" if at in _NEAR else "at" if at == "at" else "in"
     part = next((n for n, p in known["part"].items() if re.fullmatch(p, found["part"] or "", re.IGNORECASE)), "")
-    if found["part"] and not part:
+    if found["part"] and (not part or place not in table.get("parts_of", (place,))):
         return ""
     named = table["part"][part].format(place=table["place"][place]) if part else table["place"][place]
     return str(table[how]).format(place=named)

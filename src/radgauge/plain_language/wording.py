@@ -535,8 +535,8 @@ def _follow(found: re.Match[str], table: Mapping[str, Any]) -> str:
     if found["when"]:
         span = table["to"].join(filter(None, (found["from"], found["upto"])))
         behind += table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
-    behind += table["why"]["resolve"] if found["why"] else ""
-    return grammar.capital(str(table[how]).format(what=what, when=behind, why=""))
+    why = table["why"]["resolve"] if found["why"] else ""
+    return grammar.capital(str(table[how]).format(what=what, when=behind, why=why))
 
 
 def glosses_in(text: str, words: Words) -> list[tuple[int, int, str]]:
