@@ -15,6 +15,7 @@ from radgauge.plain_language.human_check import export_check, import_check
 from radgauge.plain_language.refine import Refinement
 from radgauge.plain_language.sentences import sentence_set
 from radgauge.plain_language.translators import EmbeddedTranslator
+from radgauge.plain_language.whole_reports import build_reports
 
 REPORTS = {
     "1": "Small left pleural effusion. No pneumothorax.",
@@ -106,3 +107,23 @@ def test_files_that_do_not_fit(folder: Path, tmp_path: Path) -> None:
         import_check(folder, path)
     with pytest.raises(InputError, match="give the folder of"):
         import_check(tmp_path, path)
+
+
+def test_whole_reports_are_checked_as_a_whole(tmp_path: Path) -> None:
+    reports = {**REPORTS, "again": "Small  left pleural effusion.\nNo pneumothorax."}  # the text of "1"
+    how = Refinement(EmbeddedTranslator(), ("similarity",), FindingEncoder())
+    sets = tmp_path / "sets"
+    build_reports(reports, sets, how=how)
+    assert export_check(sets, tmp_path / "anna.csv") == 3
+    _fill(tmp_path / "anna.csv", {"Small left pleural effusion. No pneumothorax.": "no"})
+    found = import_check(sets, tmp_path / "anna.csv")
+    assert (found.judged, found.accepted, found.rejected, found.pairs, found.lay_reports) == (3, 2, 1, 2, 2)
+    rows = {row["id"]: row for row in map(json.loads, (sets / "reports.jsonl").read_text("utf-8").splitlines())}
+    assert [rows[study]["lay"] for study in ("1", "again")] == [None, None]
+    assert rows["1"]["why"] == "a person rejected the lay text"
+    assert build_reports(reports, sets, how=how).lay_reports == 2  # building again does not bring it back
+    _fill(tmp_path / "anna.csv", {})
+    assert import_check(sets, tmp_path / "anna.csv").lay_reports == 4  # the same person thinks otherwise
+    rows = {row["id"]: row for row in map(json.loads, (sets / "reports.jsonl").read_text("utf-8").splitlines())}
+    assert rows["1"]["lay"] == rows["again"]["lay"] != ""
+    assert "rejected_lay" not in rows["1"]

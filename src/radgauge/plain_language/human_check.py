@@ -1,4 +1,4 @@
-"""People check a random part of a built sentence set; what they reject leaves it.
+"""People check a random part of a built set, sentences or whole reports; what they reject leaves it.
 
 Zhao et al., Layman's RRG (2024), section 3.1.1: 500 pairs, of which annotators found more than 98 % matched.
 """
@@ -17,9 +17,14 @@ from radgauge.io.tables.column_names import shown_names
 from radgauge.llm.journal import key_of
 from radgauge.plain_language.sentences import Pair
 from radgauge.plain_language.sets import (
+    REPORTS,
+    SENTENCES,
+    read_records,
     read_sets,
     read_verdicts,
     rejected_pairs,
+    report_pair,
+    write_report_set,
     write_sets,
     write_verdicts,
 )
@@ -44,7 +49,7 @@ class Checked:
         high: Upper bound.
         blank: Exported pairs without a verdict.
         rejected: Pairs that anybody rejected so far; they are in no set now.
-        pairs: Pairs left in the sentence set.
+        pairs: Pairs left in the set.
         lay_reports: Reports that still have a whole lay version.
     """
 
@@ -61,10 +66,10 @@ class Checked:
 
 
 def export_check(folder: Path, path: Path, *, count: int = 500, seed: int = 0) -> int:
-    """Write a random part of the sentence set as a CSV file for people; returns how many pairs it holds.
+    """Write a random part of a set as a CSV file for people; returns how many pairs it holds.
 
     Args:
-        folder: Folder of `build_sets`.
+        folder: Folder of `build_sets` (pairs of sentences) or of `build_reports` (whole reports, each text once).
         path: The file; one that exists is not overwritten, somebody may have filled it in.
         count: Pairs.
         seed: Seed of the draw.
@@ -73,11 +78,10 @@ def export_check(folder: Path, path: Path, *, count: int = 500, seed: int = 0) -
         raise UsageError(f"{path} exists; it may hold verdicts, so choose another name")
     if count < 1:
         raise UsageError(f"the number of pairs must be 1 or more, got {count}")
-    entries, _ = read_sets(folder)
     rejected = rejected_pairs(folder)
-    pairs = [entry.pair for entry in entries if entry.in_set and entry.accepted and entry.pair not in rejected]
+    pairs = [pair for pair in _in_set(folder) if pair not in rejected]
     if not pairs:
-        raise InputError(f"the sentence set in {folder} is empty")
+        raise InputError(f"the {_unit(folder)} set in {folder} is empty")
     drawn = np.random.default_rng(seed).choice(len(pairs), size=min(count, len(pairs)), replace=False)
     chosen = (pairs[place] for place in sorted(drawn.tolist()))
     write_csv(path, COLUMNS, ([_name(pair), *map(spreadsheet_cell, pair), "", ""] for pair in chosen))
@@ -88,14 +92,13 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
     """Read a file that people filled in, keep the verdicts, and take rejected pairs out of the sets.
 
     Args:
-        folder: Folder of `build_sets`.
+        folder: Folder of `build_sets` or `build_reports`.
         path: The file of `export_check` with the column "matches" filled in: yes or no; blank is not judged.
         by: Whose verdicts these are; the file's name if "". Verdicts of the same person are replaced.
         level: Coverage of the interval.
     """
     by = by or path.stem
-    entries, reports = read_sets(folder)
-    known = {_name(entry.pair): entry.pair for entry in entries if entry.in_set and entry.accepted}
+    known = {_name(pair): pair for pair in _in_set(folder)}
     verdicts: dict[str, bool] = {}
     blank = 0
     table = read_table(path)
@@ -122,12 +125,29 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
     mine = [{"by": by, **known[key]._asdict(), "accepted": accepted} for key, accepted in verdicts.items()]
     write_verdicts(folder, [*others, *mine])
     rejected = rejected_pairs(folder)
-    pairs, lay_reports = write_sets(folder, entries, reports, rejected)
+    if _unit(folder) == "report":
+        pairs, lay_reports = write_report_set(folder, read_records(folder / REPORTS), rejected)
+    else:
+        pairs, lay_reports = write_sets(folder, *read_sets(folder), rejected)
     accepted = sum(verdicts.values())
     low, high = wilson_interval(accepted, len(verdicts), level=level)
     share = accepted / len(verdicts)
     left = frozenset(known.values()) & rejected
     return Checked(by, len(verdicts), accepted, share, low, high, blank, len(left), pairs, lay_reports)
+
+
+def _unit(folder: Path) -> str:
+    """What a folder's pairs are: "sentence", or "report" if reports were translated as a whole."""
+    whole = (folder / REPORTS).is_file() and not (folder / SENTENCES).is_file()
+    return "report" if whole else "sentence"
+
+
+def _in_set(folder: Path) -> list[Pair]:
+    """The pairs of a set that passed every check, rejected or not, each once."""
+    if _unit(folder) == "report":
+        return list(dict.fromkeys(filter(None, map(report_pair, read_records(folder / REPORTS)))))
+    entries, _ = read_sets(folder)
+    return [entry.pair for entry in entries if entry.in_set and entry.accepted]
 
 
 def _name(pair: Pair) -> str:

@@ -86,6 +86,44 @@ def write_sets(
     return len(pairs), sum(row["lay"] is not None for row in rows)
 
 
+REJECTED = "a person rejected the lay text"
+
+
+def write_report_set(
+    folder: Path, rows: Sequence[Mapping[str, Any]], rejected: frozenset[Pair]
+) -> tuple[int, int]:
+    """Write reports.jsonl of reports that were translated as a whole.
+
+    A rejected lay text moves from `lay` to `rejected_lay`, so that another verdict can bring it back.
+
+    Args:
+        folder: Where.
+        rows: Rows with id, report, lay and why.
+        rejected: Pairs that a person rejected.
+
+    Returns:
+        Distinct pairs in the set, and reports with a lay version.
+    """
+    written = []
+    for row in rows:
+        pair = report_pair(row)
+        kept = {key: value for key, value in row.items() if key != "rejected_lay"}
+        if pair is not None and pair in rejected:
+            kept |= {"lay": None, "why": REJECTED, "rejected_lay": pair.lay}
+        elif pair is not None:
+            kept |= {"lay": pair.lay, "why": ""}
+        written.append(kept)
+    write_file(folder / REPORTS, _lines(written))
+    left = [pair for row in written if row["lay"] is not None and (pair := report_pair(row)) is not None]
+    return len(set(left)), len(left)
+
+
+def report_pair(row: Mapping[str, Any]) -> Pair | None:
+    """The pair of a row that a person would judge: texts without line breaks; None if no lay text passed."""
+    lay = row["lay"] if row["lay"] is not None else row.get("rejected_lay")
+    return None if lay is None else Pair(" ".join(str(row["report"]).split()), str(lay))
+
+
 def read_sets(folder: Path) -> tuple[list[Entry], dict[str, str]]:
     """What `write_sets` wrote: entries and reports."""
     path = folder / SENTENCES

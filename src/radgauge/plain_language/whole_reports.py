@@ -27,7 +27,7 @@ from radgauge.plain_language.build import (
 )
 from radgauge.plain_language.refine import Refinement, Round, Step, Verdict, add_rounds, refine
 from radgauge.plain_language.replacement import sentences_of
-from radgauge.plain_language.sets import REPORTS
+from radgauge.plain_language.sets import rejected_pairs, write_report_set
 from radgauge.reading import Progress
 
 
@@ -38,7 +38,7 @@ class BuiltReports:
     Attributes:
         reports: Reports given.
         distinct: Different ones.
-        lay_reports: Reports with an accepted lay version.
+        lay_reports: Reports with an accepted lay version that nobody rejected.
         rounds: The acceptance curve of the distinct reports.
         reasons: Why distinct reports have none -> how many.
         stopped: Why the run ended early; "" if it did not.
@@ -98,7 +98,7 @@ def build_reports(
     except (RadgaugeError, KeyboardInterrupt) as error:
         trouble = error
     rows = [_row(study, reports[study], verdicts.get(text)) for study, text in texts.items()]
-    write_file(folder / REPORTS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    _, lay_reports = write_report_set(folder, rows, rejected_pairs(folder))
     rounds = add_rounds(parts)
     write_file(folder / ROUNDS, rounds_table(rounds))
     write_file(folder / TRACE, trace_lines(steps))
@@ -106,7 +106,7 @@ def build_reports(
     built = BuiltReports(
         reports=len(reports),
         distinct=len(items),
-        lay_reports=sum(row["lay"] is not None for row in rows),
+        lay_reports=lay_reports,
         rounds=tuple(rounds),
         reasons=dict(reasons.most_common()),
         stopped="" if trouble is None else str(trouble) or "interrupted",
