@@ -239,7 +239,7 @@ def _draw(folder: Path) -> None:
     """The acceptance curve of rounds.csv as a picture (the paper's figure 3)."""
     import csv
 
-    from radgauge.plain_language.build import ROUNDS
+    from radgauge.plain_language.gathering import ROUNDS
     from radgauge.show.curves import share_curves
 
     path = folder / ROUNDS

@@ -12,30 +12,27 @@ journal.jsonl, kept.npz, verdicts.jsonl.
 
 from __future__ import annotations
 
-import csv
-import hashlib
 import io
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from radgauge import __version__
-from radgauge.errors import InputError, RadgaugeError, UsageError
+from radgauge.errors import InputError
 from radgauge.files import make_folder, write_file
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.dedupe import Deduplicated, deduplicate, distinct_sentences, normal_sentence
-from radgauge.plain_language.refine import Refinement, Round, Step, Verdict, add_rounds, refine
+from radgauge.plain_language.gathering import Gathering, digest, refuse_other_reports
+from radgauge.plain_language.refine import Refinement, Round, Verdict
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sentences import Pair, keeps_meaning
 from radgauge.plain_language.sets import Entry, is_heading, rejected_pairs, write_sets
 from radgauge.reading import Progress
 from radgauge.scale.executors import HERE, Engine
 
-ROUNDS, ABOUT, KEPT, TRACE = "rounds.csv", "build.json", "kept.npz", "trace.jsonl"
+KEPT = "kept.npz"
 
 
 @dataclass(frozen=True)
@@ -116,37 +113,23 @@ def build_sets(
         sentences, folder / KEPT, encoder=encoder, threshold=threshold, progress=progress, engine=engine
     )
     entries: dict[int, Entry] = {}
-    parts: list[Sequence[Round]] = []
-    steps: list[Step] = []
+    course = Gathering(how, progress)
 
     def run(places: Sequence[int], what: str, *, in_set: bool) -> None:
-        finished = 0
-
-        def done(verdicts: Sequence[Verdict], rounds: Sequence[Round]) -> None:
-            nonlocal finished
-            for place, verdict in zip(places[finished : finished + len(verdicts)], verdicts, strict=True):
+        def take(start: int, verdicts: Sequence[Verdict]) -> None:
+            for place, verdict in zip(places[start : start + len(verdicts)], verdicts, strict=True):
                 entries[place] = Entry(in_set, times[normal_sentence(verdict.sentence)], **asdict(verdict))
-            finished += len(verdicts)
-            if in_set:
-                parts.append(rounds)
-            if progress is not None:
-                progress(what, finished, len(places))
 
-        refine([sentences[place] for place in places], how, done=done, trace=steps.extend)
+        course.run([sentences[place] for place in places], what, take=take, counted=in_set)
 
-    trouble: BaseException | None = None
-    try:
+    with course.until_stopped():
         run(unique.kept.tolist(), "kept sentences", in_set=True)
         if report_level:
             more = _reuse(sentences, unique, entries, times)
             run(more, "other sentences", in_set=False)
-    except (RadgaugeError, KeyboardInterrupt) as error:
-        trouble = error
     rejected = rejected_pairs(folder)
     pairs, lay_reports = write_sets(folder, list(entries.values()), reports if report_level else {}, rejected)
-    rounds = add_rounds(parts)
-    write_file(folder / ROUNDS, rounds_table(rounds))
-    write_file(folder / TRACE, trace_lines(steps))
+    rounds = course.write_rounds(folder)
     built = Built(
         reports=len(reports),
         sentences=len(said),
@@ -159,26 +142,11 @@ def build_sets(
         rounds=tuple(rounds),
         reasons=_reasons(entries.values()),
         rejected=sum(entry.pair in rejected for entry in entries.values() if entry.accepted and entry.in_set),
-        stopped="" if trouble is None else str(trouble) or "interrupted",
+        stopped=course.stopped,
     )
-    signature = f"{how.signature}|dedupe:{threshold:g}@{encoder.signature}|v:{__version__}"
-    facts = {"signature": signature, "reports_sha256": digest(reports), **(about or {}), **asdict(built)}
-    write_file(folder / ABOUT, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
-    if trouble is not None:
-        raise trouble
+    dedupe = f"dedupe:{threshold:g}@{encoder.signature}"
+    course.close(folder, {**(about or {}), **asdict(built)}, signature=dedupe, reports=reports)
     return built
-
-
-def refuse_other_reports(folder: Path, reports: Mapping[str, str]) -> None:
-    """A folder holds the set of its reports; building others there would lose it without a word."""
-    try:
-        known = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["reports_sha256"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return  # nothing finished there
-    if known != digest(reports):
-        raise UsageError(
-            f"{folder} holds a set built from other reports; choose another folder, or replace it (--replace)"
-        )
 
 
 def _unique(
@@ -234,28 +202,3 @@ def _reasons(entries: Iterable[Entry]) -> dict[str, int]:
         if entry.in_set and not entry.accepted:
             found[entry.why.partition(" (")[0]] += 1
     return dict(found.most_common())
-
-
-def trace_lines(steps: Iterable[Step]) -> str:
-    """Every text of every round as JSON lines."""
-    return "".join(json.dumps(asdict(step), ensure_ascii=False) + "\n" for step in steps)
-
-
-def rounds_table(rounds: Sequence[Round]) -> str:
-    """The acceptance curve as CSV."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    names = [each.name for each in fields(Round)]
-    writer.writerow([*names, "accepted_share", "changed_share"])
-    for each in rounds:
-        row = [getattr(each, name) for name in names]
-        writer.writerow([*row, f"{each.accepted_share:.4f}", f"{each.changed_share:.4f}"])
-    return out.getvalue()
-
-
-def digest(texts: Mapping[str, str]) -> str:
-    """SHA-256 of names and texts in their order."""
-    total = hashlib.sha256()
-    for name, text in texts.items():
-        total.update(json.dumps([name, text]).encode())
-    return total.hexdigest()

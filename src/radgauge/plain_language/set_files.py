@@ -14,8 +14,8 @@ import numpy as np
 
 from radgauge.errors import InputError
 from radgauge.files import write_file
-from radgauge.plain_language.build import TRACE
 from radgauge.plain_language.dedupe import normal_sentence
+from radgauge.plain_language.gathering import TRACE
 from radgauge.plain_language.refine import Step
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sentences import Pair

@@ -7,25 +7,15 @@ Files: reports.jsonl, rounds.csv, trace.jsonl, build.json, and journal.jsonl of 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from radgauge import __version__
-from radgauge.errors import InputError, RadgaugeError
-from radgauge.files import make_folder, write_file
-from radgauge.plain_language.build import (
-    ABOUT,
-    ROUNDS,
-    TRACE,
-    digest,
-    refuse_other_reports,
-    rounds_table,
-    trace_lines,
-)
-from radgauge.plain_language.refine import Refinement, Round, Step, Verdict, add_rounds, refine
+from radgauge.errors import InputError
+from radgauge.files import make_folder
+from radgauge.plain_language.gathering import Gathering, refuse_other_reports
+from radgauge.plain_language.refine import Refinement, Round, Verdict
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sets import rejected_pairs, write_report_set
 from radgauge.reading import Progress
@@ -83,25 +73,16 @@ def build_reports(
     if not replace_set:
         refuse_other_reports(folder, reports)
     verdicts: dict[str, Verdict] = {}
-    parts: list[Sequence[Round]] = []
-    steps: list[Step] = []
+    course = Gathering(how, progress)
 
-    def done(found: Sequence[Verdict], rounds: Sequence[Round]) -> None:
+    def take(start: int, found: Sequence[Verdict]) -> None:
         verdicts.update({each.sentence: each for each in found})
-        parts.append(rounds)
-        if progress is not None:
-            progress("reports", len(verdicts), len(items))
 
-    trouble: BaseException | None = None
-    try:
-        refine(items, how, done=done, trace=steps.extend)
-    except (RadgaugeError, KeyboardInterrupt) as error:
-        trouble = error
+    with course.until_stopped():
+        course.run(items, "reports", take=take)
     rows = [_row(study, reports[study], verdicts.get(text)) for study, text in texts.items()]
     _, lay_reports = write_report_set(folder, rows, rejected_pairs(folder))
-    rounds = add_rounds(parts)
-    write_file(folder / ROUNDS, rounds_table(rounds))
-    write_file(folder / TRACE, trace_lines(steps))
+    rounds = course.write_rounds(folder)
     reasons = Counter(each.why.partition(" (")[0] for each in verdicts.values() if not each.accepted)
     built = BuiltReports(
         reports=len(reports),
@@ -109,17 +90,9 @@ def build_reports(
         lay_reports=lay_reports,
         rounds=tuple(rounds),
         reasons=dict(reasons.most_common()),
-        stopped="" if trouble is None else str(trouble) or "interrupted",
+        stopped=course.stopped,
     )
-    facts = {
-        "signature": f"{how.signature}|unit:report|v:{__version__}",
-        "reports_sha256": digest(reports),
-        **(about or {}),
-        **asdict(built),
-    }
-    write_file(folder / ABOUT, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
-    if trouble is not None:
-        raise trouble
+    course.close(folder, {**(about or {}), **asdict(built)}, signature="unit:report", reports=reports)
     return built
 
 

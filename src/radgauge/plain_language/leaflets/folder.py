@@ -18,7 +18,7 @@ from typing import Any
 from radgauge import __version__
 from radgauge.errors import InputError, UsageError
 from radgauge.files import make_folder, write_csv, write_file
-from radgauge.plain_language.build import digest
+from radgauge.plain_language.gathering import digest
 from radgauge.plain_language.leaflets.checking import check_sentences
 from radgauge.plain_language.leaflets.leaflet import Decision, Leaflet, from_record
 from radgauge.plain_language.leaflets.page import PageStyle, leaflet_page, side_by_side_page
