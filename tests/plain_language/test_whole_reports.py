@@ -118,7 +118,7 @@ def test_tuning_data_holds_both_kinds(folder: Path, tmp_path: Path) -> None:
         "id": "7-lay",
         "study": "7",
         "kind": "lay",
-        "image": [],
+        "images": [],
         "instruction": "For patients.",
         "report": GOOD,
     }

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from radgauge.plain_language.refine import Step
 from radgauge.plain_language.replacement import sentences_of
 from radgauge.plain_language.sentences import Pair
 from radgauge.plain_language.sets import REPORTS, SET, read_records
+from radgauge.plain_language.tuning_records import RecordForm, tuning_record
 
 PROFESSIONAL, LAY = "professional", "lay"
 INSTRUCTIONS = {
@@ -134,7 +135,7 @@ def write_tuning(
     *,
     images: Mapping[str, Sequence[str]] | None = None,
     instructions: Instructions | None = None,
-    form: Literal["rows", "conversations"] = "rows",
+    form: RecordForm = "rows",
     kinds: Sequence[str] = (PROFESSIONAL, LAY),
     seed: int = 0,
 ) -> int:
@@ -145,8 +146,8 @@ def write_tuning(
         path: JSON lines.
         images: Images of each study; studies without one are refused if any are given.
         instructions: What stands before each kind; ours unless given.
-        form: "rows" (id, study, kind, image, instruction, report), or "conversations" of a person and an assistant
-            as trainers of image-text models read them.
+        form: "rows" (id, study, kind, images, instruction, report), or "conversations" of a person and an
+            assistant as trainers of image-text models read them.
         kinds: Which reports: both for the paper's joint set, one for its two comparisons.
         seed: Of the order.
 
@@ -164,24 +165,11 @@ def write_tuning(
     for row in reports:
         for kind, text in ((PROFESSIONAL, row["report"]), (LAY, row["lay"])):
             if kind in kinds:
-                pictures = list((images or {}).get(row["id"], ()))
-                rows.append((f"{row['id']}-{kind}", row["id"], kind, pictures, getattr(said, kind), text))
+                asked, pictures = getattr(said, kind), list((images or {}).get(row["id"], ()))
+                rows.append(
+                    tuning_record(row["id"], kind, images=pictures, instruction=asked, report=text, form=form)
+                )
     order = np.random.default_rng(seed).permutation(len(rows))
-    lines = (_line(*rows[place], form=form) for place in order.tolist())
+    lines = (rows[place] for place in order.tolist())
     write_file(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     return len(rows)
-
-
-def _line(
-    name: str, study: str, kind: str, pictures: Sequence[str], instruction: str, text: str, *, form: str
-) -> dict[str, object]:
-    about: dict[str, object] = {"id": name, "study": study, "kind": kind}
-    if form == "rows":
-        return {**about, "image": pictures, "instruction": instruction, "report": " ".join(text.split())}
-    mark = "<image>\n" if pictures else ""
-    picture: dict[str, object] = {} if not pictures else {"image": pictures[0] if len(pictures) == 1 else pictures}
-    turns = [
-        {"from": "human", "value": f"{mark * max(1, len(pictures))}{instruction}"},
-        {"from": "gpt", "value": " ".join(text.split())},
-    ]
-    return {**about, **picture, "conversations": turns}

@@ -267,7 +267,7 @@ def test_instructions(drawn: Path, tmp_path: Path) -> None:
     assert len({record["instruction"] for record in plain}) > 1
     assert list(instruction_records(cases[2:], images=drawn / "images")) == plain[2:]
     both = list(instruction_records([*cases, Case("no image", "", ("Clear.",))], register="both", form="llava"))
-    assert [record["id"] for record in both[:2]] == ["s18:professional", "s18:lay"]
+    assert [record["id"] for record in both[:2]] == ["s18-professional", "s18-lay"]
     asked, said = both[1]["conversations"]
     assert asked["from"] == "human"
     assert asked["value"].startswith("<image>\n")

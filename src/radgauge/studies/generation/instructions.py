@@ -1,7 +1,8 @@
 """Instruction data for people who tune larger models: image, instruction, report (Layman's RRG, section 3.3).
 
-Two forms, one record per line: plain (id, images, instruction, report, register) and the conversations that LLaVA
-and the programs after it read. Professional, lay, or both for every study, which is the paper's joint tuning.
+Two forms, one record per line: plain (id, study, kind, images, instruction, report) and the conversations that
+LLaVA and the programs after it read. Professional, lay, or both for every study: the paper's joint tuning.
+`radgauge layman tuning` writes the same records from a built lay set.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.files import check_folder, replacing
 from radgauge.parsing import shipped_toml
+from radgauge.plain_language.tuning_records import tuning_record
 from radgauge.training.generator_data import lay_texts
 
 Form = Literal["plain", "llava"]
@@ -57,8 +59,15 @@ def instruction_records(
         names = [_relative(path, images) for path in case.images]
         for kind in wanted:
             asked = _instruction(case.id, kind, seed)
-            identifier = f"{case.id}:{kind}" if register == "both" else case.id
-            yield _record(form, identifier, names, asked, texts[kind][at], kind)
+            identifier = "" if register == "both" else case.id
+            yield tuning_record(
+                *(case.id, kind),
+                images=names,
+                instruction=asked,
+                report=texts[kind][at],
+                form="rows" if form == "plain" else "conversations",
+                name=identifier,
+            )
 
 
 def write_instructions(path: Path | str, records: Iterable[Mapping[str, Any]], *, replace: bool = False) -> int:
@@ -88,17 +97,6 @@ def check_instructions_path(path: Path, *, replace: bool) -> None:
     check_folder(path)
     if path.exists() and not replace:
         raise UsageError(f"{path} is there already; choose another name, or replace it with replace=True")
-
-
-def _record(form: Form, name: str, images: list[str], asked: str, report: str, register: str) -> dict[str, Any]:
-    if form == "plain":
-        return {"id": name, "images": images, "instruction": asked, "report": report, "register": register}
-    signs = "\n".join(["<image>"] * len(images))
-    return {
-        "id": name,
-        "image": images[0] if len(images) == 1 else images,
-        "conversations": [{"from": "human", "value": f"{signs}\n{asked}"}, {"from": "gpt", "value": report}],
-    }
 
 
 def _instruction(study: str, register: str, seed: int) -> str:
