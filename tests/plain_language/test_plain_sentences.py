@@ -173,6 +173,10 @@ def test_writes_anew(report: str, plain: str) -> None:
             "Bones are intact without acute abnormality.",
             "Your bones are intact. There is no new or sudden problem in your bones.",
         ),
+        (
+            "Mediastinal contours and pulmonary vascularity are normal.",
+            "The outline of the middle of your chest looks normal. The blood vessels of your lungs look normal.",
+        ),
         ("No acute intrathoracic abnormality.", "There is no new or sudden problem in your chest."),
         ("No active disease.", "There is no new or sudden disease."),
         # place and degree as the report has them
@@ -324,6 +328,7 @@ def test_abbreviations_keep_their_capitals() -> None:
         "The lungs are intact and no acute abnormality is seen.",
         "Apparent cardiomegaly.",
         "No stable cardiomegaly.",
+        "No cardiopulmonary abnormality.",  # more than no acute one
     ],
 )
 def test_keeps_a_name_that_says_more(report: str) -> None:

@@ -37,6 +37,7 @@ _LIMITING = re.compile(
     r"unfold(?:ed|ing)|uncoil(?:ed|ing))\b",
     re.IGNORECASE,
 )
+_ACUTE = re.compile(r"acute|active|new\b|recent|superimposed", re.IGNORECASE)
 _RANGE = re.compile(
     r"\b(?:trace|minimal|mild|small|moderate|slight)(?: to |-to-| ?- ?)"
     r"(?:mild|small|moderate|large|severe|marked)\b",
@@ -455,6 +456,9 @@ def _finding(
         mention = mention._replace(concept="lung_opacity")
     said = mention.attributes
     parts = [m for m in modifiers if m.mention in targets]
+    sentence = reading.text[slice(*reading.sentences[mention.sentence][:2])]
+    if mention.concept.startswith("acute_") and not _ACUTE.search(sentence):
+        raise NoPlan("a denial of more than what is acute")
     stop_at_words_inside(mention)
     for target in targets:
         stop_at_words_inside(reading.mentions[target])

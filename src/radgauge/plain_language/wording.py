@@ -67,7 +67,8 @@ def _goes_with(a: Statement, b: Statement, words: Words) -> bool:
         return False
     if a.kind in ("normal", "same"):
         long = words.get("alone", ())
-        if a.places != b.places and (a.places[0] in long or b.places[0] in long):
+        outlines = a.places[0].endswith("_outline") and b.places[0].endswith("_outline")
+        if a.places != b.places and not outlines and (a.places[0] in long or b.places[0] in long):
             return False
         return (a.concept, a.change, a.otherwise, a.roughly) == (b.concept, b.change, b.otherwise, b.roughly)
     if b.joined:
