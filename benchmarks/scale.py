@@ -106,7 +106,10 @@ def kill(path: Path, place: Path, parts: int, metrics: str, kills: int) -> None:
             time.sleep(rng.uniform(0, 1))
             begun = _begun(journal)
             if process.poll() is not None:
-                break
+                if process.returncode == 0:
+                    break  # done before all kills were
+                process = None  # given up: workers of one part were killed three times
+                continue
             whom = rng.choice(["driver", "worker"])
             done = {each["number"] for each in _ended(journal)}
             last = {each["pid"]: each["number"] for each in begun}
