@@ -1,4 +1,4 @@
-"""Write the figures of the documentation: `make figures`, or `python docs/figures.py DATA`.
+"""Write the figures of the documentation: `make figures`, or `python docs/figures.py DATA [NAME ...]`.
 
 A page marks what is computed: everything between `<!-- figures:NAME -->` and `<!-- /figures -->` is written by the
 function of that name here, never by hand. DATA is the folder with the development data, which is not part of the
@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -332,7 +332,7 @@ def published_speed(_: Path) -> str:
     machine = f"threads: {some['threads']}; {some['processor']}, {some['cores']} cores that other work shared"
     said = (
         f"Seconds of processor time without loading; {machine}. The aim for eight systems is 1.7 times the ratio "
-        "of one. \"Products alone\" is what the ratio would be if all but our matrix products took no time. Peak "
+        'of one. "Products alone" is what the ratio would be if all but our matrix products took no time. Peak '
         "memory is that of the whole process. Shares of both sides on a quarter of the pairs, under a profiler:"
     )
     return "\n".join([*rows, "", _wrapped(said), "", *notes]) + "\n"
@@ -358,6 +358,50 @@ def _profile_notes(name: str, kept: dict[str, Any]) -> list[str]:
     return lines
 
 
+RESULTS = DOCS.parent / "reproduce" / "results"
+
+
+GENERATORS = RESULTS / "generator_chain.json"
+NOT_MEASURED = "Not measured yet with the present `errors` and `layman`.\n"
+
+
+def generator_systems(_: Path) -> str:
+    """What reproduce/generator_chain.py last kept: every system of the professional run, values with intervals."""
+    if not GENERATORS.is_file():
+        return NOT_MEASURED
+    found = json.loads(GENERATORS.read_text(encoding="utf-8"))["professional"]
+    columns = {
+        "errors_quality": "`errors_quality`",
+        "layman_semantics_embedded": "`layman_semantics`",
+        "layman_f1_embedded": "`layman_f1`",
+    }
+    lines = {(line["system"], line["column"]): line for line in found["systems"]}
+    rows = [f"| system | {' | '.join(columns.values())} |", f"|---|{'---|' * len(columns)}"]
+    for system in dict.fromkeys(line["system"] for line in found["systems"]):
+        cells = [_with_interval(lines[system, column]) for column in columns]
+        rows.append(f"| {system} | {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def generator_planned(_: Path) -> str:
+    """The planned comparison of the same run."""
+    if not GENERATORS.is_file():
+        return NOT_MEASURED
+    found = json.loads(GENERATORS.read_text(encoding="utf-8"))["professional"]["planned"]
+    rows = ["| generator | against | output | values | difference | p |", "|---|---|---|---|---|---:|"]
+    for line in found:
+        apart = line["difference"]
+        values = f"{line['value']:.3f} and {line['baseline_value']:.3f}"
+        difference = f"{apart['value']:+.3f} [{apart['low']:+.3f}, {apart['high']:+.3f}]"
+        named = f"{line['system']} | {line['baseline']} | `{line['column'].removesuffix('_embedded')}`"
+        rows.append(f"| {named} | {values} | {difference} | {p_value(line['p_holm'])} |")
+    return "\n".join(rows) + "\n"
+
+
+def _with_interval(line: Mapping[str, float]) -> str:
+    return f"{line['value']:.3f} [{line['low']:.3f}, {line['high']:.3f}]"
+
+
 FIGURES: Mapping[str, Callable[[Path], str]] = {
     "align-radpref": align_radpref,
     "perturb-samples": perturb_samples,
@@ -368,6 +412,8 @@ FIGURES: Mapping[str, Callable[[Path], str]] = {
     "comet-pairs": comet_pairs,
     "llm-cascade": llm_cascade,
     "published-speed": published_speed,
+    "generator-systems": generator_systems,
+    "generator-planned": generator_planned,
 }
 
 
@@ -381,14 +427,14 @@ def written(text: str, figures: Mapping[str, str]) -> str:
     return BLOCK.sub(lambda match: match[1] + figures.get(match[2], match[3]) + match[4], text)
 
 
-def main(data: Path) -> None:
-    """Write every page that has figures."""
+def main(data: Path, only: Collection[str] = ()) -> None:
+    """Write every page that has figures, or only the figures that are named."""
     for page in sorted(DOCS.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
-        if names := blocks(text):
+        if names := [name for name in blocks(text) if not only or name in only]:
             page.write_text(written(text, {name: FIGURES[name](data) for name in names}), encoding="utf-8")
             sys.stdout.write(f"{page.relative_to(DOCS)}: {', '.join(names)}\n")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else DOCS.parent.parent / "shared" / "data"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else DOCS.parent.parent / "shared" / "data"), sys.argv[2:])
