@@ -293,3 +293,18 @@ def test_what_has_almost_gone_is_there(text: str, change: str) -> None:
         "absent" if change == "resolved" else "present",
         change,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "assertion", "side"),
+    [
+        ("No effusion except for a sliver on the left.", "pleural_effusion", "present", "left"),
+        ("No fracture apart from the right ankle.", "fracture", "present", "right"),
+        ("No effusion save for a trace on the right.", "pleural_effusion", "present", "right"),
+        ("No effusion except as described above.", "pleural_effusion", "absent", ""),
+        ("No effusion other than mild edema.", "pleural_effusion", "absent", ""),
+    ],
+)
+def test_what_is_denied_but_for_a_place_is_there(text: str, concept: str, assertion: str, side: str) -> None:
+    found = first(text, concept)
+    assert (found.assertion, found.attributes.laterality) == (assertion, side)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.lexicon import ABNORMAL_KINDS
 from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Cue, Item
 
@@ -11,6 +12,9 @@ _FINITE = frozenset({"verb"})
 _HEADS = FINDINGS | {"anatomy", "normality"}
 _SUBJECT = frozenset({"anatomy", "determiner", "side", "position"})
 _SAID = FINDINGS | {"normality", "severity"}
+_EXCEPT = frozenset(shipped_toml(__file__, "word_lists.toml")["except"])
+_ENDS = frozenset({"semicolon", "cue", "verb"})
+_LEFT_OVER = frozenset({"anatomy", "side", "position", "severity"})
 _PHRASE = MODIFIERS | {"determiner", "mask", "number", "unit", "context", "anatomy", "mark", "bracket"}
 
 
@@ -75,8 +79,24 @@ def assert_items(
         for index, item in enumerate(items):
             if item.role == "cue":
                 _apply(items, words, starts, index, status, decided)
+        _exceptions(items, words, starts, status, decided)
     _alternatives(items, words, status, decided)
     return status, decided
+
+
+def _exceptions(
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], status: list[str], decided: list[int]
+) -> None:
+    """What is denied but for a place or an amount is there: "no effusion except for a sliver on the left"."""
+    for index in range(1, len(items)):
+        if words[index] not in _EXCEPT or items[index - 1].role not in FINDINGS or status[index - 1] != "absent":
+            continue
+        end = next(
+            (at for at in range(index + 1, len(items)) if starts[at] or items[at].role in _ENDS), len(items)
+        )
+        roles = {item.role for item in items[index + 1 : end]}
+        if roles.isdisjoint(_HEADS - {"anatomy"}) and not roles.isdisjoint(_LEFT_OVER):
+            status[index - 1], decided[index - 1] = "present", -1
 
 
 def question(items: Sequence[Item], status: list[str]) -> None:
