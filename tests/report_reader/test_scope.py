@@ -308,3 +308,34 @@ def test_what_has_almost_gone_is_there(text: str, change: str) -> None:
 def test_what_is_denied_but_for_a_place_is_there(text: str, concept: str, assertion: str, side: str) -> None:
     found = first(text, concept)
     assert (found.assertion, found.attributes.laterality) == (assertion, side)
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "side"),
+    [
+        ("The right hemidiaphragm is lost behind the heart.", "silhouette_sign", "right"),
+        ("The right heart border has vanished.", "silhouette_sign", ""),
+        ("Gray-white differentiation is lost.", "loss_of_gray_white_differentiation", ""),
+        ("The heart exceeds the upper limit of normal.", "cardiomegaly", ""),
+        ("The femoral head lies behind the acetabulum.", "hip_dislocation", ""),
+        ("The humeral head lies below the glenoid.", "shoulder_dislocation", ""),
+        ("The placenta crosses the internal os.", "placenta_previa", ""),
+        ("Dense left MCA.", "dense_mca_sign", "left"),
+        ("Mediastinal shift away from the left.", "mediastinal_shift", ""),
+        ("The lung has re-expanded.", "re_expansion", ""),
+    ],
+)
+def test_findings_told_by_what_a_structure_does(text: str, concept: str, side: str) -> None:
+    found = first(text, concept)
+    assert (found.assertion, found.attributes.laterality) == ("present", side)
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("The nodule is twice the size it was.", "increased"),
+        ("The nodule is half its former size.", "decreased"),
+    ],
+)
+def test_sizes_told_by_what_they_were(text: str, change: str) -> None:
+    assert first(text, "nodule").attributes.change == change

@@ -90,6 +90,11 @@ def drafts_of(
             draft = Draft(index, "")
             draft.explicit = object_after(items, index) or subject_before(items, index, starts)
             concept = composed(draft, items, words[index], vocabulary)
+            if not concept and (subject := subject_before(items, index, starts)):  # "is lost behind the heart"
+                other = Draft(index, "")
+                other.explicit = subject
+                if concept := composed(other, items, words[index], vocabulary):
+                    draft.explicit = subject
             if not concept and (role not in MODIFIERS or role == "part"):  # "fluid in the left pleural space"
                 draft.explicit = look_right(items, index, starts)[1]
                 concept = composed(draft, items, words[index], vocabulary)

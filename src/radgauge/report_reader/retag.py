@@ -232,6 +232,9 @@ def compare_sides(items: list[Item], words: Sequence[str]) -> None:
         before = index - 1
         while before >= 0 and (items[before].role == "determiner" or words[before] in ("on", "that", "of")):
             before -= 1
+        if before > 0 and words[before - 1 : before + 1] == ["away", "from"]:
+            items[index] = item._replace(role="quantity")  # "shift away from the left"
+            continue
         if before >= 0 and (words[before].endswith("than") or words[before].startswith(_COMPARED_WITH)):
             items[index] = item._replace(role="other", cues=())
 
