@@ -341,10 +341,12 @@ def published_speed(_: Path) -> str:
 def _profile_notes(name: str, kept: dict[str, Any]) -> list[str]:
     """How the time of both sides divides, threads against processes, and RadGraph's graphs, if measured."""
     told = []
-    for who, shares in (("radgauge", kept["shares"]), ("package", kept["peer_shares"])):
+    for who, shares in (("radgauge", kept["shares"]), ("package", kept.get("peer_shares", {}))):
+        if not shares:
+            continue
         told.append(f"{who}: " + ", ".join(f"{part} {share(value, 0)}" for part, value in shares.items()))
     lines = [f"- {name}. {'; '.join(told)}. Load average while measured: {kept['load']:.1f}."]
-    if kept["ways"]:
+    if kept.get("ways"):
         spent = ", ".join(f"{way} {seconds:.1f} s" for way, seconds in kept["ways"].items())
         lines.append(f"- {name}, one system, by the clock: {spent}.")
     for count, each in kept["systems"].items():
