@@ -249,10 +249,12 @@ def _command(
 
 def run_once(path: str, folder: str, engine: str, parts: str, metrics: str, journal: str = "") -> None:
     """What the processes above do."""
+    from radgauge.garbage import collect_seldom
     from radgauge.scale import run
     from radgauge.scale.engines import Engine
     from radgauge.scale.work import peak_memory
 
+    collect_seldom()  # as the command does
     if journal:
         run.score_part = journalled
     known = {

@@ -28,6 +28,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from radgauge.errors import RadgaugeError, require
+from radgauge.garbage import collect_seldom
 from radgauge.scale.engines import AHEAD, PATIENCE, RENEWED, Engine, WorkerDied, processors
 
 T = TypeVar("T")
@@ -56,8 +57,13 @@ def on_ray(
         WorkerDied: The worker of an item died again and again.
         RadgaugeError: The cluster was lost.
     """
+
+    def in_worker(item: T) -> R:
+        collect_seldom()
+        return work(item)
+
     with connected(engine) as ray:
-        task = ray.remote(max_calls=RENEWED)(work).options(
+        task = ray.remote(max_calls=RENEWED)(in_worker).options(
             num_cpus=cost, num_gpus=engine.gpus, max_retries=PATIENCE - 1, retry_exceptions=False
         )
         waiting = enumerate(items)
