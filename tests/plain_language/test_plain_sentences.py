@@ -178,7 +178,7 @@ def test_writes_anew(report: str, plain: str) -> None:
             "The outline of the middle of your chest looks normal. The blood vessels of your lungs look normal.",
         ),
         ("No acute intrathoracic abnormality.", "There is no new or sudden problem in your chest."),
-        ("No active disease.", "There is no new or sudden disease."),
+        ("No active disease.", "There is no active disease."),
         # place and degree as the report has them
         ("Tortuous thoracic aorta.", "Your main artery (the aorta) in the chest is winding (tortuous)."),
         ("Thoracic spondylosis.", "There is wear and tear in the middle part of your spine."),
@@ -562,3 +562,37 @@ def test_an_unknown_language_is_refused() -> None:
         InputError, match="language must be one of de, en, got 'xx'; a language is a file of words"
     ):
         write_plain("No pneumothorax.", language="xx")
+
+
+@pytest.mark.parametrize(
+    ("report", "plain"),
+    [
+        (
+            "No evidence of large pleural effusion.",
+            "There is no sign of a large amount of fluid around your lungs.",
+        ),
+        ("No active disease.", "There is no active disease."),
+    ],
+)
+def test_amounts_and_activity_are_said_as_they_stand(report: str, plain: str) -> None:
+    assert _one(report) == plain
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "The lungs are chronically underinflated.",  # long-standing is no comparison with an earlier picture
+        "Moderate emphysematous disease is again noted.",
+        "Atherosclerotic calcification of the aortic arch.",
+        "No cavity to suggest. active tuberculosis.",
+    ],
+)
+def test_what_would_be_lost_keeps_the_sentence(report: str) -> None:
+    (sentence,) = write_plain(report)
+    assert sentence.kept
+    assert report in sentence.plain
+
+
+def test_a_gloss_goes_by_its_neighbours() -> None:
+    (window,) = write_plain("Fullness of the AP window.")
+    assert "(AP: between the main artery and the lung artery)" in window.plain

@@ -96,7 +96,9 @@ def test_hyphens_do_not_matter_in_terms() -> None:
         ("1. Fracture of rib 2. No effusion.", ["Fracture of rib 2.", "No effusion."]),
         ("Impression 1. Cardiomegaly 2. No effusion", ["Impression", "Cardiomegaly", "No effusion"]),
         ("1. Heart normal. 2. No effusion.", ["Heart normal.", "No effusion."]),
+        ("No cavity to suggest. active infection.", ["No cavity to suggest. active infection."]),
+        ("no cavity. active infection.", ["no cavity.", "active infection."]),
     ],
 )
-def test_a_number_that_ends_a_sentence_is_no_number_of_a_list(text: str, sentences: list[str]) -> None:
+def test_numbers_and_slips_at_the_end_of_a_sentence(text: str, sentences: list[str]) -> None:
     assert [text[start:end] for start, end in split_sentences(text)] == sentences

@@ -131,6 +131,8 @@ def change_said(reading: ReportReading, changes: Sequence[Modifier]) -> str:
     """The change that words of change tell: "again seen" is not "unchanged"."""
     if not changes:
         return ""
+    if any("chronic" in reading.text[m.start : m.end].lower() for m in changes):
+        raise NoPlan("something long-standing, which is no comparison")
     if {m.value for m in changes} == {"stable"} and all(
         AGAIN.search(reading.text[m.start : m.end]) for m in changes
     ):

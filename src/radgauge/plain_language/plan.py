@@ -338,6 +338,8 @@ def _statements(
         ):
             raise NoPlan(f"a part that no statement takes up: {mention.text!r}")
     planned += unchanged_parts(reading, places, lowered)
+    if re.search(r"\bagain\b", lowered) and not any(s.change or s.kind == "same" for s in planned):
+        raise NoPlan("a comparison that no statement takes up")
     return planned
 
 

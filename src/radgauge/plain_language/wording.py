@@ -221,7 +221,7 @@ def _noun_phrase(statement: Statement, words: Words, *, bare: bool) -> str:
         if not quantity or kind not in ("thing", "many"):
             raise NoPlan(f"no plain word for {statement.quantity!r}")
     change = str(words["change_before"].get(statement.change, ""))
-    degree = _degree(statement, entry, words, denied=bare)
+    degree = _degree(statement, entry, words, denied=bare and not sign.get("article"))
     behind = words["order"]["degree"] == "behind"
     front = "" if behind else degree
     leading = (front, change) if kind == "amount" else (change, front)
