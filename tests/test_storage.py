@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -121,3 +123,34 @@ def test_what_cannot_be_reached_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     results = rg.score([rg.Case("1", "a b", ("a b",))], "bleu", progress=False)
     with pytest.raises(StorageError, match=r"the scores are kept in .*unsaved"):
         rg.write_scores("memory://gone/s.jsonl", results)
+
+
+def test_copies_lie_in_the_cache_folder_and_can_be_cleared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec")
+    from radgauge.storage import remove_runs
+
+    monkeypatch.setenv("RADGAUGE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "reports.csv").write_text("id\n1\n")
+    put_file(tmp_path / "reports.csv", "memory://copies/reports.csv")
+    with local_copy("memory://copies/reports.csv") as copy:
+        assert (tmp_path / "cache" / "runs") in copy.parents
+        assert copy.read_text() == "id\n1\n"
+        assert (tmp_path / "cache" / "runs").stat().st_mode & 0o777 == 0o700
+        assert copy.parent.stat().st_mode & 0o777 == 0o700
+    assert not copy.exists()
+    assert remove_runs() == 0
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    killed = copy.parent.with_name(copy.parent.name.replace(f"-{os.getpid()}-", f"-{int(gone.stdout)}-"))
+    killed.mkdir()
+    (killed / "reports.csv").write_text("id\n1\n")
+    with local_copy("memory://copies/reports.csv") as first, local_copy("memory://copies/reports.csv") as second:
+        assert not killed.exists()  # what a killed process left
+        assert first.exists()  # and not what one at work has
+        assert first != second
+    left = tmp_path / "cache" / "runs" / "of-a-url"
+    left.mkdir()
+    (left / "reports.csv").write_text("id\n1\n")
+    assert remove_runs() == 1
+    assert not left.exists()

@@ -14,7 +14,6 @@ import logging
 import os
 import re
 import sqlite3
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from radgauge.files import make_folder, tighten
+from radgauge.storage import default_cache_dir as default_cache_dir
 
 T = TypeVar("T")
 
@@ -57,17 +57,6 @@ _PASSING = frozenset(
         sqlite3.SQLITE_FULL,
     )
 )
-
-
-def default_cache_dir() -> Path:
-    """Where readings are kept: $RADGAUGE_CACHE, or the platform's cache folder."""
-    if chosen := os.environ.get("RADGAUGE_CACHE"):
-        return Path(chosen)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "radgauge"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "radgauge"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "radgauge"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,10 @@ file, and then put in one request: an object store shows an object whole or not 
 from __future__ import annotations
 
 import os
+import platform
 import re
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -81,8 +84,8 @@ def local_copy(path: Path | str) -> Iterator[Path]:
     if url is None:
         yield plain(path)
         return
-    with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
-        here = Path(place) / _name(url)
+    with passing_folder() as place:
+        here = place / _name(url)
         files, place_of_url = _system(url)
         with _reached(url, "read"):
             if files.isfile(place_of_url):
@@ -196,3 +199,52 @@ def _name(url: str) -> str:
     """
     scheme, _, rest = url.partition("://")
     return (rest.partition("?")[0] if scheme in ("http", "https") else rest).rpartition("/")[2] or "file"
+
+
+def default_cache_dir() -> Path:
+    """Where readings are kept: $RADGAUGE_CACHE, or the platform's cache folder."""
+    if chosen := os.environ.get("RADGAUGE_CACHE"):
+        return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "radgauge"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "radgauge"
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "radgauge"
+
+
+def remove_runs() -> int:
+    """Remove the texts that runs left which were killed or never finished; returns of how many."""
+    runs = default_cache_dir() / "runs"
+    left = list(runs.iterdir()) if runs.is_dir() else []
+    for each in left:
+        shutil.rmtree(each)
+    return len(left)
+
+
+@contextmanager
+def passing_folder() -> Iterator[Path]:
+    """A folder for texts that are needed for a while: in the cache folder, for this user alone.
+
+    Never in the folder for temporary files of the machine: a killed process leaves behind what is in it. The next
+    one on this machine removes that.
+    """
+    runs = default_cache_dir() / "runs"
+    runs.mkdir(mode=0o700, parents=True, exist_ok=True)
+    here = "passing-" + re.sub(r"\W", "_", platform.node())
+    for left in runs.glob(f"{here}-*"):
+        if _is_gone(left.name.split("-")[2]):
+            shutil.rmtree(left, ignore_errors=True)  # another process may be at it
+    with tempfile.TemporaryDirectory(prefix=f"{here}-{os.getpid()}-", dir=runs) as place:
+        yield Path(place)
+
+
+def _is_gone(process: str) -> bool:
+    if os.name != "posix" or not process.isdecimal():  # elsewhere a question of this kind ends the process
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        return False
+    return False

@@ -45,11 +45,14 @@ def clear_cli(
         bool, typer.Option("--answers", help="Also what language models answered, which was paid for.")
     ] = False,
 ) -> None:
-    """Remove every cached reading."""
+    """Remove every cached reading, and texts that unfinished runs into a URL left. Not while such a run works."""
     from radgauge.cache import Cache
     from radgauge.llm.sessions import kept_journals
+    from radgauge.storage import remove_runs
 
     echo(f"removed {Cache().clear():,} readings")
+    if left := remove_runs():
+        echo(f"removed what {left:,} unfinished runs left")
     journals = kept_journals()
     if answers:
         for path in journals:

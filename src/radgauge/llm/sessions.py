@@ -8,7 +8,6 @@ texts go when the first question is put, so a block that asks nothing needs no s
 from __future__ import annotations
 
 import logging
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,11 +15,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from radgauge.cache import default_cache_dir
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal, key_of
 from radgauge.llm.limits import Clock, Limits
 from radgauge.llm.server import Server, server_from_environment
+from radgauge.storage import default_cache_dir, passing_folder
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +104,7 @@ def session(
         def open_it(named: Server) -> Session:
             folder = default_cache_dir()
             if not keep:
-                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="radgauge-")))
+                folder = stack.enter_context(passing_folder())
             answers = stack.enter_context(Journal(journal or _default_journal(named, folder)))
             model = LanguageModel(
                 named,

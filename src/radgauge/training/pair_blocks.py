@@ -7,7 +7,6 @@ comes back are its values.
 from __future__ import annotations
 
 import functools
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from scipy import sparse
 
 from radgauge.files import make_folder
 from radgauge.scale.executors import HERE, Engine, run_in_order
+from radgauge.storage import passing_folder
 from radgauge.training.pair_scores import BLOCK, Index, PairScorer, PairValues, shared
 
 Counts = NDArray[np.float64]
@@ -44,9 +44,9 @@ def scored_blocks(
     if engine.name == "process" or len(blocks) < 2:
         yield from ((block, *_scored(scorer, words, block)) for block in blocks)
         return
-    with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
-        _keep(Path(place), scorer, words)
-        found = run_in_order(score_block, ((Path(place), block) for block in blocks), engine=engine)
+    with passing_folder() as place:
+        _keep(place, scorer, words)
+        found = run_in_order(score_block, ((place, block) for block in blocks), engine=engine)
         yield from ((block, *each) for block, each in zip(blocks, found, strict=True))
 
 
