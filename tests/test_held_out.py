@@ -30,3 +30,25 @@ def test_the_judge_does_not_fall_behind_on_texts_set_apart(which: str, tau: floa
     right = re.search(r"right ([\d.]+)", done.stdout)
     assert right is not None
     assert float(right[1]) >= claims
+
+
+def test_reversed_reports_are_noticed() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "reversals.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    found = {
+        kind: tuple(map(int, counts))
+        for kind, *counts in re.findall(
+            r"^(\w+) +all +(\d+) pairs, significant error +(\d+), not judged +(\d+)$", done.stdout, re.MULTILINE
+        )
+    }
+    total, noticed, unjudged = found["reversed"]
+    assert total == 100
+    assert noticed >= 84
+    assert noticed + unjudged >= 88  # the others are called right
+    assert found["faithful"][0] == 60
+    assert found["faithful"][1] <= 4
