@@ -1,11 +1,13 @@
-"""Files behind URLs: s3://, gs:// and what else fsspec knows (extra `storage`); file:// needs nothing.
+"""Where files lie: behind URLs, and in radgauge's own folder on this machine.
+
+URLs are s3://, gs:// and what else fsspec knows (extra `storage`); file:// needs nothing.
 
 Nothing is contacted unless somebody wrote a URL where a file belongs, and nothing while RADGAUGE_OFFLINE is set.
 Credentials come from the environment, as the packages behind fsspec find them (AWS_PROFILE, AWS_ENDPOINT_URL,
 GOOGLE_APPLICATION_CREDENTIALS, the role of an instance); a URL that holds some is refused, since URLs end up in
 histories and logs.
 
-What is read is copied first, whole, to a folder of the owner's in TMPDIR, and removed after use: the bytes that
+What is read is copied first, whole, to a folder in the user's cache folder, and removed after use: the bytes that
 are hashed are those that are read, whatever happens to the object meanwhile. What is written is made here as a
 file, and then put in one request: an object store shows an object whole or not at all, and has no rename.
 """

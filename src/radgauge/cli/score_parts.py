@@ -69,7 +69,8 @@ def score_in_parts(
     parts = len(ran.manifest.parts)
     was = f", {parts - ran.scored} of them were there" if ran.scored < parts else ""
     say.tell(
-        f"{shown_path(output)}: {ran.manifest.cases} cases in {parts} parts{was}; every id that went in came out"
+        f"{shown_path(output)}: {ran.manifest.cases} cases in {parts} {'part' if parts == 1 else 'parts'}{was}; "
+        "every id that went in came out"
     )
     fail_if_nothing_was_judged(lines)
 
