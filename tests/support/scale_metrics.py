@@ -110,6 +110,6 @@ class Ranked(Words):
     independent: ClassVar[bool] = False
 
 
-def process_of(item: int) -> int:
-    """Which process does the work."""
-    return os.getpid()
+def process_of(item: int) -> tuple[int, int]:
+    """Which process does the work, and at what priority."""
+    return os.getpid(), os.nice(0)

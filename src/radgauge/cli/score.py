@@ -32,7 +32,7 @@ def score_cli(
     ] = None,
     explain: Annotated[
         Path | None,
-        "Write why each case got its scores to this .jsonl.",
+        "Write why each case got its scores to this .jsonl; for scores in a folder, to this folder.",
     ] = None,
     longest: Annotated[
         int,
@@ -71,10 +71,10 @@ def score_cli(
     from radgauge.studies.summary import summarise
 
     if output is not None and is_folder(output):
-        if explain is not None or constant.baselines:
+        if constant.baselines:
             raise UsageError(
-                "--explain and --baselines need all reports at once; write to a file, not to a folder: a sample "
-                "of the reports will do"
+                "--baselines needs all reports at once; write to a file, not to a folder: a sample of the reports "
+                "will do"
             )
         score_in_parts(
             source,
@@ -83,6 +83,7 @@ def score_cli(
             say,
             cluster,
             output,
+            explain=explain,
             longest=longest,
             all_columns=all_columns,
             signatures=signatures,

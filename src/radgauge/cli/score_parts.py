@@ -38,6 +38,7 @@ def score_in_parts(
     cluster: Cluster,
     output: Path,
     *,
+    explain: Path | None,
     longest: int,
     all_columns: bool,
     signatures: bool,
@@ -50,7 +51,7 @@ def score_in_parts(
     from radgauge.storage import shown_path
 
     keeps()
-    ran = _ran(source, judged, say, cluster, output, longest=longest)
+    ran = _ran(source, judged, say, cluster, output, explain=explain, longest=longest)
     lines = folder_lines(output, sampling)
     if say.as_json:
         about = {"seed": sampling.seed, "input": dict(ran.manifest.input), "parts": len(ran.manifest.parts)}
@@ -72,6 +73,8 @@ def score_in_parts(
         f"{shown_path(output)}: {ran.manifest.cases} cases in {parts} {'part' if parts == 1 else 'parts'}{was}; "
         "every id that went in came out"
     )
+    if explain is not None:
+        say.tell(f"wrote {explain}: why each case got its scores, a file per part")
     fail_if_nothing_was_judged(lines)
 
 
@@ -146,7 +149,14 @@ def fail_if_nothing_was_judged(lines: Summaries) -> None:
 
 
 def _ran(
-    source: o.CaseSource, judged: o.Judging, say: o.ReadingOutput, cluster: Cluster, output: Path, *, longest: int
+    source: o.CaseSource,
+    judged: o.Judging,
+    say: o.ReadingOutput,
+    cluster: Cluster,
+    output: Path,
+    *,
+    explain: Path | None,
+    longest: int,
 ) -> Ran:
     from radgauge.cache import default_cache_dir
     from radgauge.errors import UsageError
@@ -186,4 +196,5 @@ def _ran(
             engine=cluster.engine(),
             cache=None if say.no_cache else default_cache_dir(),
             look=look,
+            explain=explain,
         )

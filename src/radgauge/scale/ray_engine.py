@@ -44,8 +44,9 @@ ANSWER_WITHIN = 60.0
 """Seconds that Ray has for an answer."""
 
 STATISTICS = "RAY_USAGE_STATS_ENABLED"
-LOCAL = {STATISTICS: "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""No usage statistics, and no socket that other machines reach."""
+LOCAL = {STATISTICS: "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
+"""No usage statistics, no socket that other machines reach, and workers that rank as those of a pool do (Ray would
+give them the lowest priority but four, so that a busy machine leaves them nothing)."""
 
 
 def on_ray(

@@ -22,6 +22,7 @@ from radgauge.io.tables.columns import SECTIONS, check_roles
 from radgauge.metric import Metric, unaliased
 from radgauge.scale.buckets import WORK, Split, read_split, remove_buckets, write_buckets
 from radgauge.scale.executors import HERE, Engine, run, run_in_order, session
+from radgauge.scale.explained import check_explain, claim, finish, is_complete, is_explained
 from radgauge.scale.frequencies import survey
 from radgauge.scale.manifests import (
     Sums,
@@ -107,6 +108,7 @@ def score_to_folder(
     cache: Path | None = None,
     progress: Told | None = None,
     look: Look | None = None,
+    explain: Path | str | None = None,
 ) -> Ran:
     """Score any number of reports into a folder of parts; the same call goes on where one was stopped.
 
@@ -134,6 +136,7 @@ def score_to_folder(
         progress: Told (what, done, total).
         look: Asked once for notes on some thousand cases, whole studies in the order of the input, or on all cases
             if there are no more; what it says is kept in the manifest.
+        explain: Folder for why each case got its scores, a file per part; None writes none.
 
     Raises:
         InputError: The input cannot be used, or the folder holds another run.
@@ -166,6 +169,7 @@ def score_to_folder(
         )
         tables = tables_of(given)
         sends = store is not None and bool(engine.address)
+        explained = None if explain is None else check_explain(explain, folder, sent=sends)
         _check_metrics(judges, tables, engine)
         if sends and surveyed(judges):
             raise UsageError(
@@ -204,12 +208,15 @@ def score_to_folder(
             cache,
             store,
             sends,
+            explained,
         )
         older = older_manifest(place, store)
         if older is not None:
             check_same(url or str(place), older, plan, settings, divided)
-            if older.complete:
+            if older.complete and is_complete(explained, fingerprint):
                 return Ran(older, 0, {})
+        if explained is not None:
+            claim(explained, fingerprint)
         make_folder(place)
         with _alone(place):
             if older is None:
@@ -269,6 +276,8 @@ def _finish(
         told("checking", at + 1, len(wanted))
     summed.looked = _looked(plan, sorted(wanted), look) if look is not None else []
     manifest = complete_manifest(plan, settings, split, wanted, summed)
+    if plan.explained is not None:
+        finish(plan.explained, plan.fingerprint, wanted)
     write_manifest(plan, manifest)
     remove_buckets(plan.folder)
     return Ran(manifest, len(left), seconds, peak)
@@ -304,11 +313,19 @@ def _left(plan: Plan, wanted: Mapping[int, tuple[int, str]], engine: Engine) -> 
     has is read, and counts only if it holds the cases that it must hold.
     """
     if plan.store is None:
-        return [at for at, (cases, keys) in sorted(wanted.items()) if not is_done(plan, at, cases, keys)]
+        return [
+            at
+            for at, (cases, keys) in sorted(wanted.items())
+            if not (is_explained(plan.explained, at) and is_done(plan, at, cases, keys))
+        ]
     names = set(plan.store.names())
     there = [number for number in sorted(wanted) if part_name(number, plan.kind) in names]
     checked = run_in_order(check_part, ((plan, number, *wanted[number]) for number in there), engine=engine)
-    whole = {number for number, found in zip(there, checked, strict=True) if not found.wrong}
+    whole = {
+        number
+        for number, found in zip(there, checked, strict=True)
+        if not found.wrong and is_explained(plan.explained, number)
+    }
     return [number for number in sorted(wanted) if number not in whole]
 
 

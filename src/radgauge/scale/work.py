@@ -26,6 +26,7 @@ from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.results import Results
 from radgauge.scale.buckets import Held, bucket_path, held_in, read_bucket
+from radgauge.scale.explained import explain_part
 from radgauge.scale.run_frequencies import give_frequencies
 from radgauge.scale.streams import Table
 from radgauge.scores import score
@@ -55,6 +56,7 @@ class Plan:
         cache: Folder of the reading cache on the machine that works; None uses none.
         store: Where parts go if not to the folder, which then holds the buckets alone.
         sends: Whether buckets go to the workers with their jobs: no machine but the driver's sees the folder.
+        explained: Folder of the explanations; None writes none.
     """
 
     folder: Path
@@ -70,6 +72,7 @@ class Plan:
     cache: Path | None
     store: Store | None = None
     sends: bool = False
+    explained: Path | None = None
 
     def job(self, number: int) -> Job:
         """The work on a bucket."""
@@ -166,8 +169,14 @@ def score_part(job: Job) -> Done:
         "images": list(found.images),
         "studies": len({case.id for case in found.cases}),
     }
+    if plan.explained is not None:
+        with kept_if_full(plan.explained):
+            explain_part(plan.explained, job.number, found.cases, results=results, reading=reading)
+    told = time.perf_counter()
     keep_part(plan, job.number, results, rows=found.rows, about=about)
-    seconds = {"reading": read - begun, "scoring": scored - read, "writing": time.perf_counter() - scored}
+    seconds = {"reading": read - begun, "scoring": scored - read, "writing": time.perf_counter() - told}
+    if plan.explained is not None:
+        seconds["explaining"] = told - scored
     return Done(job.number, seconds, peak_memory())
 
 
@@ -186,15 +195,22 @@ def keep_part(plan: Plan, number: int, results: Results, *, rows: Sequence[int],
     one object, which appears whole or not at all; whoever puts it again puts the same bytes.
     """
     name = part_name(number, plan.kind)
-    path = plan.folder / name
-    try:
+    with kept_if_full(plan.folder / name):
         if plan.store is None:
-            write_part(path, results, rows=rows, fingerprint=plan.fingerprint, about=about)
+            write_part(plan.folder / name, results, rows=rows, fingerprint=plan.fingerprint, about=about)
             return
         with tempfile.TemporaryDirectory(prefix="radgauge-") as place:
             path = Path(place) / name
-            write_part(path, results, rows=rows, fingerprint=plan.fingerprint, about=about)
+            with kept_if_full(path):
+                write_part(path, results, rows=rows, fingerprint=plan.fingerprint, about=about)
             plan.store.put(path, name)
+
+
+@contextmanager
+def kept_if_full(path: Path) -> Iterator[None]:
+    """Tell a disk or store that takes nothing as what it is: the run ends, and what is done is kept."""
+    try:
+        yield
     except StorageError as error:
         raise RadgaugeError(
             f"{error}; the parts that are done are kept: mend it, and run the same command again"
