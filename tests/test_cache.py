@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
+from command import SOURCE
 
 from radgauge.cache import Cache, default_cache_dir
 
@@ -80,20 +83,21 @@ def test_info_and_clear(cache: Cache) -> None:
     assert cache.get("reader-1", ["a"]) == {}
 
 
-def _fill(folder: Path, worker: int) -> None:
-    cache = Cache(folder)
-    for number in range(20):
-        cache.put("reader-1", {f"{worker}-{number}": b"x", "shared": b"y"})
+FILL = """
+import sys
+from pathlib import Path
+from radgauge.cache import Cache
+cache = Cache(Path(sys.argv[1]))
+for number in range(20):
+    cache.put("reader-1", {f"{sys.argv[2]}-{number}": b"x", "shared": b"y"})
+"""
 
 
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_fill, args=(tmp_path, worker)) for worker in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0, 0]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    commands = [[sys.executable, "-W", "error", "-c", FILL, str(tmp_path), worker] for worker in "ab"]
+    workers = [subprocess.Popen(command, env=environment) for command in commands]
+    assert [worker.wait() for worker in workers] == [0, 0]
     assert Cache(tmp_path).info().entries == 41
 
 

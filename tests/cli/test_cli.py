@@ -1,4 +1,7 @@
-"""The command line as a user meets it: real processes, real files, stdout apart from stderr."""
+"""The command line as a user meets it: real files, stdout apart from stderr, exit codes.
+
+A process of its own where it matters: how it starts, what a pipe or a terminal takes, and how it is stopped.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-
-SOURCE = Path(__file__).parents[2] / "src"
-
-
-def radgauge(*arguments: object, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "radgauge", *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=folder,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(SOURCE),
-            "PYTHONIOENCODING": "utf-8",
-            "COLUMNS": "160",
-            **environment,
-        },
-        check=False,
-    )
+from command import SOURCE, radgauge, radgauge_process
 
 
 @pytest.fixture
@@ -53,7 +38,7 @@ def test_score_shows_values_intervals_direction_and_gaps(reports: Path, tmp_path
 
 
 def test_score_as_json(reports: Path, tmp_path: Path) -> None:
-    done = radgauge("score", reports, "-m", "rouge", "--json", folder=tmp_path)
+    done = radgauge_process("score", reports, "-m", "rouge", "--json", folder=tmp_path)
     answer = json.loads(done.stdout)
     line = next(x for x in answer["summary"] if x["system"] == "bad" and x["column"] == "rouge_l")
     assert (line["value"], line["judged"], line["not_judged"]) == (0.0, 1, 1)
@@ -62,11 +47,13 @@ def test_score_as_json(reports: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_output_that_takes_no_unicode_has_plain_signs(reports: Path, tmp_path: Path, encoding: str) -> None:
-    done = radgauge("score", reports, "-m", "rouge", folder=tmp_path, PYTHONIOENCODING=encoding)
+    done = radgauge_process("score", reports, "-m", "rouge", folder=tmp_path, PYTHONIOENCODING=encoding)
     assert done.returncode == 0, done.stderr
     assert "rouge_l | ^ |" in done.stdout
     (tmp_path / "odd.csv").write_text("id,reference,candidate,system\n1,Clear.,Clear.,größer→\n", encoding="utf-8")
-    done = radgauge("score", "odd.csv", "-m", "rouge", "--json", folder=tmp_path, PYTHONIOENCODING=encoding)
+    done = radgauge_process(
+        "score", "odd.csv", "-m", "rouge", "--json", folder=tmp_path, PYTHONIOENCODING=encoding
+    )
     assert json.loads(done.stdout)["summary"][0]["system"] == "größer→"
 
 
@@ -181,7 +168,7 @@ def test_the_cache_can_be_looked_at_and_emptied(tmp_path: Path) -> None:
 
 
 def test_the_demo_tells_its_story(tmp_path: Path) -> None:
-    done = radgauge("demo", folder=tmp_path)
+    done = radgauge_process("demo", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "demo" / "scores.jsonl").is_file()
     assert (tmp_path / "demo" / "report.html").is_file()
@@ -257,7 +244,7 @@ radgauge.registry.METRICS["slow"] = "slow_metric:Slow"
 
 
 def test_version(tmp_path: Path) -> None:
-    assert radgauge("--version", folder=tmp_path).stdout == "radgauge 0.1.0\n"
+    assert radgauge_process("--version", folder=tmp_path).stdout == "radgauge 0.1.0\n"
 
 
 def test_help_for_every_verb(tmp_path: Path) -> None:

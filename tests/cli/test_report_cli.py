@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command import radgauge
 
-SOURCE = Path(__file__).parents[2] / "src"
 FAST = ("-m", "rouge", "-m", "bleu", "--resamples", "20", "--permutations", "50")
-
-
-def radgauge(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "radgauge", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(SOURCE), "COLUMNS": "160"},
-        check=False,
-    )
 
 
 @pytest.fixture
