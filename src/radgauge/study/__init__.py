@@ -52,7 +52,8 @@ from radgauge.study.design import Design, Field
 from radgauge.study.design_file import DesignError, load_design, shipped_designs
 from radgauge.study.people import Person
 from radgauge.study.state import CaseState, Event, Problem, Refused, Shown
-from radgauge.study.store import Action, Answered, CaseView, Place, Recorded, Stale, Store
+from radgauge.study.store import Store
+from radgauge.study.views import Action, Answered, CaseView, Place, Recorded, Stale
 
 __all__ = [
     "Action",

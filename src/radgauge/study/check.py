@@ -104,7 +104,7 @@ def _replayed(
     person, case = place
     where = f"{person}, case {case}"
     try:
-        check = store._sheet(person, case).check
+        check = store.action_check(person, case)
     except Refused:
         return [f"{where}: events on a case that was not assigned"]
     found = []

@@ -13,144 +13,21 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from radgauge.errors import InputError
 from radgauge.files import check_folder, replacing
-from radgauge.study import people, schema
+from radgauge.study import assignment, people, schema
 from radgauge.study.actions import ActionCheck
+from radgauge.study.assignment import Assignment
 from radgauge.study.design import Design, design_from_dict
 from radgauge.study.people import Person, TokenInfo
 from radgauge.study.schema import EVENT_COLUMNS, chained, event_of, plain_json
-from radgauge.study.state import (
-    UNVERSIONED,
-    CaseState,
-    Event,
-    Problem,
-    Refused,
-    Shown,
-    Span,
-    labels,
-    last_step,
-    problems,
-    replay,
-)
+from radgauge.study.state import UNVERSIONED, CaseState, Event, Refused, labels, last_step, problems, replay
 from radgauge.study.training import feedback_on
-
-
-class Stale(Refused):
-    """The case was changed since the version that an action was based on; `state` is how it stands now."""
-
-    def __init__(self, state: CaseState) -> None:
-        super().__init__("this case was changed in another window; look at it again")
-        self.state = state
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """What a rater does.
-
-    Attributes:
-        case: Key of the case; "" for `ready`.
-        kind: set, add, change, remove, cannot_judge, can_judge, submit, reopen, undo, time or ready.
-        payload: See `radgauge.study`.
-        based_on: `CaseState.version` that the rater saw; not looked at for `time` and `ready`.
-        client_id: Made anew for each action, the same for each retry of it; at most 64 characters.
-    """
-
-    case: str
-    kind: str
-    payload: Mapping[str, Any] = field(default_factory=dict)
-    based_on: int = 0
-    client_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """An acknowledged action: its number, the case after it, and whether it was a retry."""
-
-    seq: int
-    state: CaseState
-    repeated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A case in a rater's list.
-
-    Attributes:
-        key: Of the case.
-        number: From 1, in the rater's own order; training cases are counted for themselves.
-        training: Whether it is a training case.
-        locked: Whether the training must be submitted first.
-        started: Whether there is an answer.
-        submitted: Whether the rater is done with it.
-        cannot_judge: Whether the rater said so of the whole case.
-        seconds: Time spent.
-    """
-
-    key: str
-    number: int
-    training: bool
-    locked: bool
-    started: bool
-    submitted: bool
-    cannot_judge: bool
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class CaseView:
-    """A case as one rater sees it; nothing in it tells which system wrote what, unless the design is not blinded.
-
-    Attributes:
-        key: Of the case.
-        reference: What the radiologist wrote; "" where the design does not show it.
-        reference_sentences: Character spans.
-        context: Heading -> text, as the design wants.
-        images: How many; files come from `Store.image_path`.
-        candidates: In this rater's order.
-        training: Whether it is a training case.
-        assisted: Whether suggestions are offered.
-        state: Where the rater stands.
-        problems: What keeps the case from being submitted.
-        feedback: After a submitted training case: what was expected.
-    """
-
-    key: str
-    reference: str
-    reference_sentences: tuple[Span, ...]
-    context: Mapping[str, str]
-    images: int
-    candidates: tuple[Shown, ...]
-    training: bool
-    assisted: bool
-    state: CaseState
-    problems: tuple[Problem, ...] = ()
-    feedback: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What another rater said of a case, in the labels of the one who asks; for adjudicators."""
-
-    person: Person
-    state: CaseState
-
-
-@dataclass(frozen=True, slots=True)
-class _Sheet:
-    """What of a case never changes, for one rater."""
-
-    check: ActionCheck
-    systems: tuple[str, ...]
-    context: Mapping[str, str]
-    images: tuple[str, ...]
-    training: Mapping[str, Any] | None
-    assisted: bool
+from radgauge.study.views import Action, Answered, CaseView, Place, Recorded, Stale, relabelled
 
 
 class Store:
@@ -160,7 +37,7 @@ class Store:
         self.path = Path(path)
         self._connection = schema.connect(self.path, readonly=readonly)
         self._lock = threading.RLock()
-        self._sheets: dict[tuple[str, str], _Sheet] = {}
+        self._assignments: dict[tuple[str, str], Assignment] = {}
         try:
             self.about = schema.about(self._connection)
             self.design: Design = design_from_dict(self.about["design"])
@@ -232,53 +109,25 @@ class Store:
     def places(self, person_id: str) -> tuple[Place, ...]:
         """The cases of a rater in their order, training first."""
         with self._reading() as connection:
-            rows = connection.execute(
-                'SELECT a."case", c.training IS NOT NULL, s.state FROM assignments a '
-                'JOIN cases c ON c.key = a."case" '
-                'LEFT JOIN states s ON s.person = a.person AND s."case" = a."case" '
-                "WHERE a.person = ? ORDER BY c.training IS NULL, a.position",
-                (person_id,),
-            ).fetchall()
-        states = [CaseState(**json.loads(state)) if state else CaseState() for *_, state in rows]
-        open_training = any(
-            training and not state.submitted for (_, training, _), state in zip(rows, states, strict=True)
-        )
-        locked = open_training and self.design.training_required
-        seen = {True: 0, False: 0}
-        found = []
-        for (key, training, _), state in zip(rows, states, strict=True):
-            seen[bool(training)] += 1
-            found.append(
-                Place(
-                    key,
-                    seen[bool(training)],
-                    bool(training),
-                    locked and not training,
-                    bool(state.answers or state.cannot_judge),
-                    state.submitted,
-                    "" in state.cannot_judge,
-                    state.seconds,
-                )
-            )
-        return tuple(found)
+            return assignment.places(connection, person_id, design=self.design)
 
     def case(self, person_id: str, case: str) -> CaseView:
         """A case as a rater sees it; Refused if it is not theirs."""
-        sheet = self._sheet(person_id, case)
+        assigned = self._assignment(person_id, case)
         state = self.state(person_id, case)
-        check = sheet.check
+        check = assigned.check
         feedback = None
-        if sheet.training is not None and state.submitted:
-            feedback = feedback_on(self.design, sheet.training, systems=sheet.systems, state=state)
+        if assigned.training is not None and state.submitted:
+            feedback = feedback_on(self.design, assigned.training, systems=assigned.systems, state=state)
         return CaseView(
             key=case,
             reference=check.reference if self.design.show_reference else "",
             reference_sentences=check.reference_sentences if self.design.show_reference else (),
-            context=sheet.context,
-            images=len(sheet.images) if self.design.show_images else 0,
+            context=assigned.context,
+            images=len(assigned.images) if self.design.show_images else 0,
             candidates=check.candidates,
-            training=sheet.training is not None,
-            assisted=sheet.assisted,
+            training=assigned.training is not None,
+            assisted=assigned.assisted,
             state=state,
             problems=tuple(problems(self.design, check.candidates, state=state)),
             feedback=feedback,
@@ -286,14 +135,14 @@ class Store:
 
     def image_path(self, person_id: str, case: str, *, number: int) -> Path:
         """File of an image of a case that is the rater's; numbered from 0."""
-        sheet = self._sheet(person_id, case)
-        if not self.design.show_images or not 0 <= number < len(sheet.images):
+        assigned = self._assignment(person_id, case)
+        if not self.design.show_images or not 0 <= number < len(assigned.images):
             raise Refused("there is no such image")
-        return Path(sheet.images[number])
+        return Path(assigned.images[number])
 
     def action_check(self, person_id: str, case: str) -> ActionCheck:
         """What an action of a rater on a case is checked with."""
-        return self._sheet(person_id, case).check
+        return self._assignment(person_id, case).check
 
     def state(self, person_id: str, case: str) -> CaseState:
         """Where a rater stands on a case."""
@@ -305,8 +154,8 @@ class Store:
 
     def key(self, person_id: str, case: str) -> Mapping[str, str]:
         """Label -> system for one rater and case. The key of the study: not for raters."""
-        sheet = self._sheet(person_id, case)
-        return dict(zip(labels(len(sheet.systems)), sheet.systems, strict=True))
+        assigned = self._assignment(person_id, case)
+        return dict(zip(labels(len(assigned.systems)), assigned.systems, strict=True))
 
     def others(self, person_id: str, case: str) -> tuple[Answered, ...]:
         """What the raters said of a case, in the asker's labels; Refused unless the asker adjudicates."""
@@ -346,7 +195,7 @@ class Store:
             raise Refused("an action needs a client_id of 1 to 64 characters")
         if isinstance(action.based_on, bool) or not isinstance(action.based_on, int):
             raise Refused("based_on must be the version of the case")
-        sheet = None if action.kind == "ready" else self._sheet(person_id, action.case)
+        assigned = None if action.kind == "ready" else self._assignment(person_id, action.case)
         time = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
         with self._writing() as connection:
             again = connection.execute(
@@ -354,19 +203,19 @@ class Store:
                 (person_id, action.client_id),
             ).fetchone()
             if again is not None:
-                if (again[3], again[4]) != (action.case if sheet else "", action.kind):
+                if (again[3], again[4]) != (action.case if assigned else "", action.kind):
                     raise Refused("this client_id was used for another action")
                 return Recorded(again[0], self.state(person_id, again[3]), repeated=True)
-            real = sheet is not None and sheet.training is None and action.kind != "time"
-            if real and not offline and self._locked(person_id):
+            real = assigned is not None and assigned.training is None and action.kind != "time"
+            if real and not offline and assignment.is_locked(connection, person_id, design=self.design):
                 raise Refused("submit the training cases first")
-            events = self._events(connection, person_id, action.case) if sheet is not None else []
+            events = self._events(connection, person_id, action.case) if assigned is not None else []
             state = replay(events)
             if action.kind not in UNVERSIONED and action.based_on != state.version:
                 raise Stale(state)
             payload: dict[str, Any] = {}
-            if sheet is not None:
-                payload = sheet.check.payload(action.kind, action.payload, state=state)
+            if assigned is not None:
+                payload = assigned.check.payload(action.kind, action.payload, state=state)
             if action.kind == "undo":
                 step = last_step(events)
                 if step is None:
@@ -377,7 +226,7 @@ class Store:
                 "coalesce((SELECT hash FROM events ORDER BY seq DESC LIMIT 1), '') FROM events"
             ).fetchone()
             event = Event(
-                *(seq, time, person_id, action.case if sheet else "", action.kind, payload),
+                *(seq, time, person_id, action.case if assigned else "", action.kind, payload),
                 *(self._version, action.client_id, action.based_on),
             )
             row = (seq, time, person_id, event.case, event.kind, plain_json(payload))
@@ -459,77 +308,10 @@ class Store:
         )
         return [event_of(row) for row in rows]
 
-    def _locked(self, person_id: str) -> bool:
-        """Whether a training case is still to be submitted."""
-        if not self.design.training_required or not self.design.training:
-            return False
-        with self._reading() as connection:
-            rows = connection.execute(
-                'SELECT s.state FROM assignments a JOIN cases c ON c.key = a."case" AND c.training IS NOT NULL '
-                'LEFT JOIN states s ON s.person = a.person AND s."case" = a."case" WHERE a.person = ?',
-                (person_id,),
-            ).fetchall()
-        return any(state is None or not json.loads(state)["submitted"] for (state,) in rows)
-
-    def _sheet(self, person_id: str, case: str) -> _Sheet:
-        found = self._sheets.get((person_id, case))
-        if found is not None:
-            return found
-        with self._reading() as connection:
-            row = connection.execute(
-                "SELECT a.systems, a.assisted, c.reference, c.sentences, c.context, c.images, c.training "
-                'FROM assignments a JOIN cases c ON c.key = a."case" WHERE a.person = ? AND a."case" = ?',
-                (person_id, case),
-            ).fetchone()
-            if row is None:
-                raise Refused("this case is not yours")
-            texts = {
-                system: rest
-                for system, *rest in connection.execute(
-                    'SELECT system, text, sentences, suggestions FROM candidates WHERE "case" = ?', (case,)
-                )
-            }
-        systems = tuple(json.loads(row[0]))
-        assisted = bool(row[1])
-        candidates = tuple(
-            Shown(
-                label,
-                texts[system][0],
-                _spans(texts[system][1]),
-                tuple(json.loads(texts[system][2])) if assisted else (),
-                "" if self.design.blinded else system,
-            )
-            for label, system in zip(labels(len(systems)), systems, strict=True)
-        )
-        made = _Sheet(
-            ActionCheck(self.design, row[2], _spans(row[3]), candidates),
-            systems,
-            json.loads(row[4]),
-            tuple(json.loads(row[5])),
-            json.loads(row[6]) if row[6] is not None else None,
-            assisted,
-        )
-        self._sheets[(person_id, case)] = made
-        return made
-
-
-def _spans(text: str) -> tuple[Span, ...]:
-    return tuple((start, end) for start, end in json.loads(text))
-
-
-def relabelled(state: CaseState, names: Mapping[str, str]) -> CaseState:
-    """The same state with other labels, also where a candidate was chosen."""
-
-    def renamed(answer: Any) -> Any:
-        if isinstance(answer, Mapping) and answer.get("choice") in names:
-            return {**answer, "choice": names[answer["choice"]]}
-        return answer
-
-    return replace(
-        state,
-        answers={
-            names.get(label, label): {key: answer if label else renamed(answer) for key, answer in fields.items()}
-            for label, fields in state.answers.items()
-        },
-        cannot_judge={names.get(label, label): reason for label, reason in state.cannot_judge.items()},
-    )
+    def _assignment(self, person_id: str, case: str) -> Assignment:
+        found = self._assignments.get((person_id, case))
+        if found is None:
+            with self._reading() as connection:
+                found = assignment.assignment(connection, person_id, case=case, design=self.design)
+            self._assignments[(person_id, case)] = found
+        return found

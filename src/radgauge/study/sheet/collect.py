@@ -21,7 +21,8 @@ from radgauge.study.design import Field
 from radgauge.study.sheet.content import person_of_sheet
 from radgauge.study.sheet.excel_read import read_workbook
 from radgauge.study.state import UNVERSIONED, CaseState, Event, Refused, last_step, replay
-from radgauge.study.store import Action, Store
+from radgauge.study.store import Store
+from radgauge.study.views import Action
 
 LARGEST = 100_000_000
 SHEET = "sheet-"

@@ -13,7 +13,8 @@ from typing import Any
 
 from radgauge.errors import InputError
 from radgauge.study.people import Person
-from radgauge.study.store import CaseView, Store
+from radgauge.study.store import Store
+from radgauge.study.views import CaseView
 
 FORMAT = "radgauge study answers 1"
 

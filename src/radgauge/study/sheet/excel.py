@@ -19,7 +19,8 @@ from radgauge.study.design import Field
 from radgauge.study.sheet.content import cases_of_sheet, examples, sealed
 from radgauge.study.state import CaseState
 from radgauge.study.state import labels as label_names
-from radgauge.study.store import CaseView, Store
+from radgauge.study.store import Store
+from radgauge.study.views import CaseView
 
 HEAD, CASES, CANDIDATES, SENTENCES, ERRORS = "radgauge", "Cases", "Candidates", "Sentences", "Errors"
 _ENTRY = (

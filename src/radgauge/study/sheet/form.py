@@ -20,7 +20,8 @@ from radgauge.errors import require
 from radgauge.files import write_file
 from radgauge.images import grey, web_picture
 from radgauge.study.sheet.content import cases_of_sheet, examples, sealed
-from radgauge.study.store import CaseView, Store
+from radgauge.study.store import Store
+from radgauge.study.views import CaseView
 
 FOLDER = Path(__file__).parent
 LONGEST_SIDE = 1600

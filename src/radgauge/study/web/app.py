@@ -17,7 +17,8 @@ from starlette.routing import Route
 from radgauge.errors import InputError
 from radgauge.study.people import Person
 from radgauge.study.state import Refused, problems
-from radgauge.study.store import Action, CaseView, Stale, Store
+from radgauge.study.store import Store
+from radgauge.study.views import Action, CaseView, Stale
 from radgauge.study.web import organiser
 from radgauge.study.web.access import Access
 from radgauge.study.web.pages import CANNOT_JUDGE, message, page, static_file

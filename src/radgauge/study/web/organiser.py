@@ -16,7 +16,8 @@ from radgauge.errors import InputError
 from radgauge.study.overview import Agreeing, Disagreement, Progress, agreement_so_far, disagreements, progress
 from radgauge.study.people import Person
 from radgauge.study.state import Refused
-from radgauge.study.store import Store, relabelled
+from radgauge.study.store import Store
+from radgauge.study.views import relabelled
 from radgauge.study.web.pages import message, page
 from radgauge.study.web.said import answers_in_words
 from radgauge.web.sessions import Session

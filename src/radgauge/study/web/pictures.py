@@ -11,7 +11,8 @@ from starlette.responses import JSONResponse, Response
 from radgauge.errors import ImageError, MissingExtra
 from radgauge.images.web import WebPicture, web_picture
 from radgauge.show.viewer import picture_record
-from radgauge.study.store import CaseView, Store
+from radgauge.study.store import Store
+from radgauge.study.views import CaseView
 
 _LONGEST = 2048  # pixels: enough to zoom in on a radiograph
 _KEPT = 24
