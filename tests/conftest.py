@@ -45,10 +45,16 @@ def llm_server() -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def judging(llm_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
-    """A server that judges reports, named in the environment."""
+def named_server(llm_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
+    """The same, named in the environment."""
     pytest.importorskip("openai", reason="the extra llm is not installed")
-    llm_server.behaviour = judge
     for name, value in llm_server.environment.items():
         monkeypatch.setenv(name, value)
     return llm_server
+
+
+@pytest.fixture
+def judging(named_server: ScriptedServer) -> ScriptedServer:
+    """A server that judges reports, named in the environment."""
+    named_server.behaviour = judge
+    return named_server

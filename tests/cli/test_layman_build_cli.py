@@ -41,13 +41,10 @@ def reports(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(llm_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
+def server(named_server: ScriptedServer) -> ScriptedServer:
     """A server that translates well and agrees with itself."""
-    pytest.importorskip("openai", reason="the extra llm is not installed")
-    llm_server.behaviour = honest
-    for name, value in llm_server.environment.items():
-        monkeypatch.setenv(name, value)
-    return llm_server
+    named_server.behaviour = honest
+    return named_server
 
 
 def task_of(request: Request) -> str:

@@ -146,18 +146,15 @@ def test_score_says_that_meteor_is_missing(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_grid_of_writers_and_corpora(
-    tmp_path: Path, llm_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, named_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pyphen", reason="the extra lay is not installed")
-    pytest.importorskip("openai", reason="the extra llm is not installed")
-    for name, value in llm_server.environment.items():
-        monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
 
     def behave(request: Request) -> Reply:
         return Reply(json.dumps({key: plain_language(text) for key, text in request.items.items()}))
 
-    llm_server.behaviour = behave
+    named_server.behaviour = behave
     lines = [
         f"{study},{text}" for study, text in enumerate(("Left pleural effusion.", "Cardiomegaly.", "Scoliosis."))
     ]
@@ -171,8 +168,8 @@ def test_grid_of_writers_and_corpora(
     assert list(dict.fromkeys((row["corpus"], row["writer"]) for row in found["right"])) == [
         (corpus, writer) for corpus in ("one", "two") for writer in writers
     ]
-    assert {request.body["model"] for request in llm_server.requests} == {"small"}
-    assert len(llm_server.requests) == 2  # the second corpus asks nothing anew
+    assert {request.body["model"] for request in named_server.requests} == {"small"}
+    assert len(named_server.requests) == 2  # the second corpus asks nothing anew
     values = {(row["writer"], row["output"]): row["value"] for row in found["right"] if row["corpus"] == "one"}
     assert values["embedded", "bleu_4"] == values["small + examples", "bleu_4"]  # the server copies the writer
     assert [row["writer"] for row in found["easy"]][:2] == ["(original)", "embedded"]

@@ -98,9 +98,8 @@ def test_corrected_texts_are_given_back(reports: Path, tmp_path: Path) -> None:
 
 
 def test_a_language_model_writes_and_is_paid_once(
-    reports: Path, tmp_path: Path, llm_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    reports: Path, tmp_path: Path, named_server: ScriptedServer
 ) -> None:
-    pytest.importorskip("openai", reason="the extra llm is not installed")
     said = {
         "Left pleural effusion.": "There is fluid around the left lung.",
         "Cardiomegaly.": "The heart is too big.",
@@ -118,16 +117,14 @@ def test_a_language_model_writes_and_is_paid_once(
             )
         )
 
-    llm_server.behaviour = behave
-    for name, value in llm_server.environment.items():
-        monkeypatch.setenv(name, value)
+    named_server.behaviour = behave
     _, err = run("write", reports, "-o", tmp_path / "out", "--writer", "llm")
     assert "requests" in err
     assert rows_of(tmp_path / "out")[0]["plain"] == " ".join(said.values())
     assert "the language model" in (tmp_path / "out/pages/7.html").read_text("utf-8")
-    before = len(llm_server.requests)
+    before = len(named_server.requests)
     run("write", reports, "-o", tmp_path / "out", "--writer", "llm")
-    assert len(llm_server.requests) == before
+    assert len(named_server.requests) == before
 
 
 def test_signing_from_a_study(reports: Path, tmp_path: Path) -> None:

@@ -39,12 +39,9 @@ def test_answers_are_not_trusted(text: str, why: str) -> None:
 
 
 def test_reports_are_annotated_by_a_live_model_and_a_vocabulary(
-    llm_server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    named_server: ScriptedServer, tmp_path: Path
 ) -> None:
-    pytest.importorskip("openai", reason="the extra llm is not installed")
-    for name, value in llm_server.environment.items():
-        monkeypatch.setenv(name, value)
-    llm_server.behaviour = lambda request: Reply(
+    named_server.behaviour = lambda request: Reply(
         json.dumps({k: ANSWERS[text] for k, text in request.items.items()})
     )
     reports, output = tmp_path / "reports.csv", tmp_path / "annotated.json"
@@ -70,11 +67,11 @@ def test_reports_are_annotated_by_a_live_model_and_a_vocabulary(
         NerSentence(("No", "pneumothorax", "."), ((1, 1, "NON-DISEASE"),)),  # denied by rule, not by the model
     ]
     assert "given up: 1 sentences because asked 3 times: a marked name is not in the sentence" in done.stderr
-    asked = llm_server.requests[0].body["messages"][0]["content"]
+    asked = named_server.requests[0].body["messages"][0]["content"]
     assert '"No rib fracture" becomes "rib fracture | abnormality"' in asked
-    before = len(llm_server.requests)
+    before = len(named_server.requests)
     CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert len(llm_server.requests) == before  # the journal knows
+    assert len(named_server.requests) == before  # the journal knows
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert KEY.encode() not in stored
 

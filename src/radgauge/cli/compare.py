@@ -180,21 +180,17 @@ def compare_cli(
 
         write_file(figure, progress_figure(lines).file())
         say.tell(f"wrote {figure}")
-    if retrieved.random_baseline:
-        models = model_table(summarise(results, resampling=how), lines)
-        if say.as_json:
-            told = {"models": models, "collapse": alike, "seed": sampling.seed, "correction": correction}
-            o.print_json({**told, "broken_limits": broken} if limits else told)
-            _stop(broken)
-            return
-        print_models(console(), models)
-    else:
-        if say.as_json:
-            told = {"comparisons": lines, "collapse": alike, "seed": sampling.seed, "correction": correction}
-            o.print_json({**told, "broken_limits": broken} if limits else told)
-            _stop(broken)
-            return
+    models = model_table(summarise(results, resampling=how), lines) if retrieved.random_baseline else None
+    if say.as_json:
+        shown = ("comparisons", lines) if models is None else ("models", models)
+        told = {shown[0]: shown[1], "collapse": alike, "seed": sampling.seed, "correction": correction}
+        o.print_json({**told, "broken_limits": broken} if limits else told)
+        _stop(broken)
+        return
+    if models is None:
         print_comparisons(console(), lines)
+    else:
+        print_models(console(), models)
     tests = f"paired {test} test{'s' if len(lines) != 1 else ''}"
     say.tell(
         f"{len(lines)} {tests}, p values corrected by {correction}; * marks p < 0.05 after correction; "

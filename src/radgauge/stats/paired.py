@@ -147,10 +147,8 @@ def bootstrap_difference(
     if not len(counts):
         nothing = np.full_like(observed, np.nan)
         return PairedTest(observed, nothing, False, resamples), np.vstack([nothing, nothing])
-    sums = np.hstack([totals_a, totals_b, counts])
-    drawn = np.vstack([product(w, sums) for w in draw_weights(len(sums), resamples=resamples, rng=rng)])
-    drawn_a, drawn_b, drawn_counts = np.hsplit(drawn, 3)
-    replicates = corpus_scores(drawn_a, drawn_counts) - corpus_scores(drawn_b, drawn_counts)
+    drawn_a, drawn_b = drawn_scores(totals_a, totals_b, counts, corpus_scores, resamples=resamples, rng=rng)
+    replicates = drawn_a - drawn_b
     bounds = percentile_bounds(replicates, level=level)
     if method != "percentile":
         left_out = jackknife(totals_a, counts, corpus_scores) - jackknife(totals_b, counts, corpus_scores)
@@ -169,6 +167,22 @@ def bootstrap_difference(
         hits = (at_least(replicates - centre, observed, margin, side) & defined).sum(0)
     p = np.where(np.isnan(observed), np.nan, (hits + 1) / (number + 1))
     return PairedTest(observed, p, False, resamples), bounds
+
+
+def drawn_scores(
+    totals_a: Rows,
+    totals_b: Rows,
+    counts: Rows,
+    corpus_scores: CorpusScores,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+) -> tuple[Rows, Rows]:
+    """The corpus scores of both systems in every resample; units are drawn for both together."""
+    sums = np.hstack([totals_a, totals_b, counts])
+    drawn = np.vstack([product(w, sums) for w in draw_weights(len(sums), resamples=resamples, rng=rng)])
+    drawn_a, drawn_b, drawn_counts = np.hsplit(drawn, 3)
+    return corpus_scores(drawn_a, drawn_counts), corpus_scores(drawn_b, drawn_counts)
 
 
 def at_least(found: Rows, observed: Rows, margin: Rows, alternative: Alternative) -> NDArray[np.bool_]:

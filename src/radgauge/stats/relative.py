@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from radgauge.choices import IntervalMethod
-from radgauge.stats.paired import pair
-from radgauge.stats.products import product
+from radgauge.stats.paired import drawn_scores, pair
 from radgauge.stats.resample import (
     LEAST,
     METHODS,
@@ -20,7 +19,6 @@ from radgauge.stats.resample import (
     check_level,
     check_positive,
     chosen_method,
-    draw_weights,
     jackknife,
     mean_scores,
     percentile_bounds,
@@ -59,10 +57,8 @@ def relative_change(
     bounds = np.full((2, len(values)), np.nan)
     used = chosen_method(method, len(counts))
     if len(counts) >= LEAST:  # a few studies say nothing about spread
-        sums = np.hstack([totals_a, totals_b, counts])
-        drawn = np.vstack([product(w, sums) for w in draw_weights(len(sums), resamples=resamples, rng=rng)])
-        drawn_a, drawn_b, drawn_counts = np.hsplit(drawn, 3)
-        replicates = _percent(corpus_scores(drawn_a, drawn_counts), corpus_scores(drawn_b, drawn_counts))
+        drawn = drawn_scores(totals_a, totals_b, counts, corpus_scores, resamples=resamples, rng=rng)
+        replicates = _percent(*drawn)
         found = percentile_bounds(replicates, level=level)
         if used != "percentile":
             left_out = _percent(

@@ -57,18 +57,13 @@ ANSWERS = {
 }
 
 
-def test_from_the_command_line(
-    llm_server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("openai", reason="the extra llm is not installed")
-    for name, value in llm_server.environment.items():
-        monkeypatch.setenv(name, value)
+def test_from_the_command_line(named_server: ScriptedServer, tmp_path: Path) -> None:
 
     def behave(request: Request) -> Reply:
         which = 0 if '"rewrite" of every' in request.body["messages"][1]["content"] else 1
         return Reply(json.dumps({key: ANSWERS[text][which] for key, text in request.items.items()}))
 
-    llm_server.behaviour = behave
+    named_server.behaviour = behave
     reports, output = tmp_path / "reports.csv", tmp_path / "triples.jsonl"
     reports.write_text("id,report\n1,No pneumothorax. Cardiomegaly.\n2,Scoliosis.\n", encoding="utf-8")
     arguments = ["perturb", str(reports), "--triples", "--writer", "llm", "-o", str(output), "--batch", "3"]
@@ -79,10 +74,10 @@ def test_from_the_command_line(
     assert [triple[1:] for triple in read_triples(output)] == [
         (text, *ANSWERS[text]) for text in ("No pneumothorax.", "Cardiomegaly.")
     ]
-    before = len(llm_server.requests)
+    before = len(named_server.requests)
     assert before == 4  # rewrites, opposites, and the one without an opposite twice more
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert len(llm_server.requests) == before
+    assert len(named_server.requests) == before
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert KEY not in done.output
     assert KEY.encode() not in stored
@@ -100,17 +95,14 @@ def test_usage(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unchecked", [False, True])
 def test_prompts_of_ones_own_and_answers_as_they_come(
-    llm_server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchecked: bool
+    named_server: ScriptedServer, tmp_path: Path, unchecked: bool
 ) -> None:
-    pytest.importorskip("openai", reason="the extra llm is not installed")
-    for name, value in llm_server.environment.items():
-        monkeypatch.setenv(name, value)
 
     def behave(request: Request) -> Reply:
         which = 0 if request.body["messages"][0]["content"] == "Put it differently." else 1
         return Reply(json.dumps({key: ANSWERS[text][which] for key, text in request.items.items()}))
 
-    llm_server.behaviour = behave
+    named_server.behaviour = behave
     reports, output, prompts = tmp_path / "r.csv", tmp_path / "triples.jsonl", tmp_path / "mine.toml"
     reports.write_text("id,report\n2,Scoliosis.\n", encoding="utf-8")
     prompts.write_text('rewrite = "Put it differently."\nopposite = "Turn it round."\n', encoding="utf-8")
@@ -118,7 +110,7 @@ def test_prompts_of_ones_own_and_answers_as_they_come(
     more = ["--prompts", str(prompts), *(["--unchecked"] if unchecked else [])]
     done = CliRunner().invoke(app, [*arguments, *more], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    systems = {request.body["messages"][0]["content"] for request in llm_server.requests}
+    systems = {request.body["messages"][0]["content"] for request in named_server.requests}
     assert systems == {"Put it differently.", "Turn it round."}
     # the "opposite" that says the same is caught by the reader, and kept where nobody looks
     assert len(output.read_text().splitlines()) == (1 if unchecked else 0)
