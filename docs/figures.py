@@ -226,7 +226,8 @@ def layman_sets(data: Path) -> str:
         f"{built.sentences:,} sentences, {built.distinct:,} distinct, {built.kept:,} kept, {built.pairs:,} "
         f"accepted ({share(built.pairs / built.kept)}; not accepted: {reasons}); {built.reused:,} near-copies "
         f"took a kept sentence's text and {built.translated_too:,} were translated too; {built.lay_reports:,} "
-        "reports have a whole lay version."
+        f"reports have a whole lay version. Of {built.said:,} sentences in the reports {built.translated:,} "
+        f"({share(built.translated / built.said)}) have a lay text."
     )
     return _wrapped(said) + "\n"
 

@@ -21,7 +21,7 @@ from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import knowledge_for
 from radgauge.plain_language.check.reading import _found as everyday_sentences
 from radgauge.plain_language.lay_reader import LayReader
-from radgauge.plain_language.writer import plain_language
+from radgauge.plain_language.plain_sentences import write_plain
 from radgauge.reading import Readings
 from radgauge.registry import load, metric_names
 from radgauge.report_reader import ReportReading, load_lexicon, radgraph_graph, rate_entities, read_report
@@ -105,7 +105,7 @@ READERS: dict[str, Subject] = {
     "readability": _indices,
     "read_report": read_report,
     "lay reader": lambda text: LayReader().read([text]),
-    "plain_language": plain_language,
+    "write_plain": write_plain,
 }
 VIEWS: dict[str, Prepared] = {
     "findings_of": _view(lambda reading: findings_of(reading, knowledge_for(load_lexicon()))),

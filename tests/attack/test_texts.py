@@ -17,7 +17,7 @@ from radgauge.cases import Case
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import knowledge_for
 from radgauge.plain_language.lay_reader import LayReader
-from radgauge.plain_language.writer import plain_language
+from radgauge.plain_language.plain_sentences import mixed_text, plain_text, write_plain
 from radgauge.reading import Readings
 from radgauge.registry import load, metric_names
 from radgauge.report_reader import ReportReader, load_lexicon, radgraph_graph, rate_entities, read_report
@@ -70,7 +70,12 @@ def _read(text: str) -> None:
 
 
 def _lay(text: str) -> None:
-    assert isinstance(plain_language(text), str)
+    written = write_plain(text)
+    assert [" ".join(text[each.start : each.end].split()) for each in written if "<" not in text] == [
+        each.source for each in written if "<" not in text
+    ]
+    assert len(plain_text(written)) >= 0
+    assert all(each.source in mixed_text(written) for each in written if each.kept)
     LayReader().read([text])
 
 

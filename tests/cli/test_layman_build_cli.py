@@ -21,8 +21,8 @@ from radgauge.cli import app
 from radgauge.cli.language_model import CostLine
 from radgauge.errors import RadgaugeError, UsageError
 from radgauge.llm import LanguageModel, Limits, server_from_environment
+from radgauge.plain_language.plain_sentences import mixed_text, write_plain
 from radgauge.plain_language.sentences import sentence_set
-from radgauge.plain_language.writer import plain_language
 
 FINDINGS = [
     *("Cardiomegaly.", "Left pleural effusion.", "No pneumothorax.", "Right rib fracture.", "Pulmonary edema."),
@@ -59,13 +59,17 @@ def texts_of(request: Request) -> list[str]:
     ]
 
 
+def plain(text: str) -> str:
+    return mixed_text(write_plain(text))
+
+
 def honest(request: Request) -> Reply:
     said = {}
     for key, item in request.items.items():
         if isinstance(item, str):
-            said[key] = plain_language(item)
+            said[key] = plain(item)
         else:
-            said[key] = item.get("plain") or plain_language(item["sentence"])
+            said[key] = item.get("plain") or plain(item["sentence"])
     return Reply(json.dumps(said))
 
 
@@ -126,7 +130,7 @@ def test_what_fails_is_translated_again_and_the_rest_is_not(
     def poor(request: Request) -> Reply:
         if task_of(request) != "translate":
             return honest(request)
-        texts = {key: plain_language(text) for key, text in request.items.items()}
+        texts = {key: plain(text) for key, text in request.items.items()}
         return Reply(json.dumps({**texts, "0": "Everything is fine.", "1": request.items["1"]}))
 
     server.behaviour = poor
@@ -154,7 +158,7 @@ def test_swapped_answers_are_noticed(reports: Path, server: ScriptedServer, tmp_
     assert json.loads(out)["pairs"] == 10
     assert {text for text, times in asked(server, "translate").items() if times == 2} == {FINDINGS[2], FINDINGS[5]}
     pairs = dict(sentence_set(str(tmp_path / "sets" / "sentences.tsv")))
-    assert pairs == {text: plain_language(text) for text in FINDINGS}
+    assert pairs == {text: plain(text) for text in FINDINGS}
 
 
 def test_a_model_that_only_apologises(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from radgauge.cli import app
 from radgauge.errors import UsageError
-from radgauge.plain_language.writer import plain_language
+from radgauge.plain_language.plain_sentences import mixed_text, write_plain
 
 
 def _run(*arguments: str, text: str = "") -> tuple[str, str]:
@@ -152,7 +152,7 @@ def test_grid_of_writers_and_corpora(
     monkeypatch.chdir(tmp_path)
 
     def behave(request: Request) -> Reply:
-        return Reply(json.dumps({key: plain_language(text) for key, text in request.items.items()}))
+        return Reply(json.dumps({key: mixed_text(write_plain(text)) for key, text in request.items.items()}))
 
     named_server.behaviour = behave
     lines = [

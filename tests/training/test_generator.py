@@ -25,7 +25,7 @@ from radgauge.models.image.report_words import fit_words, load_words, save_words
 from radgauge.models.image.study_numbers import study_numbers
 from radgauge.models.text.report_tokens import UNKNOWN, Vocabulary, joined_tokens, report_tokens
 from radgauge.training.generator import train_generator
-from radgauge.training.generator_data import GeneratorData, read_generator_data
+from radgauge.training.generator_data import GeneratorData, lay_share, lay_texts, read_generator_data
 from radgauge.training.generator_files import CARD, NETWORK, REPORTS, load_generator, load_network
 from radgauge.training.generator_settings import GeneratorSettings
 
@@ -122,8 +122,18 @@ def test_wrong_shares_and_splits_are_refused(drawn: Path) -> None:
 
 
 def test_lay_reports_are_written_by_the_embedded_writer(drawn: Path) -> None:
-    assert any("fluid" in text for text in _data(drawn, register="lay").train.texts)
+    lay = _data(drawn, register="lay")
+    assert any("fluid" in text for text in lay.train.texts)
     assert not any("fluid" in text for text in _data(drawn).train.texts)
+    assert 0 < lay.lay_sentences[0] <= lay.lay_sentences[1]
+    assert _data(drawn).lay_sentences == (0, 0)
+
+
+def test_a_sentence_that_the_writer_keeps_stands_in_a_lay_report_and_is_counted() -> None:
+    texts = ["No pneumothorax. The quixotic catheter sits near the cardiac apex.", "No pneumothorax."]
+    plain = "There is no air leak around your lungs."
+    assert lay_texts(texts) == [f"{plain} The quixotic catheter sits near the cardiac apex.", plain]
+    assert lay_share(texts) == (2, 3)
 
 
 def test_pictures_are_kept_by_what_they_hold(drawn: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -282,6 +282,8 @@ def print_built(built: Built | BuiltReports) -> None:
     else:
         counts.append(("distinct", built.distinct))
     counts.append(("reports with a lay version", built.lay_reports))
+    if isinstance(built, Built):
+        counts += [("sentences of the reports", built.said), ("of these with a lay text", built.translated)]
     out = console()
     out.show(table("", Column("", right=True), rows=[(name, f"{value:,}") for name, value in counts]))
     checks = ("no_answer", "copied", "language", "sides", "similarity", "reader", "llm")

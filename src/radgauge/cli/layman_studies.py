@@ -171,8 +171,8 @@ def readability_cli(
 
     from radgauge.errors import InputError
     from radgauge.metrics.readability import ReadabilityIndices
+    from radgauge.plain_language.plain_sentences import mixed_text, write_plain
     from radgauge.plain_language.studies import compare_ease
-    from radgauge.plain_language.writer import plain_language
     from radgauge.report.lay_tables import ease_table
     from radgauge.show.tables import records_to_csv
 
@@ -181,12 +181,16 @@ def readability_cli(
     bare = [case.key for case in cases if not case.references]
     if bare:
         raise InputError(f"{len(bare)} of {len(cases)} reports have no reference, first: {bare[0]}")
+    notes = [*file.provenance.warnings]
     if write:
         originals = {case.id: case for case in cases}
+        written = [write_plain(case.references[0]) for case in originals.values()]
         cases = [
-            replace(case, candidate=plain_language(case.references[0]), system="embedded writer")
-            for case in originals.values()
+            replace(case, candidate=mixed_text(found), system="embedded writer")
+            for case, found in zip(originals.values(), written, strict=True)
         ]
+        kept, of = (sum(map(len, found)) for found in ([[s for s in w if s.kept] for w in written], written))
+        notes.append(f"{kept} of {of} sentences are not written anew: they stand in the lay version as they are")
     found = compare_ease(
         cases,
         {case.key: case.references[0] for case in cases},
@@ -198,7 +202,7 @@ def readability_cli(
         [ease_table(found)],
         title="Readability of originals and lay versions",
         notes=[
-            *file.provenance.warnings,
+            *notes,
             "difference = lay less professional; easy says nothing about right: see lay_fidelity",
         ],
         output=output,

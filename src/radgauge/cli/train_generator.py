@@ -127,6 +127,9 @@ def train_generator_cli(
         f"{len(data.train)} studies to learn from, {len(data.validation)} to watch"
         + (f"; left out: {left_out}" if left_out else "")
     )
+    if register == "lay":
+        lay, every = data.lay_sentences
+        say.tell(f"{lay:,} of {every:,} sentences are written in plain language; the others stand as they are")
     about = {
         "reports": reports.name,
         "section": which.section,

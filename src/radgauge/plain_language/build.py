@@ -48,6 +48,8 @@ class Built:
         reused: Near-copies that take the lay text of a kept sentence, for the reports.
         translated_too: Near-copies that had to be translated on their own.
         lay_reports: Reports with a whole lay version.
+        said: Sentences of the reports, each as often as it is said, without headings and masked words.
+        translated: Those of them with an accepted lay text, their own or a near-copy's.
         rounds: The acceptance curve of the kept sentences.
         reasons: Why kept sentences are not in the set -> how many.
         rejected: Pairs left out because a person rejected them.
@@ -62,6 +64,8 @@ class Built:
     reused: int
     translated_too: int
     lay_reports: int
+    said: int
+    translated: int
     rounds: tuple[Round, ...]
     reasons: Mapping[str, int]
     rejected: int
@@ -128,17 +132,19 @@ def build_sets(
             more = _reuse(sentences, unique, entries, times)
             run(more, "other sentences", in_set=False)
     rejected = rejected_pairs(folder)
-    pairs, lay_reports = write_sets(folder, list(entries.values()), reports if report_level else {}, rejected)
+    written = write_sets(folder, list(entries.values()), reports if report_level else {}, rejected)
     rounds = course.write_rounds(folder)
     built = Built(
         reports=len(reports),
         sentences=len(said),
         distinct=len(distinct),
         kept=len(unique.kept),
-        pairs=pairs,
+        pairs=written.pairs,
         reused=sum(bool(entry.same_as) for entry in entries.values()),
         translated_too=sum(not (entry.in_set or entry.same_as) and entry.round > 0 for entry in entries.values()),
-        lay_reports=lay_reports,
+        lay_reports=written.lay_reports,
+        said=written.said,
+        translated=written.translated,
         rounds=tuple(rounds),
         reasons=_reasons(entries.values()),
         rejected=sum(entry.pair in rejected for entry in entries.values() if entry.accepted and entry.in_set),

@@ -15,7 +15,7 @@ from radgauge.plain_language.dedupe import normal_sentence
 from radgauge.plain_language.fidelity import compare_lay, lay_findings
 from radgauge.plain_language.lay_reader import LayReader
 from radgauge.plain_language.replacement import sentences_of
-from radgauge.plain_language.writer import plain_language
+from radgauge.plain_language.wording import glosses_in, words_of
 from radgauge.report_reader import ReportReading
 from radgauge.text.language import looks_english
 
@@ -46,13 +46,12 @@ def similarities(sentences: Sequence[str], texts: Sequence[str], *, encoder: Enc
 
 
 def is_copied(sentence: str, text: str) -> bool:
-    """Whether the lay text is the sentence itself, and the embedded writer would know simpler words.
+    """Whether the lay text is the sentence itself, and holds a term that the writer for patients would explain.
 
     >>> is_copied("No pneumothorax.", "No pneumothorax"), is_copied("No pneumothorax.", "No collapsed lung.")
     (True, False)
     """
-    same = normal_sentence(sentence) == normal_sentence(text)
-    return same and normal_sentence(plain_language(sentence)) != normal_sentence(sentence)
+    return normal_sentence(sentence) == normal_sentence(text) and bool(glosses_in(sentence, words_of("en")))
 
 
 def in_another_language(sentence: str, text: str) -> bool:

@@ -128,7 +128,7 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
     if _unit(folder) == "report":
         pairs, lay_reports = write_report_set(folder, read_records(folder / REPORTS), rejected)
     else:
-        pairs, lay_reports = write_sets(folder, *read_sets(folder), rejected)
+        pairs, lay_reports, *_ = write_sets(folder, *read_sets(folder), rejected)
     accepted = sum(verdicts.values())
     low, high = wilson_interval(accepted, len(verdicts), level=level)
     share = accepted / len(verdicts)

@@ -24,7 +24,7 @@ _ORGAN_LAST = re.compile(rf"(?P<head>.+) the (?:{'|'.join(PAIRED)})s?")
 
 
 def plain_term(concept: Concept) -> str:
-    """The words the writer uses for a concept, without an article; "" if none are known.
+    """The plain words of a concept, without an article; "" if none are known.
 
     >>> plain_term(load_lexicon()["pleural_effusion"])
     'fluid around the lung'

@@ -7,6 +7,7 @@ the plain meaning of its terms, and whether the writer dared to write it anew.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from radgauge.plain_language.check.compare import check_lay
@@ -15,7 +16,7 @@ from radgauge.plain_language.statement import NoPlan
 from radgauge.plain_language.wording import Words, glosses_in, languages, say, say_whole, words_of
 from radgauge.report_reader import ReportReading, read_report
 
-__all__ = ["Gloss", "PlainSentence", "languages", "plain_text", "write_plain"]
+__all__ = ["Gloss", "PlainSentence", "languages", "mixed_text", "plain_text", "write_plain"]
 
 _MARKUP = re.compile(
     r"</?(?:br|p|div|span|b|i|u|em|strong|font|li|ul|ol|hr|table|tr|td|th|tbody|pre)\b[^<>]{0,80}>|&nbsp;",
@@ -138,10 +139,19 @@ def _as_term(term: str) -> str:
     return term if term.isupper() and len(term) > 1 else term.lower()
 
 
-def plain_text(sentences: tuple[PlainSentence, ...]) -> str:
+def plain_text(sentences: Sequence[PlainSentence]) -> str:
     """The sentences as one text, each once; behind a kept one that it must be asked about.
 
     >>> plain_text(write_plain("No pneumothorax."))
     'There is no air leak around your lungs.'
     """
     return " ".join(dict.fromkeys(" ".join(filter(None, (each.plain, each.ask))) for each in sentences))
+
+
+def mixed_text(sentences: Sequence[PlainSentence]) -> str:
+    """The sentences as one text, a kept one as the report has it: no gloss, no advice, and no claim to be plain.
+
+    >>> mixed_text(write_plain("No pneumothorax. Quixotic hilar XXXX."))
+    'There is no air leak around your lungs. Quixotic hilar XXXX.'
+    """
+    return " ".join(each.source if each.kept else each.plain for each in sentences)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.models.text.encoders import Encoder
+from radgauge.plain_language.plain_sentences import mixed_text, write_plain
 from radgauge.plain_language.search import nearest
 from radgauge.plain_language.sentences import Pair
-from radgauge.plain_language.writer import plain_language
 from radgauge.reading import Readings
 from radgauge.text.sentences import split_sentences
 
@@ -71,7 +71,8 @@ def replace_sentences(
         reading: Hands out the encoder's vectors.
         write_below: A sentence whose nearest entry, or that entry's lay text, has a smaller cosine than this is
             also written in plain language, and the text that comes nearer to it counts; below `SAME` the entry
-            means something else and the written text counts. The published method always takes the nearest entry.
+            means something else and the written text counts. What the writer keeps stands as it is. The published
+            method always takes the nearest entry.
     """
     sentences = {text: sentences_of(text) for text in dict.fromkeys(texts)}
     distinct = list(dict.fromkeys(each for found in sentences.values() for each in found))
@@ -90,7 +91,7 @@ def replace_sentences(
         each: min(float(product), float(vectors[each] @ vectors[lay[each]]))
         for each, product in zip(distinct, products, strict=True)
     }
-    written = {each: plain_language(each) for each in distinct if said[each] < write_below}
+    written = {each: mixed_text(write_plain(each)) or each for each in distinct if said[each] < write_below}
     _add_vectors(vectors, written.values(), encoder, reading)
     for each, text in written.items():  # whichever says more nearly what the sentence says
         if said[each] < SAME or vectors[each] @ vectors[text] >= said[each]:

@@ -1,4 +1,4 @@
-"""What the plain-language writer and the lay reader know: rules.toml as a record."""
+"""What the lay reader and the sentence set know besides the lexicon: rules.toml as a record."""
 
 from __future__ import annotations
 
@@ -23,15 +23,6 @@ class LayRules:
     amounts: frozenset[str]
     adjectives: frozenset[str]
     severity: Mapping[str, Mapping[str, str]]
-    side: Mapping[str, str]
-    change: Mapping[str, str]
-    normal: Mapping[str, str]
-    quality: Mapping[str, str]
-    quantity: Mapping[str, str]
-    position: Mapping[str, str]
-    understood: frozenset[str]
-    words: Mapping[str, str]
-    abbreviations: Mapping[str, str]
     descriptors: Mapping[str, Mapping[str, tuple[str, ...]]]
     senses: Mapping[str, tuple[str, ...]]
     alike: Mapping[str, str]
@@ -54,15 +45,6 @@ def lay_rules() -> LayRules:
         amounts=frozenset(table["nouns"]["amounts"]),
         adjectives=frozenset(table["nouns"]["adjectives"]),
         severity=table["severity"],
-        side=table["side"],
-        change=table["change"],
-        normal=table["normal"],
-        quality=table["quality"],
-        quantity=table["quantity"],
-        position=table["position"],
-        understood=frozenset(table["understood"]["words"]),
-        words=table["words"],
-        abbreviations=table["abbreviations"],
         descriptors={
             role: {value: tuple(found) for value, found in values.items()}
             for role, values in table["lay_descriptors"].items()

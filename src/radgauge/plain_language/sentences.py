@@ -19,7 +19,7 @@ from radgauge.errors import InputError
 from radgauge.plain_language.fidelity import compare_lay, lay_findings
 from radgauge.plain_language.lay_reader import LayReader
 from radgauge.plain_language.phrases import degree, with_article
-from radgauge.plain_language.writer import plain_language
+from radgauge.plain_language.plain_sentences import write_plain
 from radgauge.text.grammar import article, is_counted, is_plural
 
 BLOCKS = Path(__file__).parent / "blocks.toml"
@@ -224,7 +224,7 @@ def _joined(blocks: Mapping[str, Any]) -> Iterator[Pair]:
     absent = [each for each in blocks["finding"] if "absent" in each["forms"]][:12]
     for first, second in itertools.permutations(absent, 2):
         said = f"No {first['professional'][0]} or {second['professional'][0]}."
-        yield Pair(said, plain_language(said))
+        yield from _by_the_writer(said)
     for first, second in itertools.permutations(absent[:5], 2):
         one, two = first["professional"][0], second["professional"][0]
         for said in (
@@ -234,15 +234,22 @@ def _joined(blocks: Mapping[str, Any]) -> Iterator[Pair]:
             if "effusion" not in one
             else f"No large {one} or {two}.",
         ):
-            yield Pair(said, plain_language(said))
+            yield from _by_the_writer(said)
     for three in itertools.combinations(absent[:10], 3):
         one, two, last = (each["professional"][0] for each in three)
         for said in (f"No {one}, {two} or {last}.", f"There is no {one}, {two}, or {last}."):
-            yield Pair(said, plain_language(said))
+            yield from _by_the_writer(said)
     for first, second in blocks["together"]["pairs"]:
         for side in ("", "left ", "right ", "bilateral ") if first in blocks["together"]["sided"] else ("",):
             for said in (f"{side}{first} with {second}.", f"There is {side}{first} and {second}."):
-                yield Pair(said, plain_language(said))
+                yield from _by_the_writer(said)
+
+
+def _by_the_writer(said: str) -> Iterator[Pair]:
+    """The sentence with the writer's text; nothing if the writer keeps it."""
+    written = write_plain(said[0].upper() + said[1:])
+    if not any(each.kept for each in written):
+        yield Pair(said, " ".join(each.plain for each in written))
 
 
 def main() -> None:

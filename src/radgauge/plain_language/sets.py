@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from radgauge.errors import InputError
 from radgauge.files import write_file
@@ -61,9 +61,25 @@ def is_heading(sentence: str) -> bool:
     return _HEADING.fullmatch(sentence) is not None
 
 
+class WrittenSets(NamedTuple):
+    """What `write_sets` wrote.
+
+    Attributes:
+        pairs: Pairs in the sentence set.
+        lay_reports: Reports with a whole lay version.
+        said: Sentences of the reports, each as often as it is said; headings and masked words are none.
+        translated: Those of them that have an accepted lay text.
+    """
+
+    pairs: int
+    lay_reports: int = 0
+    said: int = 0
+    translated: int = 0
+
+
 def write_sets(
     folder: Path, entries: Sequence[Entry], reports: Mapping[str, str], rejected: frozenset[Pair]
-) -> tuple[int, int]:
+) -> WrittenSets:
     """Write sentences.jsonl, sentences.tsv and reports.jsonl.
 
     Args:
@@ -71,19 +87,17 @@ def write_sets(
         entries: Every sentence that has a verdict.
         reports: Id -> text; empty if only the sentence set is wanted.
         rejected: Pairs that a person rejected: in no set.
-
-    Returns:
-        Pairs in the sentence set, and reports with a whole lay version.
     """
     write_file(folder / SENTENCES, _lines(asdict(entry) for entry in entries))
     pairs = [entry.pair for entry in entries if entry.in_set and entry.accepted and entry.pair not in rejected]
     write_file(folder / SET, "".join(f"{line}\n" for line in (HEADER, *map("\t".join, pairs))))
     if not reports:
-        return len(pairs), 0
+        return WrittenSets(len(pairs))
     known = {normal_sentence(entry.sentence): entry for entry in entries}
     rows = [_lay_report(study, text, known, rejected) for study, text in reports.items()]
     write_file(folder / REPORTS, _lines(rows))
-    return len(pairs), sum(row["lay"] is not None for row in rows)
+    counts = (sum(row[name] for row in rows) for name in ("said", "translated"))
+    return WrittenSets(len(pairs), sum(row["lay"] is not None for row in rows), *counts)
 
 
 REJECTED = "a person rejected the lay text"
@@ -153,28 +167,39 @@ def write_verdicts(folder: Path, verdicts: Iterable[Mapping[str, object]]) -> No
     write_file(folder / VERDICTS, _lines(verdicts))
 
 
-def _lay_report(
-    study: str, text: str, known: Mapping[str, Entry], rejected: frozenset[Pair]
-) -> dict[str, str | None]:
-    """A row of the report-level set; `lay` is null, with the reason, unless every sentence has a lay text."""
-    lay, why = [], ""
+def _lay_report(study: str, text: str, known: Mapping[str, Entry], rejected: frozenset[Pair]) -> dict[str, Any]:
+    """A row of the report-level set; `lay` is null, with the reason, unless every sentence has a lay text.
+
+    `mixed` has the professional sentence in the place of one without; `translated` of `said` sentences are lay.
+    """
+    mixed, whys, said, translated = [], [], 0, 0
     for sentence in sentences_of(text):
         entry = known.get(normal_sentence(sentence))
-        if is_heading(sentence):
-            lay.append(sentence)
-        elif entry is None:
-            why = "a sentence is not translated yet"
+        why = ""
+        if entry is None:
+            why = "" if is_heading(sentence) else "a sentence is not translated yet"
         elif not entry.accepted:
             why = f"a sentence has no accepted lay text: {entry.why}"
         elif entry.pair in rejected:
             why = "a person rejected the lay text of a sentence"
-        else:
-            lay.append(entry.lay)
-        if why:
-            break
-    if not lay and not why:
-        why = "the report holds no sentence"
-    return {"id": study, "report": text, "lay": None if why else " ".join(lay), "why": why}
+        lay = sentence if entry is None or why else entry.lay
+        mixed.append(lay)
+        whys += [why] if why else []
+        if not is_heading(sentence) and (entry is None or entry.why or entry.round):  # round 0: masked words only
+            said += 1
+            translated += not why
+    if not mixed:
+        whys.append("the report holds no sentence")
+    whole = " ".join(mixed)
+    return {
+        "id": study,
+        "report": text,
+        "lay": None if whys else whole,
+        "why": whys[0] if whys else "",
+        "mixed": whole,
+        "said": said,
+        "translated": translated,
+    }
 
 
 def _lines(records: Iterable[Mapping[str, object]]) -> str:

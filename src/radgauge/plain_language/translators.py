@@ -15,10 +15,10 @@ from radgauge.llm.journal import Journal
 from radgauge.llm.numbered import Outcome, Question, ask_all
 from radgauge.llm.prompts import Prompt
 from radgauge.models.text.encoders import Encoder
-from radgauge.plain_language.lay_reader import lay_lexicon
+from radgauge.plain_language.plain_sentences import write_plain
 from radgauge.plain_language.prompts import lay_prompts, prompts_hash
-from radgauge.plain_language.rules import lay_rules
-from radgauge.plain_language.writer import plain_language
+from radgauge.plain_language.sets import is_heading
+from radgauge.plain_language.wording import words_hash
 from radgauge.reading import Progress
 
 Item = tuple[str, ...]
@@ -58,7 +58,10 @@ class Checker(Protocol):
 
 @dataclass(frozen=True)
 class EmbeddedTranslator:
-    """The embedded plain-language writer; it has one text for a sentence and no second."""
+    """The embedded plain-language writer; it has one text for a sentence and no second.
+
+    A sentence that it keeps as it is has no lay text, and a report with such a sentence has none either.
+    """
 
     has_more: ClassVar[bool] = False
 
@@ -69,18 +72,30 @@ class EmbeddedTranslator:
 
     @property
     def signature(self) -> str:
-        """Code, rules and lexicon."""
-        code = code_hash("radgauge.plain_language.writer")
-        return f"writer-{code}|rules:{lay_rules().hash}|lexicon:{lay_lexicon().hash}"
+        """Code with the data that it names, and the words."""
+        return f"writer-{code_hash('radgauge.plain_language.plain_sentences')}|words:en-{words_hash('en')}"
 
     def translate(self, sentences: Sequence[str]) -> list[Outcome]:
-        """The writer's text of each sentence."""
-        written = [" ".join(plain_language(sentence).split()) for sentence in sentences]
-        return [Outcome(text) if text else Outcome("", "the writer found nothing to say") for text in written]
+        """The writer's text of each sentence or report, or why there is none."""
+        return [_written(sentence) for sentence in sentences]
 
     def revise(self, items: Sequence[tuple[str, str, str]]) -> list[Outcome]:
         """Nothing: the writer has no second text."""
         return [Outcome("", "the embedded writer has no other text") for _ in items]
+
+
+def _written(text: str) -> Outcome:
+    found = write_plain(text)
+    said = [each for each in found if not is_heading(each.source)]
+    kept = [each for each in said if each.kept]
+    if not said:
+        return Outcome("", "the writer found nothing to say")
+    if kept:
+        why = kept[0].reasons[0]
+        if len(said) == 1:
+            return Outcome("", f"the writer keeps the sentence ({why})")
+        return Outcome("", f"the writer keeps a sentence ({len(kept)} of {len(said)}, first: {why})")
+    return Outcome(" ".join(each.source if is_heading(each.source) else each.plain for each in found))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -38,6 +39,12 @@ def words_of(language: str) -> Words:
             "see docs/layman_write.md"
         )
     return shipped_toml(__file__, f"words/{language}.toml")
+
+
+@lru_cache(maxsize=8)
+def words_hash(language: str) -> str:
+    """Eight hexadecimal digits for the file of a language."""
+    return hashlib.sha256((FOLDER / f"{language}.toml").read_bytes()).hexdigest()[:8]
 
 
 def say(statements: Sequence[Statement], words: Words) -> str:

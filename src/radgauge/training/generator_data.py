@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.io.case_files import read_references
 from radgauge.models.image.study_numbers import Domain, StudyNumbers, study_numbers
-from radgauge.plain_language.writer import plain_language
+from radgauge.plain_language.plain_sentences import mixed_text, write_plain
 from radgauge.reading import Progress
 
 Rows = NDArray[np.float32]
@@ -55,12 +56,14 @@ class GeneratorData:
         validation: To watch.
         left_out: Reason -> studies.
         domain: What became of pictures that do not look like chest radiographs: skip or off.
+        lay_sentences: Of lay reports, how many of their sentences are lay, and all; the others stand as they are.
     """
 
     train: Studies
     validation: Studies
     left_out: Mapping[str, int]
     domain: Domain = "skip"
+    lay_sentences: tuple[int, int] = (0, 0)
 
 
 def read_generator_data(
@@ -135,18 +138,28 @@ def read_generator_data(
             f"validation {LEAST_VALIDATION}; got {len(kept)} and {len(watching)}; left out: {why}"
         )
     train, watched_studies = (_studies(part, every, found, register=register) for part in (kept, watching))
-    return GeneratorData(train, watched_studies, dict(left_out), domain)
+    counted = (0, 0)
+    if register == "lay":
+        counted = lay_share(every[at].references[0] for at in (*kept, *watching))
+    return GeneratorData(train, watched_studies, dict(left_out), domain, counted)
 
 
 def lay_texts(texts: Iterable[str]) -> list[str]:
-    """Reports in plain language, each distinct one written once."""
-    known: dict[str, str] = {}
-    found = []
-    for text in texts:
-        if text not in known:
-            known[text] = plain_language(text)
-        found.append(known[text])
-    return found
+    """Reports in plain language; a sentence that the writer does not dare to write anew stands as it is."""
+    return [_lay_text(text)[0] for text in texts]
+
+
+def lay_share(texts: Iterable[str]) -> tuple[int, int]:
+    """How many sentences of the reports `lay_texts` writes anew, and how many there are."""
+    counts = [_lay_text(text)[1:] for text in texts]
+    return sum(lay for lay, _ in counts), sum(every for _, every in counts)
+
+
+@lru_cache(maxsize=1 << 14)
+def _lay_text(text: str) -> tuple[str, int, int]:
+    """A report, how many of its sentences are lay, and how many it has."""
+    written = write_plain(text)
+    return mixed_text(written), sum(not each.kept for each in written), len(written)
 
 
 def patient_of(case: Case) -> str:

@@ -13,6 +13,7 @@ from radgauge.plain_language.plain_sentences import PlainSentence, write_plain
 from radgauge.plain_language.refine import Refinement, Round, Verdict, refine
 from radgauge.plain_language.sets import is_heading
 from radgauge.plain_language.translators import EmbeddedTranslator
+from radgauge.plain_language.wording import words_hash
 from radgauge.text.language import looks_english
 
 LONGEST = 50_000
@@ -63,7 +64,7 @@ class EmbeddedWriter:
     @property
     def signature(self) -> str:
         """The writer of lay sets in this language."""
-        return f"{EmbeddedTranslator().signature}|language:{self.language}"
+        return f"{EmbeddedTranslator().signature}|language:{self.language}-{words_hash(self.language)}"
 
     @property
     def chunk(self) -> int:
