@@ -87,7 +87,7 @@ def workers(path: Path, place: Path, parts: int, metrics: str) -> None:
 
 
 def kill(path: Path, place: Path, parts: int, metrics: str, kills: int) -> None:
-    """Kill workers and drivers of a run at random times, go on, and count the parts that were begun twice."""
+    """Kill workers and drivers in turn, at random times, go on, and count the parts that were begun twice."""
     scored(path, place / "undisturbed", "Engine()", parts, metrics)
     for engine in ("Engine('pool', 2)", "Engine('ray', 2)"):
         if "ray" in engine and not _has_ray():
@@ -110,7 +110,7 @@ def kill(path: Path, place: Path, parts: int, metrics: str, kills: int) -> None:
                     break  # done before all kills were
                 process = None  # given up: workers of one part were killed three times
                 continue
-            whom = rng.choice(["driver", "worker"])
+            whom = ("worker", "driver")[sum(killed.values()) % 2]
             done = {each["number"] for each in _ended(journal)}
             last = {each["pid"]: each["number"] for each in begun}
             under_way = {pid: part for pid, part in last.items() if part not in done and _lives(pid)}
