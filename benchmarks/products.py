@@ -2,14 +2,16 @@
 
     python benchmarks/products.py
 
-One thread, processor time, best and median of six rounds over six layers of seeded weights. CheXbert's and
-RadGraph's packages read a report at a time, some 40 to 80 rows; radgauge lays texts end to end, 512 rows. What
-lies between the two rates, and what is not products, is all that can be gained in 32-bit arithmetic. Forms: as
-stored; transposed; packed by oneDNN with GELU fused; packed by MKL (which takes one number of rows only).
+One thread, processor time, best and median of six rounds over six layers of seeded weights. First what large square
+matrices reach, the most that this processor gives. CheXbert's and RadGraph's packages read a report at a time, some
+40 to 80 rows; radgauge lays texts end to end, 512 rows. What lies between the rates, and what is not products, is
+all that can be gained in 32-bit arithmetic. Forms: as stored; transposed; packed by oneDNN with GELU fused; packed
+by MKL (which takes one number of rows only).
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -20,8 +22,9 @@ from torch.nn.functional import gelu, layer_norm, linear
 
 HIDDEN, INNER, LAYERS, ROUNDS = 768, 3072, 6, 6
 SHAPES = ((3 * HIDDEN, HIDDEN), (HIDDEN, HIDDEN), (INNER, HIDDEN), (HIDDEN, INNER))
-ROWS = (16, 64, 128, 256, 512, 1024)
-TOKENS = 1024
+ROWS = (16, 64, 128, 256, 512, 1024, 2048)
+SQUARES = (1024, 2048, 4096)
+TOKENS = 2048
 Product = Callable[[Any, int, int], Any]
 """Rows, layer, which of its four matrices, to rows."""
 
@@ -71,6 +74,17 @@ def spent(x: Any, product: Product, *, rows: int, fused: bool) -> float:
     return time.process_time() - started
 
 
+def square(size: int) -> list[float]:
+    """Processor seconds of one product of two square matrices, several times."""
+    a, b, into = torch.randn(size, size), torch.randn(size, size), torch.empty(size, size)
+    times = []
+    for _ in range(ROUNDS):
+        started = time.process_time()
+        torch.mm(a, b, out=into)
+        times.append(time.process_time() - started)
+    return times
+
+
 def main() -> None:
     """Print Gflop/s by form and rows."""
     torch.set_num_threads(1)
@@ -79,6 +93,11 @@ def main() -> None:
     x = torch.randn(TOKENS, HIDDEN)
     work = 2 * TOKENS * LAYERS * sum(outputs * inputs for outputs, inputs in SHAPES) / 1e9
     with torch.inference_mode():
+        line = []
+        for size in SQUARES:
+            rates = sorted(2 * size**3 / 1e9 / each for each in square(size))
+            line.append(f"{size} {rates[-1]:.0f} ({statistics.median(rates):.0f})")
+        print(f"squares: Gflop/s, best (median): {', '.join(line)}; load {os.getloadavg()[0]:.1f}", flush=True)
         for name, make in forms(weights).items():
             line = []
             for rows in ROWS:

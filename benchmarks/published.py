@@ -1,6 +1,7 @@
 """BERTScore, CheXbert, RadGraph and RaTEScore against their authors' packages: same weights, same pairs, one run.
 
     python benchmarks/published.py --data ../shared/data [--pairs 382] [--only bertscore] [--ways] [--write]
+    python benchmarks/published.py --data ../shared/data --pairs 3056 --alone [--write]
 
 `make bench-published` also makes the authors' environment (torch first, a few minutes, 2 GB). Checkpoints are
 seeded and of the published sizes (DistilRoBERTa, BERT base, DeBERTa base): time does not depend on what weights
@@ -9,7 +10,8 @@ set to find about as many as in real reports. Once with one system, the most var
 same studies, `--pairs` pairs each (of one system there are 382, of eight 3056): the packages are called once a
 system, as their users do, radgauge once for all. Every run has a process of its own, which reports seconds
 without loading and its peak memory; ours and theirs alternate. Then both are profiled on a quarter of the pairs.
-`--ways` also measures one and two threads and two processes, by the clock: for a machine that does nothing else.
+`--ways` also measures one and two threads and two processes on that quarter, by the clock: for a machine that does
+nothing else. `--alone` profiles our side, eight systems in one run, without the packages, which would take hours.
 Ratios above 1 mean that ours is faster; processor time is the fairer one on a busy machine. `--write` puts the
 figures into published.json, from which `docs/figures.py` writes docs/speed.md.
 """
@@ -22,6 +24,7 @@ import dataclasses
 import json
 import os
 import platform
+import pstats
 import subprocess
 import sys
 import tempfile
@@ -57,7 +60,39 @@ METRICS: dict[str, Callable[[str], rg.Metric]] = {
     "radgraph": lambda folder: RadGraph(models=folder, variant="simple"),
     "ratescore": lambda folder: RateScore(models=folder, no_entities="published"),
 }
-AIMS = {"bertscore": 2.5, "chexbert": 4.0, "radgraph": 5.0, "ratescore": 5.0}
+STAGES: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {  # of our side, by file and function
+    "bertscore": {
+        "tokenizer": (("token_encoder.py", "ids"),),
+        "network": (("sequences.py", "vectors"),),
+        "matching": (("token_vectors.py", "greedy_match"),),
+    },
+    "chexbert": {"tokenizer": (("chexbert_network.py", "ids"),), "network": (("sequences.py", "vectors"),)},
+    "radgraph": {
+        "words and pieces": (("dygie.py", "words_of"), ("dygie.py", "_tokenize")),
+        "network": (("sequences.py", "vectors"),),
+        "spans and relations": (("dygie.py", "_decode"),),
+    },
+    "ratescore": {
+        "sentences": (("rush.py", "rush_sentences"),),
+        "entities": (("ratener.py", "entities"),),
+        "vectors of names": (("encoders.py", "encode"),),
+        "matching": (("pairing.py", "type_sums"),),
+    },
+}
+
+
+def stages_of(profile: cProfile.Profile, name: str) -> dict[str, float]:
+    """Which share of a run each step of our side took, with all that it calls."""
+    profiled = pstats.Stats(profile)
+    spent: dict[tuple[str, str], float] = {}
+    for (file, _, function), (_, _, _, whole, _) in profiled.stats.items():  # type: ignore[attr-defined]
+        place = Path(file).name, function
+        spent[place] = max(spent.get(place, 0.0), whole)
+    total = profiled.total_tt  # type: ignore[attr-defined]
+    found = {
+        stage: sum(spent.get(place, 0.0) for place in places) / total for stage, places in STAGES[name].items()
+    }
+    return {**found, "all else": 1 - sum(found.values())}
 
 
 def texts_of(systems: list[Pairs]) -> tuple[str, ...]:
@@ -85,6 +120,7 @@ def ours(name: str, folder: Path, job_file: Path) -> None:
     result: dict[str, Any] = {"clock": time.perf_counter() - started, "processor": time.process_time() - busy}
     result["peak"] = peak_memory()
     result["shares"] = shares_of(profile) if job["profile"] else {}
+    result["stages"] = stages_of(profile, name) if job["profile"] else {}
     if name == "chexbert":
         result["values"] = [metric.corpus_score(rows) for rows in np.split(scores.rows, len(job["systems"]))]
     elif name == "radgraph":
@@ -160,6 +196,27 @@ def ways(name: str, folder: Path, pairs: Pairs) -> dict[str, float]:
         raise SystemExit(f"{name}: a process failed")
     found["two processes"] = max(json.loads(job.with_suffix(".result").read_text())["clock"] for job in halves)
     return found
+
+
+def alone(name: str, folder: Path, systems: list[Pairs], threads: int) -> dict[str, Any]:
+    """Our side on many pairs, under a profiler."""
+    load = os.getloadavg()[0]
+    found = run(name, folder, systems, threads=threads, peer=False, profile=True)
+    kept = {kind: found[kind] for kind in ("clock", "processor", "peak", "shares", "stages")}
+    kept["pairs"], kept["distinct"] = sum(map(len, systems)), len(set(texts_of(systems)))
+    kept["load"] = max(load, os.getloadavg()[0])
+    print(
+        f"{name:10} {len(systems)} systems, {kept['pairs']} pairs ({kept['distinct']} distinct texts), ours alone: "
+        f"{kept['processor']:.1f} s ({kept['clock']:.1f} by the clock, {kept['peak']:.0f} MB)\n"
+        f"  {told_shares(kept['shares'])}\n  by step: {told_shares(kept['stages'])}\n  load {kept['load']:.1f}",
+        flush=True,
+    )
+    return kept
+
+
+def told_shares(shares: dict[str, float]) -> str:
+    """For a line of the output."""
+    return ", ".join(f"{part} {share:.0%}" for part, share in shares.items())
 
 
 def build(name: str, folder: Path, texts: tuple[str, ...]) -> None:
@@ -273,18 +330,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--pairs", type=int, default=382, help="In each run; eight systems share them.")
+    parser.add_argument("--eight", type=int, help="Other than --pairs for the run of eight systems.")
     parser.add_argument("--only", choices=list(METRICS), action="append")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--checkpoints", type=Path, help="Keep the seeded checkpoints here for the next run.")
     parser.add_argument("--write", action="store_true", help="Keep the figures for the documentation.")
     parser.add_argument("--ways", action="store_true", help="Also threads against processes, by the clock.")
+    parser.add_argument("--alone", action="store_true", help="Profile our side only, eight systems.")
     parser.add_argument("--one", nargs=3, metavar=("METRIC", "FOLDER", "JOB"), help="Our side of a run.")
     options = parser.parse_args()
     if options.one:
         ours(options.one[0], Path(options.one[1]), Path(options.one[2]))
         return
-    peer_python()  # made now, so that nothing is measured while packages are installed
-    jobs = {count: real_pairs(options.data, options.pairs, count) for count in (1, 8)}
+    if not options.alone:
+        peer_python()  # made now, so that nothing is measured while packages are installed
+    sizes = {1: options.pairs, 8: options.eight or options.pairs}
+    jobs = {count: real_pairs(options.data, pairs, count) for count, pairs in sizes.items()}
     facts = {
         "pairs": {count: sum(map(len, systems)) for count, systems in jobs.items()},
         "distinct": {count: len(set(texts_of(systems))) for count, systems in jobs.items()},
@@ -302,28 +363,37 @@ def main() -> None:
                 build(name, folder, texts_of(real_pairs(options.data, 382 * 8, 8)))
                 (folder / "built").touch()
             load = os.getloadavg()[0]
+            if options.alone:
+                kept["metrics"].setdefault(name, {})["alone"] = alone(name, folder, jobs[8], options.threads)
+                if options.write:
+                    RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+                continue
             found = {str(n): compared(name, folder, jobs[n], threads=options.threads) for n in jobs}
             some = [pairs[: max(len(pairs) // 4, 1)] for pairs in jobs[1]]
             both = {"ours": False, "peer": True}
             profiles = {
-                who: run(name, folder, some, threads=options.threads, peer=peer, profile=True)["shares"]
+                who: run(name, folder, some, threads=options.threads, peer=peer, profile=True)
                 for who, peer in both.items()
             }
-            clocks = ways(name, folder, jobs[1][0]) if options.ways else {}
+            clocks = ways(name, folder, some[0]) if options.ways else {}
         for count, each in found.items():
             print(told(name, int(count), each), flush=True)
-        for who, shares in profiles.items():
-            print(f"  {who}: " + ", ".join(f"{part} {share:.0%}" for part, share in shares.items()), flush=True)
+        for who, profiled in profiles.items():
+            print(f"  {who}: {told_shares(profiled['shares'])}", flush=True)
+        print(f"  ours, by step: {told_shares(profiles['ours']['stages'])}", flush=True)
         if clocks:
             print(
                 "  by the clock: " + ", ".join(f"{way} {spent:.1f} s" for way, spent in clocks.items()), flush=True
             )
         load = max(load, os.getloadavg()[0])
         print(f"  load average {load:.1f} on {os.cpu_count()} cores", flush=True)
+        held = kept["metrics"].get(name, {})
         kept["metrics"][name] = {
+            **({"alone": held["alone"]} if "alone" in held else {}),
             "systems": found,
-            "shares": profiles["ours"],
-            "peer_shares": profiles["peer"],
+            "shares": profiles["ours"]["shares"],
+            "stages": profiles["ours"]["stages"],
+            "peer_shares": profiles["peer"]["shares"],
             "ways": clocks,
             "load": load,
             "facts": facts,

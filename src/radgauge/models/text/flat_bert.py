@@ -34,15 +34,8 @@ class FlatBert(FlatEncoder):
         self.layers = [self._layer(layer) for layer in network.encoder.layer]
 
     def _layer(self, layer: Any) -> Layer:
-        attention, linear = layer.attention, self._linear
-        return Layer(
-            qkv=linear(attention.self.query, attention.self.key, attention.self.value),
-            attended=linear(attention.output.dense),
-            first_norm=linear(attention.output.LayerNorm),
-            inner=linear(layer.intermediate.dense),
-            outer=linear(layer.output.dense),
-            last_norm=linear(layer.output.LayerNorm),
-        )
+        own, out = layer.attention.self, layer.attention.output
+        return self._layer_of(layer, (own.query, own.key, own.value), out.dense, out.LayerNorm)
 
     def _embedded(self, ids: Any, batch: Sequence[Sequence[int]], runs: Sequence[Run]) -> Any:
         places = self._places(runs)

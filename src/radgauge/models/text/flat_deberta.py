@@ -52,21 +52,14 @@ class FlatDeberta(FlatEncoder):
         self._windows: dict[int, tuple[int, Any]] = {}
 
     def _layer(self, layer: Any) -> Layer:
-        attention, linear = layer.attention, self._linear
-        own = attention.self
-        qkv = linear(own.query_proj, own.key_proj, own.value_proj)
+        own, out = layer.attention.self, layer.attention.output
+        three = (own.query_proj, own.key_proj, own.value_proj)
+        made = self._layer_of(layer, three, out.dense, out.LayerNorm)
         # All three scores are divided by one number, and each has a query in it: the query is divided.
         rows = own.query_proj.weight.shape[0]
-        qkv.weight[:rows] *= self.scale
-        qkv.bias[:rows] *= self.scale
-        return Layer(
-            qkv=qkv,
-            attended=linear(attention.output.dense),
-            first_norm=linear(attention.output.LayerNorm),
-            inner=linear(layer.intermediate.dense),
-            outer=linear(layer.output.dense),
-            last_norm=linear(layer.output.LayerNorm),
-        )
+        made.qkv.weight[:rows] *= self.scale
+        made.qkv.bias[:rows] *= self.scale
+        return made
 
     def _distances(self, own: Any, distances: Any) -> tuple[Any, Any]:
         """Keys and queries of the relative positions, (heads, size of a head, positions); keys backwards."""

@@ -159,6 +159,24 @@ class FlatEncoder(ABC):
             self._own(cat([each.weight for each in modules])), self._own(cat([each.bias for each in modules]))
         )
 
+    def _layer_of(self, layer: Any, three: Sequence[Any], attended: Any, norm: Any) -> Layer:
+        """A layer of transformers, whose attention each architecture names in its own way.
+
+        Args:
+            layer: The layer; what follows its attention has the same names everywhere.
+            three: What makes queries, keys and values.
+            attended: What follows the attention.
+            norm: The norm behind that.
+        """
+        return Layer(
+            qkv=self._linear(*three),
+            attended=self._linear(attended),
+            first_norm=self._linear(norm),
+            inner=self._linear(layer.intermediate.dense),
+            outer=self._linear(layer.output.dense),
+            last_norm=self._linear(layer.output.LayerNorm),
+        )
+
     def _places(self, runs: Sequence[Run]) -> Any:
         """The position of every token in its text."""
         return np.concatenate([np.tile(np.arange(length), count) for length, count in runs])

@@ -33,15 +33,8 @@ class FlatMpnet(FlatBert):
         self._biases: dict[int, Any] = {}
 
     def _layer(self, layer: Any) -> Layer:
-        own, linear = layer.attention.attn, self._linear
-        return Layer(
-            qkv=linear(own.q, own.k, own.v),
-            attended=linear(own.o),
-            first_norm=linear(layer.attention.LayerNorm),
-            inner=linear(layer.intermediate.dense),
-            outer=linear(layer.output.dense),
-            last_norm=linear(layer.output.LayerNorm),
-        )
+        own = layer.attention.attn
+        return self._layer_of(layer, (own.q, own.k, own.v), own.o, layer.attention.LayerNorm)
 
     def _attended(self, q: Any, k: Any, v: Any, number: int) -> Any:
         bias = self._bias(k.shape[2])[:, : q.shape[2]]
