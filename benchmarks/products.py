@@ -2,11 +2,11 @@
 
     python benchmarks/products.py
 
-One thread, processor time, best and median of six rounds over six layers of seeded weights. First what large square
-matrices reach, the most that this processor gives. CheXbert's and RadGraph's packages read a report at a time, some
-40 to 80 rows; radgauge lays texts end to end, 512 rows. What lies between the rates, and what is not products, is
-all that can be gained in 32-bit arithmetic. Forms: as stored; transposed; packed by oneDNN with GELU fused; packed
-by MKL (which takes one number of rows only).
+One thread, processor time, best and median of six rounds over six layers of seeded weights. First what large
+square matrices reach, the most that this processor gives. CheXbert's and RadGraph's packages read a report at a
+time, some 40 to 80 rows; radgauge lays texts end to end, 512 rows. What lies between the rates, and what is not
+products, is all that can be gained in 32-bit arithmetic. Forms: as stored; transposed; packed by oneDNN with GELU
+fused; packed by MKL (which takes one number of rows only).
 """
 
 from __future__ import annotations

@@ -206,8 +206,8 @@ def alone(name: str, folder: Path, systems: list[Pairs], threads: int) -> dict[s
     kept["pairs"], kept["distinct"] = sum(map(len, systems)), len(set(texts_of(systems)))
     kept["load"] = max(load, os.getloadavg()[0])
     print(
-        f"{name:10} {len(systems)} systems, {kept['pairs']} pairs ({kept['distinct']} distinct texts), ours alone: "
-        f"{kept['processor']:.1f} s ({kept['clock']:.1f} by the clock, {kept['peak']:.0f} MB)\n"
+        f"{name:10} {len(systems)} systems, {kept['pairs']} pairs ({kept['distinct']} distinct texts), ours "
+        f"alone: {kept['processor']:.1f} s ({kept['clock']:.1f} by the clock, {kept['peak']:.0f} MB)\n"
         f"  {told_shares(kept['shares'])}\n  by step: {told_shares(kept['stages'])}\n  load {kept['load']:.1f}",
         flush=True,
     )

@@ -22,7 +22,8 @@ Score = Callable[[list[str], list[str]], object]
 """Candidates and references to values."""
 PARTS = {  # of a profile, by the name of the function
     "matrix products": (
-        *("torch._C._nn.linear", "method 'matmul'", "method torch.matmul", "method torch.bmm", "method torch.addmm"),
+        *("torch._C._nn.linear", "method 'matmul'", "method torch.matmul", "method torch.bmm"),
+        "method torch.addmm",
     ),
     "attention": ("scaled_dot_product_attention", "_by_distance", "index_select", "method torch.gather"),
     "other tensor work": ("torch.", "'torch", "Tensor"),
