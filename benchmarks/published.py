@@ -51,7 +51,7 @@ from radgauge.metrics.bertscore import BertScore  # noqa: E402
 from radgauge.metrics.chexbert import Chexbert  # noqa: E402
 from radgauge.metrics.radgraph import RadGraph  # noqa: E402
 from radgauge.metrics.ratescore import RateScore  # noqa: E402
-from radgauge.models.text import dygie  # noqa: E402
+from radgauge.models.text import chexbert_network, dygie  # noqa: E402
 from radgauge.models.text.ratener import LABELS, RateNer  # noqa: E402
 
 METRICS: dict[str, Callable[[str], rg.Metric]] = {
@@ -98,6 +98,48 @@ def stages_of(profile: cProfile.Profile, name: str) -> dict[str, float]:
 def texts_of(systems: list[Pairs]) -> tuple[str, ...]:
     """All texts, with repetitions."""
     return tuple(text for pairs in systems for pair in pairs for text in pair)
+
+
+def work_of(name: str, folder: Path, systems: list[Pairs]) -> dict[str, float]:
+    """Gflop of the linear layers for all texts, and for the distinct ones alone; none where sentences are read.
+
+    Distinct ones are what our side computes, and of CheXbert's last layer the keys and values only.
+    """
+    metric = METRICS[name](str(folder))
+    if isinstance(metric, BertScore):
+        layers, last = 5.0, 5.0
+        reader = metric._reader()
+
+        def size(text: str) -> int:
+            return len(reader.keys([text])[0])
+
+    elif name == "chexbert":
+        layers, last = 12.0, 11 + 1 / 6
+        files = chexbert_network.chexbert_reader(str(folder))
+        labeler = chexbert_network._load(files.weights, files.tokenizer, "cpu")
+
+        def size(text: str) -> int:
+            return min(len(labeler.ids(text)), chexbert_network.LIMIT - 2) + 2
+
+    elif name == "radgraph":
+        layers, last = 12.0, 12.0
+        graphs = dygie.graph_reader("radgraph", models=str(folder))
+        network = dygie.load_network(graphs.archive, graphs.network, graphs.vocabulary, "cpu")
+
+        def size(text: str) -> int:
+            words = dygie.words_of(text, network="radgraph")
+            network._tokenize(set(words))
+            return sum(len(network._pieces[word]) for word in words) + 2
+
+    else:
+        return {}
+    each = 2 * 12 * seeded.BASE.hidden**2 / 1e9  # of a token in a layer
+    texts = texts_of(systems)
+    sizes = {text: size(text) for text in dict.fromkeys(texts)}
+    return {
+        "all": each * layers * sum(sizes[text] for text in texts),
+        "distinct": each * last * sum(sizes.values()),
+    }
 
 
 def ours(name: str, folder: Path, job_file: Path) -> None:
@@ -375,6 +417,7 @@ def main() -> None:
                 who: run(name, folder, some, threads=options.threads, peer=peer, profile=True)
                 for who, peer in both.items()
             }
+            work = work_of(name, folder, jobs[1])
             clocks = ways(name, folder, some[0]) if options.ways else {}
         for count, each in found.items():
             print(told(name, int(count), each), flush=True)
@@ -391,6 +434,7 @@ def main() -> None:
         kept["metrics"][name] = {
             **({"alone": held["alone"]} if "alone" in held else {}),
             "systems": found,
+            "work": work,
             "shares": profiles["ours"]["shares"],
             "stages": profiles["ours"]["stages"],
             "peer_shares": profiles["peer"]["shares"],

@@ -305,7 +305,8 @@ AIMS = {
 
 def published_speed(_: Path) -> str:
     """What benchmarks/published.py last kept: times, ratios, differences, peak memory and shares of a profile."""
-    found = json.loads(PUBLISHED.read_text(encoding="utf-8"))["metrics"]
+    results = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    found = {key: each for key, each in results["metrics"].items() if "systems" in each}
     rows = [
         "| metric | systems | pairs (distinct texts) | package, s | radgauge, s | ratio | aim | products alone "
         "| by the clock | largest difference | package, MB | radgauge, MB |",
@@ -329,14 +330,55 @@ def published_speed(_: Path) -> str:
             peaks = f"{theirs['peak']:.0f} | {mine['peak']:.0f}"
             rows.append(f"| {name} | {count} | {texts} | {times} | {each['difference']:.0e} | {peaks} |")
         notes += _profile_notes(name, kept)
-    some = next(iter(found.values()))["facts"]
+    some = next(each["facts"] for each in found.values() if "facts" in each)
     machine = f"threads: {some['threads']}; {some['processor']}, {some['cores']} cores that other work shared"
     said = (
         f"Seconds of processor time without loading; {machine}. The aim for eight systems is 1.7 times the ratio "
         'of one. "Products alone" is what the ratio would be if all but our matrix products took no time. Peak '
         "memory is that of the whole process. Shares of both sides on a quarter of the pairs, under a profiler:"
     )
-    return "\n".join([*rows, "", _wrapped(said), "", *notes]) + "\n"
+    return "\n".join([*rows, "", _wrapped(said), "", *notes, *_bounds(found, results.get("products"))]) + "\n"
+
+
+def _bounds(found: dict[str, Any], products: dict[str, Any] | None) -> list[str]:
+    """What the products of both sides come to, against what this processor reaches with large matrices."""
+    if not products:
+        return []
+    rates = products["rates"]
+    stored = rates["as stored"]
+    peak = max(rates["squares"].values())
+    shown = ", ".join(f"{stored[rows]:.0f} with {rows} rows" for rows in ("16", "64", "512", "2048"))
+    packed = ", ".join(
+        f"{max(kind.values()):.0f} {name}" for name, kind in rates.items() if name not in ("squares", "as stored")
+    )
+    said = (
+        f"What the processor gives (`benchmarks/products.py`, one thread, Gflop/s, best of four, load "
+        f"{products['load']:.1f}): {peak:.0f} for large square matrices; the matrices of BERT base {shown}; "
+        f"in other forms at best {packed}. Work of one system's texts and what would be left if our "
+        "products ran at that peak and nothing else took any time:"
+    )
+    rows = [
+        "| metric | package, Tflop | at Gflop/s | radgauge, Tflop | at Gflop/s | ratio at the peak | aim |",
+        f"|---|{'---:|' * 6}",
+    ]
+    for key, (name, aim) in AIMS.items():
+        kept = found.get(key, {})
+        if not kept.get("work"):
+            continue
+        theirs, mine = kept["systems"]["1"]["peer"]["processor"], kept["systems"]["1"]["ours"]["processor"]
+        whole, distinct = kept["work"]["all"], kept["work"]["distinct"]
+        if key == "bertscore":
+            whole = distinct  # the package, too, reads every distinct text once
+        speeds = (
+            whole / (theirs * kept["peer_shares"]["matrix products"]),
+            distinct / (mine * kept["shares"]["matrix products"]),
+        )
+        most = theirs / (distinct / peak)
+        rows.append(
+            f"| {name} | {whole / 1000:.1f} | {speeds[0]:.0f} | {distinct / 1000:.1f} | {speeds[1]:.0f} "
+            f"| {most:.1f} | {aim} |"
+        )
+    return ["", _wrapped(said), "", *rows]
 
 
 def _profile_notes(name: str, kept: dict[str, Any]) -> list[str]:
@@ -347,6 +389,16 @@ def _profile_notes(name: str, kept: dict[str, Any]) -> list[str]:
             continue
         told.append(f"{who}: " + ", ".join(f"{part} {share(value, 0)}" for part, value in shares.items()))
     lines = [f"- {name}. {'; '.join(told)}. Load average while measured: {kept['load']:.1f}."]
+    if kept.get("stages"):
+        steps = ", ".join(f"{step} {share(value, 0)}" for step, value in kept["stages"].items())
+        lines.append(f"- {name}, steps of radgauge: {steps}.")
+    if alone := kept.get("alone"):
+        steps = ", ".join(f"{step} {share(value, 0)}" for step, value in alone["stages"].items())
+        lines.append(
+            f"- {name}, radgauge alone on {alone['pairs']} pairs of eight systems ({alone['distinct']} distinct "
+            f"texts), under a profiler: {alone['processor']:.1f} s, {alone['peak']:.0f} MB; {steps}; products "
+            f"{share(alone['shares']['matrix products'], 0)}. Load average {alone['load']:.1f}."
+        )
     if kept.get("ways"):
         spent = ", ".join(f"{way} {seconds:.1f} s" for way, seconds in kept["ways"].items())
         lines.append(f"- {name}, one system, by the clock: {spent}.")

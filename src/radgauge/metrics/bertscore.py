@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT_ENCODER = "distilroberta-base"
-PAIRS_AT_ONCE = 512
+PAIRS_AT_ONCE = 128
 """Token vectors take about 200 kB a text; no more are held than those of so many pairs need."""
 Pair = tuple[str, str]
 _NAMES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from radgauge.errors import ModelError
+from radgauge.models.checkpoints import weights
 from radgauge.models.checkpoints.weights import encoder_from, load_tokenizer, load_transformer, read_weights
 
 pytestmark = pytest.mark.models
@@ -84,6 +85,21 @@ def test_values_that_are_not_finite(own: Path) -> None:
     rewrite(own, spoil)
     with pytest.raises(
         ModelError, match=r"1 with values that are not finite: encoder\.layer\.0\.output\.dense\.bias"
+    ):
+        load_transformer(own, of="bert")
+
+
+def test_values_that_are_not_finite_are_found_in_every_part(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights, "_NUMBERS_AT_ONCE", 1000)
+
+    def spoil(state: dict[str, Any]) -> dict[str, Any]:
+        assert state["embeddings.word_embeddings.weight"].numel() > 2000
+        state["embeddings.word_embeddings.weight"][-1, -1] = float("inf")
+        return state
+
+    rewrite(own, spoil)
+    with pytest.raises(
+        ModelError, match=r"1 with values that are not finite: embeddings\.word_embeddings\.weight"
     ):
         load_transformer(own, of="bert")
 

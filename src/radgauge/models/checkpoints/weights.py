@@ -19,6 +19,7 @@ from radgauge.errors import ModelError, require
 from radgauge.parsing import parse_json
 
 _SHOWN = 6
+_NUMBERS_AT_ONCE = 1 << 20
 _CODE = re.compile(r"GLOBAL ([\w.]+)")
 _BROKEN = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, EOFError),
@@ -221,7 +222,10 @@ def check_keys(found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: ob
 
 
 def _finite(values: Any) -> bool:
-    return not values.is_floating_point() or bool(values.isfinite().all())
+    """Whether all numbers are finite; some at a time, because the comparison takes as much memory again."""
+    if not values.is_floating_point():
+        return True
+    return all(bool(part.isfinite().all()) for part in values.reshape(-1).split(_NUMBERS_AT_ONCE))
 
 
 def _refuse(
