@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from radgauge.parsing import shipped_toml
-from radgauge.plain_language.statement import NoPlan
-from radgauge.report_reader import Mention, ReportReading, load_lexicon
+from radgauge.plain_language.statement import NoPlan, Statement
+from radgauge.report_reader import Mention, Modifier, ReportReading, load_lexicon
 from radgauge.report_reader.lexicon import FINDING_KINDS
 
 REACH = 300
@@ -35,6 +35,13 @@ _THERE = re.compile(
     r"[\s,]*(?:and\s+)?there\s+(?:is|are|was|were|has|have)\b(?!\s+(?:no|not|also no)\b)", re.IGNORECASE
 )
 
+_MEASURED = re.compile(
+    r"(?<![\w.])\d+(?:\.\d+)?(?=\s*-?\s*(?:mm|cm|millimet\w+|centimet\w+)\b|\s*(?:x|by)\s*\d)", re.IGNORECASE
+)
+_MORE = re.compile(r"(?:increased|decreased|diminished|reduced)", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"\b(?:interval|since|compar\w+|prior|previous(?:ly)?|last|earlier|now|than|from)\b", re.IGNORECASE
+)
 _WORDS = re.compile(r"[a-z]+")
 _STEM = 5
 
@@ -61,6 +68,35 @@ def stop_at_words_inside(mention: Mention) -> None:
     for word in _WORDS.findall(mention.text.lower()):
         if word[:_STEM] not in own and word not in known:
             raise NoPlan(f"a name that says more than its finding: {mention.text!r}")
+
+
+def stop_at_other_measurements(text: str, statements: Sequence[Statement]) -> None:
+    """ "4.6 cm x 3.7 cm" are two measurements: a reading with three is wrong.
+
+    Raises:
+        NoPlan: If the statements hold more or fewer measurements than the sentence.
+    """
+    said = sum(len(each.sizes_mm) for each in statements)
+    if said != len(_MEASURED.findall(text)):
+        raise NoPlan("measurements that were not read one by one")
+
+
+def stop_at_more_than_normal(reading: ReportReading, mention: Mention, changes: Sequence[Modifier]) -> None:
+    """ "Increased kyphotic curvature" is more than normal, "increased effusion" more than before.
+
+    Raises:
+        NoPlan: If "increased" or the like stands before what has a normal amount, and nothing compares.
+    """
+    start, end, _ = reading.sentences[mention.sentence]
+    for each in changes:
+        before = each.end <= mention.start and _MORE.fullmatch(reading.text[each.start : each.end])
+        if before and mention.concept not in _never_normal() and not _COMPARED.search(reading.text[start:end]):
+            raise NoPlan("more than before, or more than normal")
+
+
+@lru_cache(maxsize=1)
+def _never_normal() -> frozenset[str]:
+    return frozenset(shipped_toml(__file__, "professional.toml")["words"]["never_normal"])
 
 
 @lru_cache(maxsize=1)

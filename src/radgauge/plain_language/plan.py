@@ -12,7 +12,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from radgauge.parsing import shipped_toml
-from radgauge.plain_language.limits import LIMITS, REACH, limit_of, stop_at_run_on, stop_at_words_inside
+from radgauge.plain_language.limits import (
+    LIMITS,
+    REACH,
+    limit_of,
+    stop_at_more_than_normal,
+    stop_at_other_measurements,
+    stop_at_run_on,
+    stop_at_words_inside,
+)
 from radgauge.plain_language.normal_parts import (
     QUIET_PARTS,
     QUIET_QUANTITIES,
@@ -121,6 +129,7 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
     planned = _statements(reading, mine, modifiers, (start, end), hedges)
     if not planned:
         raise NoPlan("nothing was read in the sentence")
+    stop_at_other_measurements(text, planned)
     return planned
 
 
@@ -278,6 +287,8 @@ def _statements(
             made = [s for s in planned if s.kind == "finding" and s.status == "present"]
             if made and not statement.joined and index in hedges and _is_aside(reading, hedges[index], span[0]):
                 pass
+            elif _is_alternative(statement, made, index in hedges) and re.search(r"\b(?:with|and)\b", between):
+                raise NoPlan("two findings, or one that explains the other")
             elif made and statement.status in hedges_that_refer:
                 if index in hedges and _ADVERB.search(reading.text[hedges[index][1] : hedges[index][2]]):
                     _stop_unless_near(statement.concept, made[-1].concept)
@@ -351,6 +362,10 @@ def _shared(
     denied = statement.status == before.status == "absent" and not anew
     limits = [each for each in ("definite", "suspicious", *LIMITS) if each in before.qualities]
     if denied:
+        if (before.severity and not statement.severity) or (
+            "significant" in before.qualities and "significant" not in statement.qualities
+        ):
+            raise NoPlan("how far a degree reaches in a list of denials")
         lumps = statement.concept in _LUMPS  # "no suspicious nodule, mass or effusion": no suspicious effusion
         more = tuple(
             each for each in limits if each not in statement.qualities and (each != "suspicious" or lumps)
@@ -407,6 +422,12 @@ def _is_named_again(statement: Statement, planned: Sequence[Statement], between:
         and statement.concept in ("sternotomy", "cabg", "sternotomy_wires")
         and re.fullmatch(r"\s*(?:of|from|due to|related to)\s+(?:a |prior |previous )?", between) is not None
     )
+
+
+def _is_alternative(statement: Statement, made: Sequence[Statement], hedged: bool) -> bool:
+    """Whether doubt comes from "versus" alone, behind a finding that is there: "A with B versus C"."""
+    doubtful = statement.status in hedges_that_refer and not statement.joined
+    return bool(made) and doubtful and not hedged
 
 
 def _is_aside(reading: ReportReading, hedge: tuple[str, int, int], start: int) -> bool:
@@ -478,6 +499,7 @@ def _finding(
     if severity and any(span.start() <= m.start < span.end() for span in graded for m in described):
         words = [re.sub(r"\s*(?:to|-)\s*", " to ", graded[0][0].lower())]
     changes = [m for m in described if m.role == "change" and not mention.start <= m.start < mention.end]
+    stop_at_more_than_normal(reading, mention, changes)
     change = change_said(reading, changes) if said.change == "stable" and changes else said.change
     change = change if "change" in outside else ""
     if change == "resolved":
