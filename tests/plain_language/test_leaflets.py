@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chromium import chromium
 
 from radgauge.errors import InputError, UsageError
 from radgauge.llm.numbered import Outcome
@@ -391,3 +392,21 @@ def test_a_text_in_another_language_is_not_judged() -> None:
     checked = check_sentences([said], language="de")
     assert checked.summary == "not judged: 1 not judged"
     assert checked.unread == ("the plain text: the check reads English",)
+
+
+def test_the_picture_stands_beside_or_above_a_kept_sentence_never_over_it(tmp_path: Path) -> None:
+    # slow for a reason: a browser lays the page out
+    kept = "Large left pleural effusion with quixotic loculated parts of the left lower lobe. No pneumothorax."
+    boxes = """() => ["figure.whole", ".kept"].map(name => document.querySelector(name).getBoundingClientRect())"""
+    with chromium() as browser:
+        for large in (False, True):
+            folder = tmp_path / str(large)
+            write(folder, {"1": kept}, style=PageStyle(large=large))
+            for width in (360, 620, 900):
+                page = browser.new_page(viewport={"width": width, "height": 900})
+                page.goto((folder / "pages" / "1.html").as_uri())
+                figure, box = page.evaluate(boxes)
+                apart = box["right"] <= figure["left"] + 1 or box["top"] >= figure["bottom"] - 1
+                assert apart, (large, width)
+                assert page.evaluate("document.documentElement.scrollWidth") == width
+                page.close()
