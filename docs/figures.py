@@ -26,8 +26,9 @@ from radgauge.models.text.chexbert_labels import POSITIVE, UNCERTAIN, condition_
 from radgauge.plain_language.build import build_sets
 from radgauge.plain_language.encoder import FindingEncoder
 from radgauge.plain_language.refine import Refinement
-from radgauge.plain_language.studies import training_runs
+from radgauge.plain_language.studies import Size, TrainingRun, training_runs
 from radgauge.plain_language.translators import EmbeddedTranslator
+from radgauge.report.lay_plots import growth_curves
 from radgauge.samples import sample_reports_path
 from radgauge.show.wording import number, p_value, share
 from radgauge.stats import Interval
@@ -417,40 +418,109 @@ RESULTS = DOCS.parent / "reproduce" / "results"
 
 
 GENERATORS = RESULTS / "generator_chain.json"
+GENERATORS_LAYMAN = RESULTS / "generator_chain_layman.json"
+GROWTH = RESULTS / "layman_figure2.json"
+GROWTH_IMAGE = DOCS / "images" / "generator-growth.svg"
 NOT_MEASURED = "Not measured yet with the present `errors` and `layman`.\n"
+COLUMNS = {
+    "professional": ("errors_quality", "layman_semantics_embedded", "layman_f1_embedded"),
+    "lay": ("layman_semantics_embedded", "layman_f1_embedded", "flesch_kincaid_grade"),
+}
+WAYS = {
+    "drawn": "network, drawn",
+    "first": "network, likeliest",
+    "nearest": "retrieval, nearest",
+}
 
 
 def generator_systems(_: Path) -> str:
-    """What reproduce/generator_chain.py last kept: every system of the professional run, values with intervals."""
-    if not GENERATORS.is_file():
+    """What reproduce/generator_chain.py has kept of its run with the gains headlines and errors."""
+    return _generators(_kept(GENERATORS), "professional")
+
+
+def generator_systems_layman(_: Path) -> str:
+    """The same of the run with the gain layman, professional reports."""
+    return _generators(_kept(GENERATORS_LAYMAN), "professional")
+
+
+def generator_systems_lay(_: Path) -> str:
+    """The same of that run's lay reports."""
+    return _generators(_kept(GENERATORS_LAYMAN), "lay")
+
+
+def _generators(found: Mapping[str, Any], register: str) -> str:
+    if register not in found:
         return NOT_MEASURED
-    found = json.loads(GENERATORS.read_text(encoding="utf-8"))["professional"]
-    columns = {
-        "errors_quality": "`errors_quality`",
-        "layman_semantics_embedded": "`layman_semantics`",
-        "layman_f1_embedded": "`layman_f1`",
-    }
-    lines = {(line["system"], line["column"]): line for line in found["systems"]}
-    rows = [f"| system | {' | '.join(columns.values())} |", f"|---|{'---|' * len(columns)}"]
-    for system in dict.fromkeys(line["system"] for line in found["systems"]):
+    columns = COLUMNS[register]
+    lines = {(line["system"], line["column"]): line for line in found[register]["systems"]}
+    heads = [f"`{column.removesuffix('_embedded')}`" for column in columns]
+    rows = [f"| system | {' | '.join(heads)} |", f"|---|{'---|' * len(columns)}"]
+    for system in dict.fromkeys(system for system, _ in lines):
         cells = [_with_interval(lines[system, column]) for column in columns]
         rows.append(f"| {system} | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
 
 def generator_planned(_: Path) -> str:
-    """The planned comparison of the same run."""
-    if not GENERATORS.is_file():
+    """The planned comparisons of both runs."""
+    runs = [_kept(GENERATORS), _kept(GENERATORS_LAYMAN)]
+    if not any(runs):
         return NOT_MEASURED
-    found = json.loads(GENERATORS.read_text(encoding="utf-8"))["professional"]["planned"]
     rows = ["| generator | against | output | values | difference | p |", "|---|---|---|---|---|---:|"]
-    for line in found:
-        apart = line["difference"]
+    for line in (line for run in runs for register in run.values() for line in register["planned"]):
         values = f"{line['value']:.3f} and {line['baseline_value']:.3f}"
-        difference = f"{apart['value']:+.3f} [{apart['low']:+.3f}, {apart['high']:+.3f}]"
         named = f"{line['system']} | {line['baseline']} | `{line['column'].removesuffix('_embedded')}`"
-        rows.append(f"| {named} | {values} | {difference} | {p_value(line['p_holm'])} |")
+        rows.append(f"| {named} | {values} | {_apart(line['difference'])} | {p_value(line['p_holm'])} |")
     return "\n".join(rows) + "\n"
+
+
+def generator_growth(_: Path) -> str:
+    """Figure 2 of Layman's RRG as reproduce/layman_figure2.py last measured it."""
+    found = _kept(GROWTH)
+    if not found:
+        return NOT_MEASURED
+    known = {tuple(run["size"]): run for run in found["runs"]}
+    apart = {(line["system"], line["baseline"]): line for line in found["differences"]}
+    rows = ["| written by | studies | professional | lay | lay less professional |", "|---|---:|---|---|---|"]
+    for way, name in WAYS.items():
+        sizes = sorted({size for size, series in known if series == f"{way}, lay"})
+        for size in sizes:
+            cells = [
+                _with_interval(run["above"]) + (" (collapsed)" if run["collapsed"] else "")
+                for run in (known[size, f"{way}, {register}"] for register in COLUMNS)
+            ]
+            pair = (f"{way}, lay {size:g}", f"{way}, professional {size:g}")
+            rows.append(f"| {name} | {size:,g} | {' | '.join(cells)} | {_apart(apart[pair])} |")
+        changes = [
+            _apart(apart[f"{way}, {register} {sizes[-1]:g}", f"{way}, {register} {sizes[0]:g}"])
+            for register in COLUMNS
+        ]
+        rows.append(f"| {name} | {sizes[-1]:,g} less {sizes[0]:,g} | {' | '.join(changes)} | |")
+    return "\n".join(rows) + "\n"
+
+
+def generator_growth_image() -> str:
+    """The curves of the same run as SVG: the network's drawn reports and the nearest ones."""
+    runs = []
+    for each in _kept(GROWTH).get("runs", []):
+        size, series = each["size"]
+        way, register = series.split(", ")
+        if way != "first":
+            intervals = ("above", "reports_above", "pairwise", "excess")
+            made = {name: Interval(**each[name]) for name in intervals}
+            fixed = {"size": Size(size, f"{WAYS[way]}, {register}"), "ranges": tuple(each["ranges"])}
+            runs.append(TrainingRun(**{**each, **made, **fixed}))
+    curves = growth_curves(runs, threshold=0.8)
+    return "" if curves is None else curves.file()
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    """What a script has kept; empty where it has not run."""
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def _apart(line: Mapping[str, float]) -> str:
+    return f"{line['value']:+.3f} [{line['low']:+.3f}, {line['high']:+.3f}]"
 
 
 def _with_interval(line: Mapping[str, float]) -> str:
@@ -468,6 +538,9 @@ FIGURES: Mapping[str, Callable[[Path], str]] = {
     "llm-cascade": llm_cascade,
     "published-speed": published_speed,
     "generator-systems": generator_systems,
+    "generator-systems-layman": generator_systems_layman,
+    "generator-systems-lay": generator_systems_lay,
+    "generator-growth": generator_growth,
     "generator-planned": generator_planned,
 }
 
@@ -489,6 +562,8 @@ def main(data: Path, only: Collection[str] = ()) -> None:
         if names := [name for name in blocks(text) if not only or name in only]:
             page.write_text(written(text, {name: FIGURES[name](data) for name in names}), encoding="utf-8")
             sys.stdout.write(f"{page.relative_to(DOCS)}: {', '.join(names)}\n")
+    if (not only or "generator-growth" in only) and (image := generator_growth_image()):
+        GROWTH_IMAGE.write_text(image, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,14 @@ from radgauge.stats.corrections import adjust
 from radgauge.studies.baselines import TEMPLATE
 from radgauge.studies.compare import compare
 from radgauge.studies.generation import Generated, generate, write_candidates
-from radgauge.studies.generation.generate import Choice, GenerateSettings, Source, best_constants, system_name
+from radgauge.studies.generation.generate import (
+    Choice,
+    GenerateSettings,
+    Source,
+    best_constants,
+    constant_names,
+    system_name,
+)
 from radgauge.studies.summary import summarise
 from radgauge.training.generator import train_generator
 from radgauge.training.generator_data import lay_texts, read_generator_data
@@ -76,7 +83,7 @@ COMPARED = {
 }
 WAYS = ("first", "consensus", "expected")
 GAINS: dict[str, tuple[Literal["headlines", "errors", "layman"], ...]] = {
-    "professional": ("headlines", "errors"),
+    "professional": ("headlines", "errors", "layman"),
     "lay": ("layman",),
 }
 PLANNED = {
@@ -100,6 +107,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, help="write at most so many of them")
     parser.add_argument("--kind", choices=("network", "retrieval"), default="network")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS), help="ways of writing")
+    parser.add_argument("--gains", nargs="+", choices=list(PLANNED), default=list(PLANNED), help="of expected")
     parser.add_argument("--beams", type=int, default=1, help="of the network's likeliest report")
     parser.add_argument("--width", type=int, default=GeneratorSettings.width)
     parser.add_argument("--layers", type=int, default=GeneratorSettings.layers)
@@ -149,9 +157,8 @@ def run(given: argparse.Namespace, register: str, reading: Readings) -> dict[str
     )
     write_report(folder / "report.html", page)
     lines = figures(results, register, permutations=given.permutations, seed=given.seed)
-    plan = []
-    if "expected" in given.ways:
-        plan = planned(results, generator, register, permutations=given.permutations, seed=given.seed)
+    aims = gains(given, register)
+    plan = planned(results, generator, aims, permutations=given.permutations, seed=given.seed)
     if not given.json:
         show(title, lines, plan)
     return {
@@ -205,7 +212,7 @@ def candidates(
         for choice in choices
         if (source, choice) != ("both", "first")  # the first of both is the network's
     ]
-    aims = [expected(gain) for gain in GAINS[generator.settings.register] if "expected" in given.ways]
+    aims = [expected(gain) for gain in gains(given, generator.settings.register)]
     ways += aims
     found: list[Generated] = []
     for number, way in enumerate(ways, start=1):
@@ -225,19 +232,29 @@ def candidates(
     return found
 
 
+def gains(given: argparse.Namespace, register: str) -> list[Literal["headlines", "errors", "layman"]]:
+    """What the reports of this run aim at."""
+    return [gain for gain in GAINS[register] if "expected" in given.ways and gain in given.gains]
+
+
 def expected(gain: Literal["headlines", "errors", "layman"]) -> GenerateSettings:
     """Reports by expected gain."""
     return GenerateSettings(source="retrieval", choose="expected", gain=gain)
 
 
 def planned(
-    results: Results, generator: Generator, register: str, *, permutations: int, seed: int
+    results: Results,
+    generator: Generator,
+    aims: Sequence[Literal["headlines", "errors", "layman"]],
+    *,
+    permutations: int,
+    seed: int,
 ) -> list[dict[str, Any]]:
     """Each generator by expected gain against the best constant report by the same gain."""
     found: list[dict[str, Any]] = []
-    for gain in GAINS[register]:
-        system, constant = system_name(generator, expected(gain)), f"best constant, {gain}"
-        for baseline in (constant, f"best constant and a sentence, {gain}"):
+    for gain in aims:
+        system = system_name(generator, expected(gain))
+        for baseline in constant_names(gain):
             lines = [
                 line
                 for line in compare(

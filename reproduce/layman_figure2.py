@@ -3,11 +3,14 @@
     python recipes/image_text/prepare.py ../shared/data/iu_xray FOLDER
     python reproduce/layman_figure2.py FOLDER/studies.jsonl --images FOLDER/images --output RUNS [--figure f2.svg]
 
-Trains the small network of `radgauge train generator` on sets of growing size, professional and lay, has every one
-write the reports of the val split, and prints the share of sentences at a cosine of 0.8 or more with a sentence of
-the reference in the same register, with 95 % intervals (studies resampled; the luck of a training is not in them:
-one seed). The paper trains MiniGPT-4 on 5,000 to 50,000 MIMIC-CXR reports and measures with GritLM: the direction
-can be compared, the numbers cannot. A stopped run goes on.
+Trains the small network of `radgauge train generator` on sets of growing size, professional and lay, and has every
+one write the reports of the val split: drawn by the network, the network's likeliest, the nearest training report.
+Prints the share of sentences at a cosine of 0.8 or more with a sentence of the reference of that register, with
+95 % intervals (studies resampled; the luck of a training is not in them: one seed), and the differences that the
+figure is about: the largest set less the smallest, lay less professional. Every size may take as many steps as the
+largest and is stopped by its own validation loss; with as many epochs instead, small sets would be hardly trained.
+The paper trains MiniGPT-4 on 5,000 to 50,000 MIMIC-CXR reports and measures with GritLM: the direction can be
+compared, the numbers cannot. A stopped run goes on. `--figures` writes the numbers, without any text, as JSON.
 """
 
 from __future__ import annotations
@@ -17,14 +20,18 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, get_args
 
 from radgauge.files import write_file
-from radgauge.plain_language.studies import TrainingRun, training_runs
+from radgauge.plain_language.encoder import FindingEncoder
+from radgauge.plain_language.studies import TrainingRun, share_differences, training_runs
+from radgauge.reading import Readings
 from radgauge.report.lay_plots import growth_curves, range_bars
 from radgauge.show.tables import table
 from radgauge.show.terminal import console
 from radgauge.stats.resampling import Resampling
-from radgauge.studies.generation.scaling import Scaling, scaling_cases
+from radgauge.studies.generation.scaling import Register, Scaling, Way, scaling_cases
+from radgauge.training.generator_files import read_card
 from radgauge.training.generator_settings import GeneratorSettings
 
 SIZES = (232, 465, 930, 1861)
@@ -45,19 +52,22 @@ def main() -> None:
     parser.add_argument("--learning-rate", type=float, default=GeneratorSettings.learning_rate)
     parser.add_argument("--pictures", type=Path, help="folder for what pictures became")
     parser.add_argument("--kind", choices=("network", "retrieval"), default="network")
-    parser.add_argument("--choose", choices=("drawn", "first"), default="drawn", help="how the network writes")
+    parser.add_argument("--ways", nargs="+", choices=get_args(Way), help="by default all that the kind has")
+    parser.add_argument("--registers", nargs="+", choices=get_args(Register), default=list(get_args(Register)))
     parser.add_argument("--domain", choices=("skip", "off"), default="skip", help="off: any picture is used")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--figure", type=Path, help="SVG of figure 2 b; figure 2 a goes beside it")
+    parser.add_argument("--figures", type=Path, help="write the numbers as JSON")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     plan = Scaling(
         *(given.table, given.images, tuple(given.sizes)),
         test=given.test,
         most=given.most,
-        choose=given.choose,
+        registers=tuple(given.registers),
+        ways=tuple(given.ways or (get_args(Way) if given.kind == "network" else ("nearest",))),
         domain=given.domain,
         pictures=given.pictures,
     )
@@ -74,13 +84,66 @@ def main() -> None:
         print(line, file=sys.stderr, flush=True)
 
     cases, sizes = scaling_cases(plan, given.output, settings=settings, threads=given.threads, tell=tell)
-    runs = training_runs(cases, sizes=sizes, resampling=Resampling(resamples=given.resamples, seed=given.seed))
+    reading, resampling = Readings(), Resampling(resamples=given.resamples, seed=given.seed)
+    runs = training_runs(cases, sizes=sizes, reading=reading, resampling=resampling)
+    pairs = planned_pairs(plan)
+    apart = share_differences(cases, pairs, reading=reading, resampling=resampling)
+    found = {
+        "test": given.test,
+        "seed": given.seed,
+        "encoder": FindingEncoder().signature,
+        "trainings": trainings(plan, given.output),
+        "runs": [asdict(run) for run in runs],
+        "differences": [
+            {"system": one, "baseline": other, **asdict(each)}
+            for (one, other), each in zip(pairs, apart, strict=True)
+        ],
+    }
+    if given.figures is not None:
+        write_file(given.figures, json.dumps(found, indent=1) + "\n")
     if given.figure is not None:
         write_figures(given.figure, runs)
     if given.json:
-        print(json.dumps([asdict(run) for run in runs], indent=1))
+        print(json.dumps(found, indent=1))
         return
-    show(runs)
+    show(runs, found["differences"])
+
+
+def planned_pairs(plan: Scaling) -> list[tuple[str, str]]:
+    """What figure 2 compares: the largest set with the smallest, and lay reports with professional ones."""
+    small, large = plan.sizes[0], plan.sizes[-1]
+    found = [
+        (f"{way}, {register} {large}", f"{way}, {register} {small}")
+        for way in plan.ways
+        for register in plan.registers
+        if large > small
+    ]
+    if set(plan.registers) == {"professional", "lay"}:
+        found += [
+            (f"{way}, lay {size}", f"{way}, professional {size}") for way in plan.ways for size in plan.sizes
+        ]
+    return found
+
+
+def trainings(plan: Scaling, folder: Path) -> list[dict[str, object]]:
+    """Of each training how long it went on: steps are what sizes are allowed equally many of."""
+    found: list[dict[str, object]] = []
+    for register in plan.registers:
+        for size in plan.sizes:
+            card = read_card(folder / f"{register}-{size}")
+            epochs = card["epochs"]
+            best = min(epochs, key=lambda each: each["validation_loss"], default=None)
+            found.append(
+                {
+                    "register": register,
+                    "size": size,
+                    "epochs": len(epochs),
+                    "most_epochs": card["settings"]["epochs"],
+                    "best": best and best["epoch"],
+                    "validation_loss": best and best["validation_loss"],
+                }
+            )
+    return found
 
 
 def write_figures(path: Path, runs: tuple[TrainingRun, ...]) -> None:
@@ -91,8 +154,8 @@ def write_figures(path: Path, runs: tuple[TrainingRun, ...]) -> None:
     write_file(path.with_stem(f"{path.stem}_ranges"), range_bars(runs, threshold=0.8).file())
 
 
-def show(runs: tuple[TrainingRun, ...]) -> None:
-    """One line per run."""
+def show(runs: tuple[TrainingRun, ...], differences: list[dict[str, Any]]) -> None:
+    """One line per run, one per difference."""
     rows = [
         (
             *(run.size.series if run.size else run.system, f"{run.size.number:g}" if run.size else ""),
@@ -103,6 +166,11 @@ def show(runs: tuple[TrainingRun, ...]) -> None:
     ]
     heads = ("reports", "studies", ">= 0.8 [95 %]", "judged", "not judged", "alike", "distinct", "collapsed")
     console().show(table(*heads, rows=rows))
+    apart = [
+        (line["system"], line["baseline"], "{value:+.3f} [{low:+.3f}, {high:+.3f}]".format(**line))
+        for line in differences
+    ]
+    console().show(table("run", "less", "difference [95 %]", rows=apart))
 
 
 if __name__ == "__main__":

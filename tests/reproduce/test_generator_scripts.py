@@ -58,6 +58,7 @@ def test_the_whole_chain(drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
         *("retrieval, expected headlines", "retrieval, expected errors"),
         *("best constant, headlines", "best constant and a sentence, headlines"),
         *("best constant, errors", "best constant and a sentence, errors"),
+        *("retrieval, expected layman", "best constant, layman", "best constant or sentence, layman"),
         *(TEMPLATE, FREQUENT),
     }
     written = read_table(drawn / "chain" / "professional" / "candidates.jsonl")
@@ -72,6 +73,7 @@ def test_the_whole_chain(drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
         "retrieval",
         "retrieval, expected errors",
         "retrieval, expected headlines",
+        "retrieval, expected layman",
     }:  # what a chosen or constant report is worth is the metric's to say
         assert quality[system]["value"] < 1, system
     assert quality["retrieval"]["difference"]["value"] == pytest.approx(1 - quality[TEMPLATE]["value"])
@@ -86,7 +88,7 @@ def test_the_whole_chain(drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert against["baseline_value"] == quality["best constant, errors"]["value"]
     assert against["p_holm"] == against["p"]  # one output: nothing to correct
     assert ("layman_semantics_embedded", "best constant, headlines") in plan
-    for register, systems_there in (("professional", 13), ("lay", 10)):
+    for register, systems_there in (("professional", 16), ("lay", 10)):
         folder = drawn / "chain" / register
         assert len(read_table(folder / "candidates.jsonl")) == systems_there * 3
         assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
@@ -100,13 +102,41 @@ def test_growth_with_training_data(
     drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [*_common(drawn), "--output", drawn / "runs", "--sizes", 8, 12, "--kind", "retrieval"]
-    words += ["--resamples", 50, "--figure", drawn / "f2.svg"]
+    words += ["--resamples", 50, "--figure", drawn / "f2.svg", "--figures", drawn / "f2.json"]
     shown = _run("layman_figure2", words, monkeypatch, capsys)
     assert "collapsed" in shown
     found = json.loads(_run("layman_figure2", [*words, "--json"], monkeypatch, capsys))
-    assert [(run["size"][0], run["size"][1]) for run in found] == [
-        *((8, "lay"), (12, "lay"), (8, "professional"), (12, "professional"))
+    assert json.loads((drawn / "f2.json").read_text()) == found
+    assert [(run["size"][0], run["size"][1]) for run in found["runs"]] == [
+        *((8, "nearest, lay"), (12, "nearest, lay"), (8, "nearest, professional"), (12, "nearest, professional"))
     ]
-    assert all(0 <= run["above"]["value"] <= 1 for run in found)
+    share = {run["system"]: run["above"]["value"] for run in found["runs"]}
+    assert all(0 <= value <= 1 for value in share.values())
+    assert {(line["system"], line["baseline"]) for line in found["differences"]} == {
+        ("nearest, professional 12", "nearest, professional 8"),
+        ("nearest, lay 12", "nearest, lay 8"),
+        ("nearest, lay 8", "nearest, professional 8"),
+        ("nearest, lay 12", "nearest, professional 12"),
+    }
+    for line in found["differences"]:
+        assert line["value"] == pytest.approx(share[line["system"]] - share[line["baseline"]])
+        assert line["low"] <= line["value"] <= line["high"]
+    assert [line["epochs"] for line in found["trainings"]] == [0] * 4  # retrieval has none
     assert (drawn / "f2.svg").read_text().startswith("<svg")
     assert (drawn / "f2_ranges.svg").is_file()
+
+
+def test_one_training_serves_every_way_of_writing(
+    drawn: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*_common(drawn), "--output", drawn / "networks", "--sizes", 8, 12, "--registers", "professional"]
+    words += ["--width", 16, "--layers", 1, "--epochs", 2, "--resamples", 20, "--most", 3, "--json"]
+    found = json.loads(_run("layman_figure2", words, monkeypatch, capsys))
+    ways = ("drawn", "first", "nearest")
+    assert {run["system"] for run in found["runs"]} == {
+        f"{way}, professional {n}" for way in ways for n in (8, 12)
+    }
+    small, large = found["trainings"]
+    assert (large["most_epochs"], small["most_epochs"]) == (2, 3)  # 12 / 8 as many epochs: equally many steps
+    assert all(1 <= each["best"] <= each["epochs"] for each in (small, large))
+    assert len(found["differences"]) == 3  # nothing lay to compare with

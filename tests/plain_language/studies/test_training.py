@@ -8,7 +8,7 @@ import pytest
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.plain_language.encoder import FindingEncoder
-from radgauge.plain_language.studies import Size, training_runs
+from radgauge.plain_language.studies import Size, share_differences, training_runs
 from radgauge.report.lay_plots import growth_curves, range_bars
 from radgauge.report.lay_tables import training_table
 from radgauge.show.page import leaflet
@@ -73,6 +73,27 @@ def test_every_pair_counts_pairs_of_sentences() -> None:
 def test_reports_without_sentences_are_counted() -> None:
     (run,) = training_runs(_cases("gaps", ["", "...", *REFERENCES[2:]]), resampling=Resampling(resamples=50))
     assert (run.reports, run.not_judged) == (3, 2)
+
+
+def test_differences_are_drawn_by_study() -> None:
+    half = [text.split(". ")[0] + ". Something else entirely." for text in REFERENCES]
+    gaps = ["", *REFERENCES[1:]]
+    cases = [*_cases("copy", REFERENCES), *_cases("half", half), *_cases("gaps", gaps)]
+    some = Resampling(resamples=100)
+    apart, same, part = share_differences(
+        cases, [("copy", "half"), ("copy", "copy"), ("half", "gaps")], resampling=some
+    )
+    assert apart.value == pytest.approx(0.5)
+    assert (apart.low, apart.high) == (pytest.approx(0.5), pytest.approx(0.5))  # half of every report: no spread
+    assert (same.value, same.low, same.high, same.n) == (0, 0, 0, 5)
+    assert (part.n, part.missing) == (4, 1)  # the study without a report counts for neither
+    assert part.value == pytest.approx(-0.5)
+    runs = {run.system: run.above.value for run in training_runs(cases, resampling=some)}
+    assert apart.value == pytest.approx(runs["copy"] - runs["half"])
+    with pytest.raises(InputError, match="no report of 'c' is among the cases"):
+        share_differences(cases, [("copy", "c")])
+    with pytest.raises(InputError, match="'copy' and 'blank' have no judged study in common"):
+        share_differences([*cases, *_cases("blank", [""] * 5)], [("copy", "blank")])
 
 
 def test_what_cannot_be_used() -> None:

@@ -23,6 +23,7 @@ from radgauge.studies.generation.expected import (
     features,
     fit_expected,
     shown_reports,
+    usual_sentences,
 )
 from radgauge.studies.generation.generate import GenerateSettings, best_constants, system_name
 from radgauge.training.generator_files import Generator
@@ -91,6 +92,21 @@ def test_added_sentences_are_usual_ones_with_words_that_pictures_tell(words: Rep
     assert found.constant == CLEAR
     assert found.constant in shown_reports(few)  # whole training reports only; the pool's best may be longer
     assert found.fixed in found.reports
+
+
+def test_a_single_sentence_may_be_a_report_where_the_gain_is_a_share(words: ReportWords) -> None:
+    _, texts = _studies()
+    whole = fit_expected(words, texts, consensus=_Same())  # type: ignore[arg-type]
+    assert "Heart normal." not in whole.reports
+    share = Consensus("layman", Readings())
+    found = fit_expected(words, texts, consensus=share)
+    assert {"Heart normal.", "Lungs clear.", "Left effusion."} <= set(found.reports)
+    assert found.constant in texts  # a constant report is a whole one
+    assert found.fixed == "Heart normal."  # in every report
+    assert found.means.max() == pytest.approx(1)
+    odd = [f"{text} Study {at}." for at, text in enumerate(texts)]
+    assert usual_sentences(odd)[0] == "Heart normal."
+    assert not any(sentence.startswith("Study") for sentence in usual_sentences(odd))
 
 
 def test_what_is_fitted_is_kept_until_something_changes(words: ReportWords, tmp_path: Path) -> None:

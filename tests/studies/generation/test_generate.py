@@ -288,21 +288,32 @@ def test_instructions(drawn: Path, tmp_path: Path) -> None:
 
 def test_scaling_trains_every_size_and_goes_on(drawn: Path, tmp_path: Path) -> None:
     plan = Scaling(
-        *(drawn / "studies.jsonl", drawn / "images", (8, 12)), section=None, test="test", domain="off", most=4
+        *(drawn / "studies.jsonl", drawn / "images", (8, 12)),
+        section=None,
+        test="test",
+        domain="off",
+        most=4,
+        ways=("nearest",),
     )
     settings = GeneratorSettings(kind="retrieval")
     cases, sizes = scaling_cases(plan, tmp_path / "runs", settings=settings)
     assert {(name, size.number, size.series) for name, size in sizes.items()} == {
-        (f"{register} {size}", size, register) for register in ("professional", "lay") for size in (8, 12)
+        (f"nearest, {register} {size}", size, f"nearest, {register}")
+        for register in ("professional", "lay")
+        for size in (8, 12)
     }
     assert len(cases) == 16
-    lay = [case for case in cases if case.system == "lay 12"]
+    lay = [case for case in cases if case.system == "nearest, lay 12"]
     assert any("fluid" in case.references[0] for case in lay)
     assert all(case.candidate for case in cases)
     again, _ = scaling_cases(plan, tmp_path / "runs", settings=settings)
     assert again == cases
     with pytest.raises(UsageError, match="sizes must grow, each given once, got 12, 8"):
         Scaling(drawn, drawn, (12, 8))
+    with pytest.raises(UsageError, match="ways must be named once each, got first, first"):
+        Scaling(drawn, drawn, (8,), ways=("first", "first"))
+    with pytest.raises(UsageError, match="retrieval writes the nearest report only, got ways drawn, nearest"):
+        scaling_cases(replace(plan, ways=("drawn", "nearest")), tmp_path / "runs", settings=settings)
     with pytest.raises(InputError, match="no report with text in the split"):
         scaling_cases(replace(plan, most=0), tmp_path / "runs", settings=settings)
 

@@ -9,20 +9,17 @@ nothing.
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from radgauge.errors import InputError, ModelError
-from radgauge.files import replacing
+from radgauge.models.array_file import DAMAGED, load_arrays, save_arrays
 from radgauge.models.text.report_tokens import MASK, report_tokens
 
 Matrix = NDArray[np.float64]
@@ -129,16 +126,14 @@ def fit_words(rows: Rows, texts: Sequence[str]) -> ReportWords:
 
 def save_words(path: Path | str, model: ReportWords) -> None:
     """Write the regression: numbers and words, no report."""
-    meta = json.dumps({"words": list(model.words), "ridges": list(model.ridges)}).encode()
-    with replacing(path) as file, file.open("wb") as stream:
-        np.savez(
-            stream,
-            meta=np.frombuffer(meta, dtype=np.uint8),
-            centre=model.centre,
-            matrix=model.matrix,
-            strength=model.strength,
-            training=model.training,
-        )
+    save_arrays(
+        path,
+        {"words": list(model.words), "ridges": list(model.ridges)},
+        centre=model.centre,
+        matrix=model.matrix,
+        strength=model.strength,
+        training=model.training,
+    )
 
 
 def load_words(path: Path | str) -> ReportWords:
@@ -148,17 +143,9 @@ def load_words(path: Path | str) -> ReportWords:
         ModelError: The file is not there or damaged.
     """
     try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            meta: dict[str, Any] = json.loads(stored["meta"].tobytes())
-            return ReportWords(
-                tuple(meta["words"]),
-                centre=stored["centre"],
-                matrix=stored["matrix"],
-                strength=stored["strength"],
-                training=stored["training"],
-                ridges=tuple(meta["ridges"]),
-            )
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        facts, arrays = load_arrays(path)
+        return ReportWords(words=tuple(facts["words"]), ridges=tuple(facts["ridges"]), **arrays)
+    except DAMAGED as error:
         raise ModelError(f"{path} must be the words of a generator that radgauge trained, got: {error}") from error
 
 

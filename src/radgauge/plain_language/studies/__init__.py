@@ -6,7 +6,7 @@ Zhao et al., Layman's RRG (2024), sections 3.5 and 3.6.
 from radgauge.plain_language.studies.agreement import LayAgreement, lay_agreement
 from radgauge.plain_language.studies.grid import LayGrid, lay_grid, lay_versions
 from radgauge.plain_language.studies.reading_ease import Ease, compare_ease
-from radgauge.plain_language.studies.training import Size, TrainingRun, training_runs
+from radgauge.plain_language.studies.training import Size, TrainingRun, share_differences, training_runs
 
 __all__ = [
     "Ease",
@@ -18,5 +18,6 @@ __all__ = [
     "lay_agreement",
     "lay_grid",
     "lay_versions",
+    "share_differences",
     "training_runs",
 ]

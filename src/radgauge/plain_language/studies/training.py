@@ -127,6 +127,75 @@ def training_runs(
     return tuple(sorted(runs, key=lambda run: (run.size.series, run.size.number) if run.size else ("", 0.0)))
 
 
+def share_differences(
+    cases: Sequence[Case],
+    pairs: Sequence[tuple[str, str]],
+    *,
+    encoder: Encoder | None = None,
+    threshold: float = 0.8,
+    reading: Readings | None = None,
+    resampling: Resampling = USUAL,
+) -> tuple[Interval, ...]:
+    """Share of sentences at or above the threshold of one system less that of another, with intervals.
+
+    The studies that both systems have a judged report of are drawn together, so that what is difficult about a
+    study counts for both; the two may have references of their own (professional and lay).
+
+    Args:
+        cases: As for `training_runs`.
+        pairs: Names of two systems: the second is subtracted from the first.
+        encoder: As for `training_runs`.
+        threshold: As for `training_runs`.
+        reading: Shared readings.
+        resampling: Coverage, resamples and seed of the intervals.
+
+    Raises:
+        InputError: A system is not among the cases, or two have no study in common.
+    """
+    chosen, shared = encoder or FindingEncoder(), reading if reading is not None else Readings()
+    counts: dict[str, dict[str, tuple[float, float]]] = {}
+    for name in dict.fromkeys(name for pair in pairs for name in pair):
+        counts[name] = _counts(cases, name, chosen, shared, threshold=threshold)
+    found = []
+    for one, other in pairs:
+        common = [study for study in counts[one] if study in counts[other]]
+        if not common:
+            raise InputError(f"{one!r} and {other!r} have no judged study in common")
+        rows = np.array([(*counts[one][study], *counts[other][study]) for study in common])
+        drawn = [
+            _difference(weights @ rows)
+            for weights in draw_weights(len(common), resamples=resampling.resamples, rng=resampling.rng())
+        ]
+        replicates = np.concatenate(drawn) if drawn else np.full(1, np.nan)
+        low, high = percentile_bounds(replicates[:, None], level=resampling.level)[:, 0]
+        value = float(_difference(rows.sum(axis=0, keepdims=True))[0])
+        missing = len(counts[one].keys() | counts[other].keys()) - len(common)
+        found.append(
+            Interval(value, float(low), float(high), resampling.level, "percentile", len(common), missing)
+        )
+    return tuple(found)
+
+
+def _counts(
+    cases: Sequence[Case], system: str, encoder: Encoder, reading: Readings, *, threshold: float
+) -> dict[str, tuple[float, float]]:
+    """Study -> sentences at or above the threshold, and all sentences, of the reports that can be judged."""
+    mine = [case for case in cases if case.system == system]
+    if not mine:
+        raise InputError(f"no report of {system!r} is among the cases")
+    split = {text: sentences_of(text) for case in mine for text in (case.candidate, *case.references)}
+    found = {}
+    for case in mine:
+        if split[case.candidate] and any(map(split.get, case.references)):
+            closest = _cosines(case, split, encoder, reading, every_pair=False)
+            found[case.id] = (float((closest >= threshold).sum()), float(len(closest)))
+    return found
+
+
+def _difference(totals: Array) -> Array:
+    return np.asarray(totals[:, 0] / totals[:, 1] - totals[:, 2] / totals[:, 3])
+
+
 def _run(
     cases: Sequence[Case],
     size: Size | None,

@@ -1,18 +1,17 @@
 """Choose the report with the greatest expected gain for a study's pictures: a ridge regression per report.
 
 The pool: the training reports that gain most on average, and the best of them with one more sentence, each a
-usual sentence with a word that pictures tell. All are compared with the reports of all training studies; the
-regression learns from the words that the pictures tell (`report_words`, each training study left out) how much
-more or less than usual each report of the pool gains. Without pictures the greatest mean wins: among whole
-training reports that is the strongest constant report, which a generator that looks at pictures has to beat. A
-report is no witness for itself.
+usual sentence with a word that pictures tell. Where the gain is a share of the candidate's own sentences (layman),
+the usual sentences that gain most are reports of their own. All are compared with the reports of all training
+studies; the regression learns from the words that the pictures tell (`report_words`, each training study left
+out) how much more or less than usual each report of the pool gains. Without pictures the greatest mean wins: among
+whole training reports that is the strongest constant report, which a generator that looks at pictures has to beat.
+A report is no witness for itself.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge.errors import InputError
-from radgauge.files import replacing
+from radgauge.models.array_file import DAMAGED, load_arrays, save_arrays
 from radgauge.models.image.report_words import ReportWords
 from radgauge.models.text.report_tokens import report_tokens, without_masked
 from radgauge.plain_language.replacement import sentences_of
@@ -39,8 +38,11 @@ BASES = 2
 """Of these so many get one more sentence, again for each measure and for the sum."""
 SENTENCES, USUAL, LEAST = 20, 0.25, 3
 """Sentences that are added; a word that more than this share of reports has is no reason; times that it stands."""
-RIDGE = 3.0
-"""Multiple of the mean eigenvalue; chosen on the training studies, where 1 to 30 do alike."""
+SINGLE, SINGLES = ("layman",), 30
+"""Gains for which a single sentence may be a report, and how many sentences."""
+RIDGE, RIDGE_SINGLE = 3.0, 10.0
+"""Multiples of the mean eigenvalue, the second where single sentences are reports; chosen by cross-validation of
+the training studies, where 1 to 30 do alike."""
 _AT_ONCE = 10  # reports of the pool that are compared between two words of progress
 
 
@@ -67,7 +69,7 @@ class Expected:
 
     @property
     def fixed(self) -> str:
-        """The report of the pool, added sentences and all, that gains most when no picture is looked at."""
+        """The text of the pool, added and single sentences included, that gains most without any picture."""
         return self.reports[int(self.means.argmax())]
 
     def gains(self, rows: Matrix) -> Matrix:
@@ -101,7 +103,7 @@ def expected_of(
         seed: Draws the reports that candidates are screened on.
         progress: Told while reports are compared.
     """
-    sizes = (SCREENS, BASES, SENTENCES, USUAL, LEAST, RIDGE, seed)
+    sizes = (SCREENS, BASES, SENTENCES, USUAL, LEAST, SINGLE, SINGLES, RIDGE, RIDGE_SINGLE, seed)
     known = f"{generator.signature}|{consensus.signature}|{sizes}"
     fingerprint = hashlib.sha256(known.encode()).hexdigest()[:16]
     file = generator.folder / f"expected-{consensus.gain}.npz"
@@ -109,15 +111,8 @@ def expected_of(
     if stored is not None:
         return stored
     found = fit_expected(generator.words, generator.reports, consensus=consensus, seed=seed, progress=progress)
-    about = json.dumps({"fingerprint": fingerprint, "reports": found.reports}).encode()
-    with replacing(file) as path, path.open("wb") as stream:
-        np.savez(
-            stream,
-            about=np.frombuffer(about, dtype=np.uint8),
-            means=found.means,
-            centre=found.centre,
-            matrix=found.matrix,
-        )
+    facts = {"fingerprint": fingerprint, "reports": found.reports}
+    save_arrays(file, facts, means=found.means, centre=found.centre, matrix=found.matrix)
     return found
 
 
@@ -153,6 +148,11 @@ def fit_expected(
     pool, tables = [pool[at] for at in ranks], [table[ranks] for table in tables]
     more = added_sentences(words, references)
     edited = [f"{pool[at]} {sentence}" for at in _best(tables, BASES) for sentence in more]
+    if consensus.gain in SINGLE:
+        screen = [references[at] for at in np.sort(order[: SCREENS[-1][0]])]
+        if usual := usual_sentences(references):
+            told = _tables(usual, screen, consensus, progress, "screening sentences")
+            edited += [usual[at] for at in _best(told, SINGLES)]
     edited = [text for text in dict.fromkeys(edited) if text not in pool]
     if edited:
         beside = _tables(edited, references, consensus, progress, "gains of added sentences")
@@ -164,7 +164,9 @@ def fit_expected(
     centre = rows.mean(axis=0)
     values = rows - centre
     products = values.T @ values
-    ridge = RIDGE * max(float(np.trace(products)) / len(products), 1e-12)
+    ridge = (RIDGE_SINGLE if consensus.gain in SINGLE else RIDGE) * max(
+        float(np.trace(products)) / len(products), 1e-12
+    )
     matrix = np.linalg.solve(products + ridge * np.eye(len(products)), values.T @ beyond)
     return Expected(tuple(pool), means, centre, matrix)
 
@@ -177,8 +179,7 @@ def added_sentences(words: ReportWords, references: Sequence[str]) -> list[str]:
         references: The training reports.
     """
     reports = Counter(word for text in references for word in set(report_tokens(text)))
-    counts = Counter(each for text in references for each in sentences_of(without_masked(text)))
-    usual = [(sentence, set(report_tokens(sentence))) for sentence, n in counts.most_common() if n >= LEAST]
+    usual = [(sentence, set(report_tokens(sentence))) for sentence in usual_sentences(references)]
     found: dict[str, None] = {}
     for at in np.argsort(-words.strength, kind="stable"):
         word = words.words[at]
@@ -188,6 +189,12 @@ def added_sentences(words: ReportWords, references: Sequence[str]) -> list[str]:
         if len(found) == SENTENCES:
             break
     return list(found)
+
+
+def usual_sentences(references: Sequence[str]) -> list[str]:
+    """Sentences that stand in the training reports several times, most frequent first."""
+    counts = Counter(each for text in references for each in sentences_of(without_masked(text)))
+    return [sentence for sentence, n in counts.most_common() if n >= LEAST]
 
 
 def shown_reports(references: Sequence[str]) -> list[str]:
@@ -252,10 +259,9 @@ def _best(tables: Sequence[Matrix], number: int) -> list[int]:
 def _stored(file: Path, fingerprint: str) -> Expected | None:
     """What an earlier run kept; None where it is not there, damaged, or of something else."""
     try:
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            about = json.loads(stored["about"].tobytes())
-            if about["fingerprint"] != fingerprint:
-                return None
-            return Expected(tuple(about["reports"]), stored["means"], stored["centre"], stored["matrix"])
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-        return None
+        facts, arrays = load_arrays(file)
+        if facts["fingerprint"] == fingerprint:
+            return Expected(tuple(facts["reports"]), **arrays)
+    except DAMAGED:
+        pass  # fitted anew
+    return None

@@ -22,7 +22,7 @@ from radgauge.reading import Progress, Readings
 from radgauge.studies.baselines import constant_baselines
 from radgauge.studies.generation.consensus import Consensus, Gain, shared_consensus
 from radgauge.studies.generation.decode import write_reports
-from radgauge.studies.generation.expected import expected_of, features
+from radgauge.studies.generation.expected import SINGLE, expected_of, features
 from radgauge.training.generator_data import lay_texts
 from radgauge.training.generator_files import Generator, load_network
 
@@ -247,7 +247,7 @@ def best_constants(
     reading: Readings | None = None,
     progress: Progress | None = None,
 ) -> list[Generated]:
-    """Two systems that look at no picture: the training report that gains most, and with one more sentence.
+    """Two systems that look at no picture: the training report that gains most, and the best text of the pool.
 
     Args:
         generator: From `load_generator`.
@@ -259,11 +259,15 @@ def best_constants(
     expected = expected_of(
         generator, _consensus(generator, settings, reading), seed=settings.seed, progress=progress
     )
-    texts = {
-        f"best constant, {settings.gain}": expected.constant,
-        f"best constant and a sentence, {settings.gain}": expected.fixed,
-    }
+    names = constant_names(settings.gain)
+    texts = dict(zip(names, (expected.constant, expected.fixed), strict=True))
     return [Generated(case.id, text, name) for name, text in texts.items() for case in cases]
+
+
+def constant_names(gain: str) -> tuple[str, str]:
+    """What the two systems of `best_constants` are called."""
+    more = "or sentence" if gain in SINGLE else "and a sentence"
+    return f"best constant, {gain}", f"best constant {more}, {gain}"
 
 
 def write_candidates(

@@ -2,9 +2,9 @@
 
 Section 3.5: the same network is trained on sets of growing size, each set part of the next, and writes the reports
 of the same held-out studies; `plain_language.studies.training_runs` then counts the sentences that say what the
-reference says. Reports are drawn (or the likeliest, if asked for), without consensus; the paper does not say how
-its MiniGPT-4 wrote, which by default draws. Every size may take as many steps as the largest, and is stopped by
-its own validation loss.
+reference says. Reports are drawn, without consensus: the paper does not say how its MiniGPT-4 wrote, which by
+default draws, and the likeliest report of a small network is nearly the same for everyone. Every size may take as
+many steps as the largest, and is stopped by its own validation loss.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from radgauge.reading import Progress
 from radgauge.studies.generation.generate import GenerateSettings, generate
 from radgauge.training.generator import train_generator
 from radgauge.training.generator_data import lay_texts, read_generator_data
-from radgauge.training.generator_files import load_generator
+from radgauge.training.generator_files import Generator, load_generator
 from radgauge.training.generator_settings import GeneratorSettings
 
 Register = Literal["professional", "lay"]
+Way = Literal["drawn", "first", "nearest"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Scaling:
         train: Split to learn from; a tenth of it is watched.
         test: Split whose reports are written and compared.
         most: Write at most so many of them.
-        choose: drawn or first: how the network writes.
+        ways: How reports are written: drawn by the network, the network's likeliest (first), or the report of the
+            nearest training study. What is trained serves them all.
         domain: Whether pictures that do not look like chest radiographs are left out (skip) or used (off).
         pictures: Folder for what pictures became; by default one beside the runs.
     """
@@ -58,13 +60,15 @@ class Scaling:
     train: str = "train"
     test: str = "val"
     most: int | None = None
-    choose: Literal["drawn", "first"] = "drawn"
+    ways: tuple[Way, ...] = ("drawn",)
     domain: Domain = "skip"
     pictures: Path | None = None
 
     def __post_init__(self) -> None:
         if not self.sizes or sorted(set(self.sizes)) != list(self.sizes):
             raise UsageError(f"sizes must grow, each given once, got {', '.join(map(str, self.sizes)) or 'none'}")
+        if not self.ways or len(set(self.ways)) < len(self.ways):
+            raise UsageError(f"ways must be named once each, got {', '.join(self.ways) or 'none'}")
 
 
 def scaling_cases(
@@ -78,15 +82,22 @@ def scaling_cases(
 ) -> tuple[list[Case], dict[str, Size]]:
     """Generated reports of every run with their references, and the size of each; a stopped experiment goes on.
 
+    A run is named by way, register and size, and belongs to the curve of its way and register.
+
     Args:
         plan: What.
-        folder: A folder per run goes here.
+        folder: A folder per training goes here.
         settings: Of the largest run; register, epochs and patience follow from each run's size.
         threads: Pictures side by side.
         progress: Told after every step.
         tell: Called with one line per epoch and run.
+
+    Raises:
+        UsageError: A network is to write, and none is trained.
     """
     base, place = settings or GeneratorSettings(), make_folder(folder)
+    if base.kind == "retrieval" and plan.ways != ("nearest",):
+        raise UsageError(f"retrieval writes the nearest report only, got ways {', '.join(plan.ways)}")
     asked = read_references(plan.table, section=plan.section, split=plan.test, images=plan.images).cases
     asked = tuple(case for case in asked if case.references and case.references[0].strip())[: plan.most]
     if not asked:
@@ -98,22 +109,24 @@ def scaling_cases(
         goals["lay"] = lay_texts(goals["professional"])
     for size in reversed(plan.sizes):  # the largest first: who stops early has the one that matters most
         for register in plan.registers:
-            name = f"{register} {size}"
-            texts = _texts(plan, asked, base, place, register=register, size=size, threads=threads,
-                           progress=progress, tell=tell)  # fmt: skip
-            sizes[name] = Size(size, register)
-            found += [
-                Case(case.id, texts.get(case.id, ""), (reference,), system=name)
-                for case, reference in zip(asked, goals[register], strict=True)
-            ]
-            if tell is not None:
-                tell(f"{name}: {len(texts)} reports")
+            generator = _trained(plan, base, place, register=register, size=size, threads=threads,
+                                 progress=progress, tell=tell)  # fmt: skip
+            for way in plan.ways:
+                series = f"{way}, {register}"
+                texts = _texts(generator, asked, way, cache=plan.pictures or place / "pictures",
+                               threads=threads, progress=progress)  # fmt: skip
+                sizes[f"{series} {size}"] = Size(size, series)
+                found += [
+                    Case(case.id, texts.get(case.id, ""), (reference,), system=f"{series} {size}")
+                    for case, reference in zip(asked, goals[register], strict=True)
+                ]
+                if tell is not None:
+                    tell(f"{series} {size}: {len(texts)} reports")
     return found, sizes
 
 
-def _texts(
+def _trained(
     plan: Scaling,
-    asked: Sequence[Case],
     base: GeneratorSettings,
     folder: Path,
     *,
@@ -122,8 +135,8 @@ def _texts(
     threads: int,
     progress: Progress | None,
     tell: Callable[[str], None] | None,
-) -> dict[str, str]:
-    """Id -> report of one run; what it has written before is read back."""
+) -> Generator:
+    """The generator of one register and size."""
     place = folder / f"{register}-{size}"
     times = plan.sizes[-1] / size
     patience = round(base.patience * times**0.5)
@@ -142,23 +155,28 @@ def _texts(
         progress=progress,
     )
     train_generator(data, place, settings=settings, progress=progress, tell=tell)
-    generator = load_generator(place)
+    return load_generator(place)
+
+
+def _texts(
+    generator: Generator,
+    asked: Sequence[Case],
+    way: Way,
+    *,
+    cache: Path,
+    threads: int,
+    progress: Progress | None,
+) -> dict[str, str]:
+    """Id -> report of one run; what it has written before is read back."""
     chosen = GenerateSettings(source="retrieval", choose="first")
-    if settings.kind == "network":
-        chosen = GenerateSettings(source="network", choose=plan.choose, seed=base.seed)
-    file = place / f"written-{chosen.choose}.json"
+    if way != "nearest":
+        chosen = GenerateSettings(source="network", choose=way, seed=generator.settings.seed)
+    file = generator.folder / f"written-{way}.json"
     signature = f"{generator.signature}|{chosen.signature}"
     known = parse_json(file.read_text(encoding="utf-8")) if file.is_file() else {}
     if known.get("signature") == signature and set(known["reports"]) == {case.id for case in asked}:
         return dict(known["reports"])
-    rows = generate(
-        generator,
-        asked,
-        settings=chosen,
-        cache=plan.pictures or folder / "pictures",
-        threads=threads,
-        progress=progress,
-    )
+    rows = generate(generator, asked, settings=chosen, cache=cache, threads=threads, progress=progress)
     reports = {row.id: row.candidate for row in rows}
     write_file(file, json.dumps({"signature": signature, "reports": reports}, ensure_ascii=False) + "\n")
     return reports
