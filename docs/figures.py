@@ -483,20 +483,22 @@ def generator_growth(_: Path) -> str:
     apart = {(line["system"], line["baseline"]): line for line in found["differences"]}
     rows = ["| written by | studies | professional | lay | lay less professional |", "|---|---:|---|---|---|"]
     for way, name in WAYS.items():
-        sizes = sorted({size for size, series in known if series == f"{way}, lay"})
+        sizes = sorted({size for size, series in known if series.startswith(f"{way}, ")})
         for size in sizes:
-            cells = [
-                _with_interval(run["above"]) + (" (collapsed)" if run["collapsed"] else "")
-                for run in (known[size, f"{way}, {register}"] for register in COLUMNS)
-            ]
-            pair = (f"{way}, lay {size:g}", f"{way}, professional {size:g}")
-            rows.append(f"| {name} | {size:,g} | {' | '.join(cells)} | {_apart(apart[pair])} |")
-        changes = [
-            _apart(apart[f"{way}, {register} {sizes[-1]:g}", f"{way}, {register} {sizes[0]:g}"])
-            for register in COLUMNS
-        ]
+            cells = [_growth_cell(known.get((size, f"{way}, {register}"))) for register in COLUMNS]
+            line = apart.get((f"{way}, lay {size:g}", f"{way}, professional {size:g}"))
+            rows.append(f"| {name} | {size:,g} | {' | '.join(cells)} | {_apart(line) if line else '–'} |")
+        ends = [(f"{way}, {register} {sizes[-1]:g}", f"{way}, {register} {sizes[0]:g}") for register in COLUMNS]
+        changes = [_apart(apart[pair]) if pair in apart else "–" for pair in ends]
         rows.append(f"| {name} | {sizes[-1]:,g} less {sizes[0]:,g} | {' | '.join(changes)} | |")
     return "\n".join(rows) + "\n"
+
+
+def _growth_cell(run: Mapping[str, Any] | None) -> str:
+    """Share with its interval; whether the reports are all alike."""
+    if run is None:
+        return "not measured"
+    return _with_interval(run["above"]) + (" (collapsed)" if run["collapsed"] else "")
 
 
 def generator_growth_image() -> str:
