@@ -345,6 +345,7 @@ def test_published_fetches_when_allowed(hub: type[Hub]) -> None:
 def test_no_hub(way: type[PlainTransfer | HubTransfer], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("huggingface_hub")
     monkeypatch.setattr("radgauge.models.checkpoints.fetch.transfer_for", way)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)  # huggingface_hub tries again for 23 seconds
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("RADGAUGE_OFFLINE", "0")
     with pytest.raises(ModelError, match=r"ModernBERT-base@.* cannot be fetched"):
