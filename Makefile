@@ -1,7 +1,7 @@
 # Everything a fresh machine needs: Python 3.11 or newer, git, make and the package registry.
 #
 #   make demo    install radgauge with its core dependencies only and run it on the bundled reports
-#   make test    install what the tests need and run them
+#   make test    install what the tests need and run them (WORKERS=2: in two processes)
 #   make test-llm  write lay sentences and judge with a real small language model on this machine (slow, 130 MB)
 #   make test-integrations  train and evaluate inside TRL, transformers, Lightning, evaluate, Inspect and others (own environment, slow)
 #   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
@@ -19,6 +19,9 @@ VENV   := .venv
 RUN    := $(VENV)/bin/python
 # The tests use the CPU build of this release; the package itself does not pin it.
 TORCH  ?= torch==2.13.0
+
+# Processes that share the files of tests; `make test WORKERS=2` where two processors have nothing else to do.
+WORKERS ?= 0
 
 INTEGRATIONS := .venv-integrations
 DOCS   := .venv-docs
@@ -44,7 +47,7 @@ test: $(VENV)/installed
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check src tests
 	$(RUN) -m mypy
-	$(RUN) -m pytest
+	$(RUN) -m pytest -n $(WORKERS) --dist loadfile
 
 # Weights and runtime of a model small enough for a laptop; neither is a dependency of radgauge.
 test-llm: $(VENV)/installed
