@@ -53,11 +53,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--only", choices=("fidelity", "semantics"), default=None)
     chosen = parser.parse_args()
-    triples = _triples(chosen.data)
     if chosen.only != "semantics":
-        _fidelity(triples)
+        _fidelity(_triples(chosen.data))
     if chosen.only != "fidelity":
-        _semantics(triples)
+        for name, same, other, shares in semantics(chosen.data):
+            told = ", ".join(f"{key} {share:.1%}" for key, share in shares.items())
+            print(f"same above other, {name} ({same} and {other}): {told}")
 
 
 def _fidelity(triples: dict[str, list[tuple[str, str, str]]]) -> None:
@@ -86,7 +87,8 @@ def _fidelity(triples: dict[str, list[tuple[str, str, str]]]) -> None:
     )
 
 
-def _semantics(triples: dict[str, list[tuple[str, str, str]]]) -> None:
+def semantics(data: Path) -> list[tuple[str, int, int, dict[str, float]]]:
+    """For each set its name, how many pairs of each kind, and the share of couples with the same meaning above."""
     validation = TESTS / "lay_validation"
     sets: dict[str, Pairs] = {
         "own beds": (pairs_of(BEDS[0]), pairs_of(BEDS[1])),
@@ -96,15 +98,16 @@ def _semantics(triples: dict[str, list[tuple[str, str, str]]]) -> None:
             _cases(_rows(validation / "other_meaning.tsv")),
         ),
     }
-    for name, rows in triples.items():
+    for name, rows in _triples(data).items():
         sets[name] = _cases([(row[1], row[0]) for row in rows]), _cases([(row[2], row[0]) for row in rows])
     metric = Layman()
     places = {name: metric.columns.index(f"layman_{name}_embedded") for name in ("semantics", "similarity")}
+    found = []
     for name, (same, other) in sets.items():
         values = [metric.case_scores(metric.measure(bed, reading=Readings())) for bed in (same, other)]
         shares = {key: _share_above(values[0][:, at], values[1][:, at]) for key, at in places.items()}
-        told = ", ".join(f"{key} {share:.1%}" for key, share in shares.items())
-        print(f"same above other, {name} ({len(same)} and {len(other)}): {told}")
+        found.append((name, len(same), len(other), shares))
+    return found
 
 
 if __name__ == "__main__":

@@ -13,9 +13,46 @@ import csv
 import random
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from radgauge.plain_language.plain_sentences import write_plain
 from radgauge.text.readability import readability
+
+
+class Written(NamedTuple):
+    """What the writer made of a sample.
+
+    Attributes:
+        reports: Reports.
+        sentences: Their sentences.
+        anew: Sentences written anew.
+        masked: Sentences kept because a word of the report is missing.
+        grade_before: Flesch-Kincaid grade of the sentences that were written anew, as the reports have them.
+        grade_after: The same in plain words.
+    """
+
+    reports: int
+    sentences: int
+    anew: int
+    masked: int
+    grade_before: float
+    grade_after: float
+
+
+def written(data: Path, *, sample: int, seed: int) -> Written:
+    """The writer on a sample of the abnormal reports."""
+    with (data / "iu_xray" / "indiana_reports.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["Problems"].lower() != "normal"]
+    texts = [" ".join(filter(None, (row["findings"], row["impression"]))) for row in rows]
+    texts = random.Random(seed).sample([text for text in texts if text], sample)
+    sentences = [each for text in texts for each in write_plain(text)]
+    anew = [each for each in sentences if not each.kept]
+    masked = [each for each in sentences if each.kept and "a word of the report is missing" in each.reasons]
+    before, after = (
+        readability(" ".join(texts)).flesch_kincaid_grade
+        for texts in ([each.source for each in anew], [each.plain for each in anew])
+    )
+    return Written(len(texts), len(sentences), len(anew), len(masked), before, after)
 
 
 def main() -> None:
@@ -24,21 +61,13 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
-    with (chosen.data / "iu_xray" / "indiana_reports.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["Problems"].lower() != "normal"]
-    texts = [" ".join(filter(None, (row["findings"], row["impression"]))) for row in rows]
-    texts = random.Random(chosen.seed).sample([text for text in texts if text], chosen.sample)
     began = time.perf_counter()
-    sentences = [each for text in texts for each in write_plain(text)]
+    found = written(chosen.data, sample=chosen.sample, seed=chosen.seed)
     took = time.perf_counter() - began
-    anew = [each for each in sentences if not each.kept]
-    masked = [each for each in sentences if each.kept and "a word of the report is missing" in each.reasons]
-    print(f"{len(texts)} reports, {len(sentences)} sentences in {took:.1f} s")
-    print(f"written anew: {len(anew) / len(sentences):.1%} of all, ", end="")
-    print(f"{len(anew) / (len(sentences) - len(masked)):.1%} of those without a masked word")
-    before = readability(" ".join(each.source for each in anew)).flesch_kincaid_grade
-    after = readability(" ".join(each.plain for each in anew)).flesch_kincaid_grade
-    print(f"Flesch-Kincaid grade of these: {before:.1f} -> {after:.1f}")
+    print(f"{found.reports} reports, {found.sentences} sentences in {took:.1f} s")
+    print(f"written anew: {found.anew / found.sentences:.1%} of all, ", end="")
+    print(f"{found.anew / (found.sentences - found.masked):.1%} of those without a masked word")
+    print(f"Flesch-Kincaid grade of these: {found.grade_before:.1f} -> {found.grade_after:.1f}")
 
 
 if __name__ == "__main__":

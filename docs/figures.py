@@ -233,6 +233,39 @@ def layman_sets(data: Path) -> str:
     return _wrapped(said) + "\n"
 
 
+BEDS = {
+    "own beds": "own: the two test beds",
+    "own beds, unseen": "own: the smaller beds (`--unseen`)",
+    "lay_validation": "own: varied pairs (`tests/data/lay_validation`)",
+    "own triples": "own: right and wrong plain versions (`tests/data/lay_triples`)",
+    "others' triples": "**others': right and wrong plain versions** (`judged/lay_triples`)",
+    "held-out triples": "**others', unseen at the first run** (`benchmarks/held_out/third`)",
+}
+
+
+def layman_beds(data: Path) -> str:
+    """How often lay semantics rank the same meaning above another one, on our pairs and on other people's."""
+    rows = ["| pairs | same, other | semantics, lay | `layman_similarity` |", "|---|---|---|---|"]
+    for name, same, other, shares in _benchmark("lay_robustness").semantics(data):
+        cells = [share(each) for each in (shares["semantics"], shares["similarity"])]
+        told = [f"**{each}**" if "others" in BEDS[name] else each for each in cells]
+        rows.append(f"| {BEDS[name]} | {same}, {other} | {' | '.join(told)} |")
+    return "\n".join(rows) + "\n"
+
+
+def layman_write(data: Path) -> str:
+    """How much of abnormal Indiana reports the writer for patients writes anew, and how hard it reads."""
+    found = _benchmark("layman").written(data, sample=200, seed=77)
+    every, whole = (share(found.anew / of) for of in (found.sentences, found.sentences - found.masked))
+    said = (
+        f"{found.reports} abnormal Indiana University reports (`benchmarks/layman.py --sample 200 --seed 77`; "
+        f"development: the writer was built on other samples of the same corpus): {every} of {found.sentences:,} "
+        f"sentences are written anew, {whole} of those without a masked word; their Flesch-Kincaid grade falls "
+        f"from {found.grade_before:.1f} to {found.grade_after:.1f}."
+    )
+    return _wrapped(said) + "\n"
+
+
 def comet_pairs(data: Path) -> str:
     """Pairs of reports that share a cluster of terms, counted as the paper counts them (table 6, section 4)."""
     chosen = read_term_reports(data / "iu_xray" / "indiana_reports.csv", section="findings")
@@ -257,13 +290,7 @@ def comet_pairs(data: Path) -> str:
 
 def oracle_blanks(data: Path) -> str:
     """How many queries of the benchmark CheXbert labels have nothing to say about."""
-    place = DOCS.parent / "benchmarks" / "oracle.py"
-    spec = importlib.util.spec_from_file_location("oracle_benchmark", place)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(place)
-    benchmark = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
-    _, asked = benchmark.build(1, 2192, data)
+    _, asked = _benchmark("oracle").build(1, 2192, data)
     texts = list(dict.fromkeys(text for _, text in asked))
     codes = np.asarray(condition_codes(texts, reading=rg.Readings(), models="embedded"))
     blank = int((~np.isin(codes, (POSITIVE, UNCERTAIN))).all(axis=1).sum())
@@ -271,6 +298,18 @@ def oracle_blanks(data: Path) -> str:
         f"CheXbert labels have nothing to say about many reports: {blank} of the {len(texts):,} distinct queries"
     )
     return _wrapped(f"{said} of the benchmark have no positive condition.") + "\n"
+
+
+def _benchmark(name: str) -> Any:
+    """The module of a benchmark."""
+    place = DOCS.parent / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_benchmark", place)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(place)
+    benchmark = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = benchmark
+    spec.loader.exec_module(benchmark)
+    return benchmark
 
 
 def _cell(interval: Interval) -> str:
@@ -535,6 +574,8 @@ FIGURES: Mapping[str, Callable[[Path], str]] = {
     "perturb-indiana": perturb_indiana,
     "layman-collapse": layman_collapse,
     "layman-sets": layman_sets,
+    "layman-write": layman_write,
+    "layman-beds": layman_beds,
     "oracle-blanks": oracle_blanks,
     "comet-pairs": comet_pairs,
     "llm-cascade": llm_cascade,

@@ -8,56 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
 
-from radgauge.parsing import shipped_toml
+from radgauge.plain_language.accounted_words import account_for_words, find_hedges, stop_at_refused_words
 from radgauge.plain_language.limits import (
     LIMITS,
     REACH,
-    limit_of,
-    stop_at_more_than_normal,
     stop_at_other_measurements,
     stop_at_run_on,
-    stop_at_words_inside,
 )
 from radgauge.plain_language.normal_parts import (
-    QUIET_PARTS,
-    QUIET_QUANTITIES,
-    SUFFIXES,
-    change_said,
     normal_parts,
     reserve,
     unchanged_parts,
 )
+from radgauge.plain_language.plan_finding import CALCIFIED, CAN_HARDEN, plan_finding
 from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import Mention, Modifier, ReportReading, load_lexicon
 from radgauge.report_reader.lexicon import FINDING_KINDS
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|\d+(?:\.\d+)?")
 _MASK = re.compile(r"[Xx]{3,}|_{2,}")
 _JOINED = re.compile(r"^[\s,]*(?:and/or|or|versus|vs\.?|and)?[\s,]*(?:a|an|the)?\s*$", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\b(?:or|versus|vs|and/or)\b", re.IGNORECASE)
-_WEAK = re.compile(r"typical|definite|obvious|convincing|overt|frank", re.IGNORECASE)
-_LIMITING = re.compile(
-    r"\b(?:non-?calcified|non-?displaced|displaced|acute|old|chronic|healed|significant|early|overt|frank|gross|"
-    r"dominant|discrete|loculated|tension|confluent|active|recurrent|residual|resolving|healing|lobar|segmental|lobular|"
-    r"unfold(?:ed|ing)|uncoil(?:ed|ing))\b",
-    re.IGNORECASE,
-)
-_ACUTE = re.compile(r"acute|active|new\b|recent|superimposed", re.IGNORECASE)
-_RANGE = re.compile(
-    r"\b(?:trace|minimal|mild|small|moderate|slight)(?: to |-to-| ?- ?)"
-    r"(?:mild|small|moderate|large|severe|marked)\b",
-    re.IGNORECASE,
-)
-_SPREAD = frozenset({"scattered", "diffuse", "multiple", "numerous"})
-_LEVELS = re.compile(r"multi-?\s?level", re.IGNORECASE)
-_AT_LEVELS = re.compile(r"\bat (?:several|multiple) levels\b", re.IGNORECASE)
-_UNIT = frozenset({"mm", "cm", "x", "by", "measuring", "measures", "approximately", "about"})
-_SUSPICIOUS_OPACITY = re.compile(r"suspicious (?:pulmonary |lung |focal )*opacit(?:y|ies)", re.IGNORECASE)
-_SUSPICIOUS = re.compile(r"\bsuspicious\s+(?:focal |pulmonary |appearing )?$", re.IGNORECASE)
-_HEALED = re.compile(r"heal|\bold\b|chronic|remote", re.IGNORECASE)
 _ASIDE = re.compile(  # a possible finding of its own: "cardiomegaly, question effusion", "A and possible B"
     r"\b(?:possible|probable|question(?:able)?(?: of)?|suspect(?:ed)?|maybe|perhaps|suspicion (?:for|of)|"
     r"not excluded|(?:cannot|can not) (?:be )?(?:excluded?|ruled? out))$|"
@@ -70,38 +41,8 @@ _REFERS = re.compile(  # "This may be ...", and the same without its subject: "M
     r"represent(?:s|ing)?\b|reflect(?:s|ing)?\b|favou?red\b|(?:concerning|worrisome|suspicious) for)"
 )
 _ADVERB = re.compile(r"\b(?:likely|probably|possibly|presum(?:ed|ably))$", re.IGNORECASE)
-_LIMBS = re.compile(
-    r"\b(?:shoulders?|clavic\w+|humer(?:us|al)|elbows?|forearms?|wrists?|hands?|fingers?|pelvi[sc]|hips?|femurs?|"
-    r"femoral|knees?|tibia\w*|ankles?|foot|feet|scapula\w*|abdom\w+|kub)\b",
-    re.IGNORECASE,
-)
-_BROKEN = frozenset({"fracture", "dislocation", "healed_fracture", "acute_osseous_abnormality"})
 _LUMPS = frozenset({"lung_nodule", "nodule", "lung_mass", "mass", "lung_opacity"})
 _CLOUDY = frozenset({"infiltrate", "airspace_disease", "airspace_opacity", "lung_opacity"})  # alike in plain words
-
-
-class _Knowledge(NamedTuple):
-    empty: frozenset[str]
-    refuse: re.Pattern[str]
-    hedges: Mapping[str, re.Pattern[str]]
-    links: frozenset[str]
-    comparing: frozenset[str]
-
-
-@lru_cache(maxsize=1)
-def _knowledge() -> _Knowledge:
-    table = shipped_toml(__file__, "professional.toml")
-    hedges = {
-        name: re.compile(r"\b(?:" + "|".join(table["hedge"][name]) + r")\b", re.IGNORECASE)
-        for name in ("possible", "probable", "concern", "fits")
-    }
-    return _Knowledge(
-        frozenset(table["words"]["empty"]),
-        re.compile(r"\b(?:" + "|".join(map(re.escape, table["words"]["refuse"])) + r")\b", re.IGNORECASE),
-        hedges,
-        frozenset(word for link in table["hedge"]["links"] for word in link.split()),
-        frozenset(table["words"]["comparing"]),
-    )
 
 
 def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
@@ -120,12 +61,10 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
     modifiers = [m for m in reading.modifiers if start <= m.start < end]
     if re.search(r"[A-Za-z]/[A-Za-z]", text):
         raise NoPlan("a slash can mean and, or, both")
-    refused = _knowledge().refuse.search(_without_normal_limits(text))
-    if refused:
-        raise NoPlan(f"the sentence says more than its findings: {refused[0]!r}")
+    stop_at_refused_words(text)
     stop_at_run_on(reading, mine, end)
-    hedges = _hedges(reading, mine, (start, end))
-    _account_for_words(reading, mine, modifiers, (start, end), hedges)
+    hedges = find_hedges(reading, mine, (start, end))
+    account_for_words(reading, mine, modifiers, (start, end), hedges)
     planned = _statements(reading, mine, modifiers, (start, end), hedges)
     if not planned:
         raise NoPlan("nothing was read in the sentence")
@@ -133,117 +72,15 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
     return planned
 
 
-_CALCIFIED = re.compile(r"calcif(?:ied|ic)", re.IGNORECASE)
-_CAN_HARDEN = ("granuloma", "lung_nodule", "nodule")
-
-
 def _next_finding(reading: ReportReading, mine: Sequence[int]) -> list[int]:
     """The granuloma behind each bare "calcified" ("calcified hilar granulomas"), which is no finding; else -1."""
     found = []
     for index in mine:
         later = [i for i in mine if i > index and reading.mentions[i].kind in FINDING_KINDS]
-        bare = _CALCIFIED.fullmatch(reading.mentions[index].text) is not None and later
-        granuloma = bare and reading.mentions[later[0]].concept in _CAN_HARDEN
+        bare = CALCIFIED.fullmatch(reading.mentions[index].text) is not None and later
+        granuloma = bare and reading.mentions[later[0]].concept in CAN_HARDEN
         found.append(later[0] if granuloma else -1)
     return found
-
-
-def _is_calcified(reading: ReportReading, index: int) -> bool:
-    sentence = reading.mentions[index].sentence
-    before = [m for m in reading.mentions[:index] if m.sentence == sentence and m.kind in FINDING_KINDS]
-    return bool(before) and _CALCIFIED.fullmatch(before[-1].text) is not None
-
-
-def _without_normal_limits(text: str) -> str:
-    return re.sub(r"within (?:the )?normal limits", "normal", text, flags=re.IGNORECASE)
-
-
-def _hedges(reading: ReportReading, mine: Sequence[int], span: tuple[int, int]) -> dict[int, tuple[str, int, int]]:
-    """Doubt by mention: its kind and where it stands, before the mention and behind the finding in front of it."""
-    found: dict[int, tuple[str, int, int]] = {}
-    findings = [i for i in mine if reading.mentions[i].kind in FINDING_KINDS]
-    at = span[0]
-    for index in findings:
-        mention = reading.mentions[index]
-        window = reading.text[at : mention.start]
-        for name, pattern in _knowledge().hedges.items():
-            match = pattern.search(window)
-            if match and index not in found:
-                found[index] = (name, at + match.start(), at + match.end())
-        at = mention.end
-    if findings and re.search(
-        r"\b(?:is|are) (?:possible|suspected|questioned)|(?:cannot|can not|not) (?:be )?(?:excluded|ruled out)",
-        reading.text[at : span[1]],
-    ):
-        raise NoPlan("doubt behind a finding")
-    return found
-
-
-def _account_for_words(
-    reading: ReportReading,
-    mine: Sequence[int],
-    modifiers: Sequence[Modifier],
-    span: tuple[int, int],
-    hedges: Mapping[int, tuple[str, int, int]],
-) -> None:
-    spans = [(reading.mentions[i].start, reading.mentions[i].end) for i in mine]
-    spans += [(m.start, m.end) for m in modifiers]
-    spans += [
-        (m.start, m.end)
-        for m in reading.mentions
-        if span[0] <= m.start < span[1] and _CALCIFIED.fullmatch(m.text) and m.form != "implied"
-    ]
-    cues = {word for i in mine for word in re.findall(r"[a-z']+", reading.mentions[i].attributes.cue.lower())}
-    sizes = [size for i in mine for size in reading.mentions[i].attributes.sizes_mm]
-    known = _knowledge()
-    compared = any(m.role == "change" for m in modifiers)
-    lowered = reading.text[slice(*span)].lower()
-    suffixes = [m.span() for p in SUFFIXES.values() for m in p.finditer(lowered)]
-    clips = all(
-        reading.mentions[i].concept.endswith("clips") for i in mine if reading.mentions[i].kind in FINDING_KINDS
-    )
-    for word in _WORD.finditer(reading.text, *span):
-        said = word[0].lower()
-        if any(start <= word.start() - span[0] < end for start, end in suffixes):
-            continue
-        if said == "throughout" and (_LEVELS.search(lowered) or any(m.value in _SPREAD for m in modifiers)):
-            continue
-        if said == "under" and any(reading.mentions[i].concept == "free_air" for i in mine):
-            continue
-        if _AT_LEVELS.search(lowered) and said == "levels":
-            continue
-        if clips and said in ("overlying", "overlie", "projecting", "over", "project"):
-            continue
-        if any(start <= word.start() < end for start, end in spans) or said in known.empty:
-            continue
-        if any(start <= word.start() < end for _, start, end in hedges.values()):
-            continue
-        if said in known.links and any(end <= word.start() < end + 25 for _, _, end in hedges.values()):
-            continue
-        if compared and said in known.comparing:
-            continue
-        if sizes and (said in _UNIT or _is_size(said, sizes)):
-            continue
-        if said == "suspicious" and any(
-            _SUSPICIOUS.search(reading.text[span[0] : reading.mentions[i].start])
-            and reading.mentions[i].assertion == "absent"
-            for i in mine
-        ):
-            continue
-        if said in cues and said not in ("or", "versus") and not _is_hedge(said):
-            continue
-        raise NoPlan(f"not understood: {word[0]!r}")
-    for each in modifiers:
-        if each.mention < 0 and not (each.value in QUIET_PARTS or each.value in QUIET_QUANTITIES):
-            raise NoPlan(f"belongs to nothing: {reading.text[each.start : each.end]!r}")
-
-
-def _is_hedge(word: str) -> bool:
-    return any(pattern.search(word) for pattern in _knowledge().hedges.values())
-
-
-def _is_size(word: str, sizes: Sequence[float]) -> bool:
-    return word[0].isdigit() and any(abs(float(word) * unit - size) < 0.01 for size in sizes for unit in (1, 10))
 
 
 def _statements(
@@ -267,7 +104,7 @@ def _statements(
         if mention.kind in FINDING_KINDS:
             if mention.concept == "acute_abnormality" and not planned:
                 targets = targets or [i for i in mine if i < index and reading.mentions[i].kind == "anatomy"]
-            statement = _finding(reading, index, described, targets, modifiers, hedges)
+            statement = plan_finding(reading, index, described, targets, modifiers, hedges)
             between = reading.text[previous.end : mention.start] if previous is not None else ""
             joined = bool(
                 previous is not None
@@ -464,152 +301,3 @@ def _next_joined(reading: ReportReading, mine: Sequence[int], index: int) -> str
     between = reading.text[reading.mentions[index].end : reading.mentions[later[0]].start]
     word = _ALTERNATIVE.search(between)
     return word[0].lower() if word is not None and len(between.split()) <= 4 else ""
-
-
-def _finding(
-    reading: ReportReading,
-    index: int,
-    described: Sequence[Modifier],
-    targets: Sequence[int],
-    modifiers: Sequence[Modifier],
-    hedges: Mapping[int, tuple[str, int, int]],
-) -> Statement:
-    mention = reading.mentions[index]
-    if _SUSPICIOUS_OPACITY.fullmatch(mention.text):
-        mention = mention._replace(concept="lung_opacity")
-    said = mention.attributes
-    parts = [m for m in modifiers if m.mention in targets]
-    sentence = reading.text[slice(*reading.sentences[mention.sentence][:2])]
-    if mention.concept.startswith("acute_") and not _ACUTE.search(sentence):
-        raise NoPlan("a denial of more than what is acute")
-    stop_at_words_inside(mention)
-    for target in targets:
-        stop_at_words_inside(reading.mentions[target])
-    if any(m.role == "quantity" and m.value not in (*QUIET_QUANTITIES, "both") for m in parts):
-        raise NoPlan("a place that is counted")
-    for each in (*described, *parts):
-        if each.role == "position" and not mention.start <= each.start < mention.end:
-            raise NoPlan(f"a place told more closely: {reading.text[each.start : each.end]!r}")
-    outside = {m.role for m in described if not mention.start <= m.start < mention.end}
-    severity = said.severity if "severity" in outside or any(m.role == "severity" for m in described) else ""
-    if said.severity and not severity:
-        raise NoPlan("a degree that was not found in the text")
-    words = [reading.text[m.start : m.end].lower() for m in described if m.role == "severity"]
-    graded = list(_RANGE.finditer(reading.text, *reading.sentences[mention.sentence][:2]))
-    if severity and any(span.start() <= m.start < span.end() for span in graded for m in described):
-        words = [re.sub(r"\s*(?:to|-)\s*", " to ", graded[0][0].lower())]
-    changes = [m for m in described if m.role == "change" and not mention.start <= m.start < mention.end]
-    stop_at_more_than_normal(reading, mention, changes)
-    change = change_said(reading, changes) if said.change == "stable" and changes else said.change
-    change = change if "change" in outside else ""
-    if change == "resolved":
-        raise NoPlan("something that is gone")
-    if change and mention.assertion == "absent":
-        raise NoPlan("a change of something that is denied")
-    qualities = tuple(
-        "significant" if m.value == "significantly" else m.value
-        for m in described
-        if m.role == "quality" and not mention.start <= m.start < mention.end
-    )
-    if mention.concept in _CAN_HARDEN and _is_calcified(reading, index) and "calcification" not in qualities:
-        qualities = (*qualities, "calcification")
-    name = load_lexicon()[mention.concept].name.lower() if mention.concept in load_lexicon() else ""
-    limits = [word.lower() for word in _LIMITING.findall(mention.text) if word.lower() not in name]
-    if not mention.concept.startswith("acute"):
-        qualities = (*qualities, *(word for word in limits if word not in qualities))
-    inside = "suspicious" in mention.text.lower()
-    if mention.assertion == "absent" and (inside or _SUSPICIOUS.search(reading.text[: mention.start])):
-        qualities = (*qualities, "suspicious")
-    elif inside:
-        raise NoPlan(f"not told closely enough: {mention.text!r}")
-    if mention.assertion == "absent":
-        weak = _WEAK.search(said.cue) is not None or any(_WEAK.fullmatch(each) for each in qualities)
-        qualities = tuple(each for each in qualities if not _WEAK.fullmatch(each)) + (
-            ("definite",) if weak else ()
-        )
-    if change == "new" and _HEALED.search(" ".join((mention.text, name, *qualities))):
-        raise NoPlan("new and old at once")
-    if mention.assertion == "absent":
-        if mention.concept in _BROKEN and not targets and _LIMBS.search(reading.text):
-            raise NoPlan("a denial of which the report does not say how far it reaches")
-        if not {"definite", "significant"} & set(qualities):
-            limit = limit_of(reading, mention)
-            qualities = (*qualities, limit) if limit else qualities
-    counted = [m.value for m in described if m.role == "quantity" and m.value not in QUIET_QUANTITIES]
-    if "apparent" in counted and mention.assertion != "absent":
-        raise NoPlan("a doubt in a word of appearance")
-    if {"other", "additional", "further"} & {*counted, *said.cue.lower().split()}:
-        qualities = (*qualities, "other")
-    if _LEVELS.search(" ".join((mention.text, *(reading.text[m.start : m.end] for m in (*described, *parts))))):
-        qualities = (*(each for each in qualities if each != "multilevel"), "multilevel")
-    if _AT_LEVELS.search(reading.text[slice(*reading.sentences[mention.sentence][:2])]):
-        counted = [value for value in counted if value not in ("several", "multiple")]
-        qualities = (*(each for each in qualities if each != "multilevel"), "multilevel")
-    quantity = [value for value in counted if value not in ("apparent", "other", "additional", "further")]
-    if quantity == ["some"] and not _is_many(mention):
-        quantity = []
-    if len(quantity) > 1:
-        raise NoPlan("several words of number")
-    return Statement(
-        "finding",
-        mention.concept,
-        status=_status(mention, index, hedges),
-        severity=severity,
-        size_word=words[0] if words else "",
-        side=said.laterality or _bend(mention),
-        places=tuple(
-            dict.fromkeys((*said.locations, *_named(mention), *(reading.mentions[i].concept for i in targets)))
-        ),
-        change=change,
-        qualities=qualities,
-        quantity=quantity[0] if quantity else "",
-        many=_is_many(mention),
-        sizes_mm=said.sizes_mm,
-        said=mention.text.lower(),
-    )
-
-
-def _named(mention: Mention) -> tuple[str, ...]:
-    """The part of the spine that stands in the name: "thoracic spondylosis"."""
-    if mention.concept not in ("spondylosis", "disc_degeneration", "degenerative_spine_change", "kyphosis"):
-        return ()
-    found = re.search(r"thoracic|lumbar|cervical", mention.text, re.IGNORECASE)
-    return (f"{found[0].lower()}_spine",) if found is not None else ()
-
-
-def _bend(mention: Mention) -> str:
-    """The side to which a spine bends, from the name of the curve."""
-    text = mention.text.lower()
-    return "right" if "dextro" in text else "left" if "levo" in text else ""
-
-
-def _is_many(mention: Mention) -> bool:
-    from radgauge.text.grammar import is_plural
-
-    last = mention.text.lower().rpartition(" ")[2]
-    return is_plural(last) and last not in ("changes", "volumes", "markings")
-
-
-def _status(mention: Mention, index: int, hedges: Mapping[int, tuple[str, int, int]]) -> str:
-    hedge = hedges.get(index)
-    if mention.assertion == "absent":
-        if hedge is not None and hedge[0] != "fits":
-            raise NoPlan("a denial in doubt")
-        return "absent"
-    cue = mention.attributes.cue.lower()
-    if hedge is not None and cue in ("or", "versus", "and/or", "vs"):
-        return hedge[0]
-    if mention.assertion == "uncertain" and cue in ("or", "versus", "and/or", "vs"):
-        return "alternative"
-    if mention.assertion == "uncertain" and hedge is None:
-        return "alternative"
-    if hedge is None:
-        return "present"
-    if mention.assertion == "present" and hedge[0] in ("possible", "concern"):
-        raise NoPlan("a doubt that the reader did not see")
-    return hedge[0]
-
-
-def known_places() -> frozenset[str]:
-    """Ids of anatomy in the lexicon."""
-    return frozenset(concept.id for concept in load_lexicon() if concept.kind == "anatomy")
