@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from radgauge.errors import InputError
+from radgauge.plain_language.language_words import words_of
 from radgauge.plain_language.normal_parts import SHAPES
 from radgauge.plain_language.plain_sentences import languages, plain_text, write_plain
-from radgauge.plain_language.wording import words_of
 from radgauge.report_reader import load_lexicon
 
 

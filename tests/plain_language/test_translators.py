@@ -7,11 +7,11 @@ from pathlib import Path
 
 from radgauge.plain_language.build import build_sets
 from radgauge.plain_language.encoder import FindingEncoder
+from radgauge.plain_language.language_words import FOLDER, words_hash
 from radgauge.plain_language.plain_sentences import mixed_text, write_plain
 from radgauge.plain_language.refine import Refinement
 from radgauge.plain_language.translators import EmbeddedTranslator
 from radgauge.plain_language.whole_reports import build_reports
-from radgauge.plain_language.wording import FOLDER, words_hash
 
 KEPT = "The quixotic catheter sits near the cardiac apex."
 WRITTEN = "No pneumothorax."

@@ -13,9 +13,10 @@ from radgauge.findings.places import LEFT, RIGHT
 from radgauge.models.text.encoders import Encoder
 from radgauge.plain_language.dedupe import normal_sentence
 from radgauge.plain_language.fidelity import compare_lay, lay_findings
+from radgauge.plain_language.glosses import glosses_in
+from radgauge.plain_language.language_words import words_of
 from radgauge.plain_language.lay_reader import LayReader
 from radgauge.plain_language.replacement import sentences_of
-from radgauge.plain_language.wording import glosses_in, words_of
 from radgauge.report_reader import ReportReading
 from radgauge.text.language import looks_english
 

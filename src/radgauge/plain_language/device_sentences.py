@@ -36,7 +36,7 @@ _NEAR = ("near", "in region of", "in the region of", "in the expected region of"
 def say_device(sentence: str, words: Mapping[str, Any]) -> str:
     """What a patient reads of a sentence about a device; "" if it is none or says more.
 
-    >>> from radgauge.plain_language.wording import words_of
+    >>> from radgauge.plain_language.language_words import words_of
     >>> say_device("The right PICC tip is in the upper SVC", words_of("en"))  # doctest: +NORMALIZE_WHITESPACE
     'There is a thin tube in a vein of your arm (PICC line) on the right. Its tip lies in the upper part of the
     large vein above your heart.'

@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from radgauge.plain_language.check.compare import check_lay
+from radgauge.plain_language.glosses import glosses_in
+from radgauge.plain_language.language_words import Words, languages, words_of
 from radgauge.plain_language.plan import plan_sentence
 from radgauge.plain_language.statement import NoPlan
-from radgauge.plain_language.wording import Words, glosses_in, languages, say, say_whole, words_of
+from radgauge.plain_language.whole_sentences import say_whole
+from radgauge.plain_language.wording import say
 from radgauge.report_reader import ReportReading, read_report
 
 __all__ = ["Gloss", "PlainSentence", "languages", "mixed_text", "plain_text", "write_plain"]

@@ -15,10 +15,10 @@ from radgauge.llm.journal import Journal
 from radgauge.llm.numbered import Outcome, Question, ask_all
 from radgauge.llm.prompts import Prompt
 from radgauge.models.text.encoders import Encoder
+from radgauge.plain_language.language_words import words_hash
 from radgauge.plain_language.plain_sentences import write_plain
 from radgauge.plain_language.prompts import lay_prompts, prompts_hash
 from radgauge.plain_language.sets import is_heading
-from radgauge.plain_language.wording import words_hash
 from radgauge.reading import Progress
 
 Item = tuple[str, ...]

@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
-from radgauge.errors import InputError
-from radgauge.parsing import shipped_toml
-from radgauge.plain_language.device_sentences import say_device
+from radgauge.plain_language.language_words import Words
 from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import load_lexicon
 from radgauge.text import grammar
 
-FOLDER = Path(__file__).parent / "words"
-Words = Mapping[str, Any]
 _SIDES = ("left", "right", "bilateral", "")
-
-
-def languages() -> tuple[str, ...]:
-    """Languages that the writer for patients knows."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
-
-
-@lru_cache(maxsize=8)
-def words_of(language: str) -> Words:
-    """The words of a language.
-
-    Raises:
-        InputError: If no file of that language ships.
-    """
-    if language not in languages():
-        raise InputError(
-            f"language must be one of {', '.join(languages())}, got {language!r}; a language is a file of words: "
-            "see docs/layman_write.md"
-        )
-    return shipped_toml(__file__, f"words/{language}.toml")
-
-
-@lru_cache(maxsize=8)
-def words_hash(language: str) -> str:
-    """Eight hexadecimal digits for the file of a language."""
-    return hashlib.sha256((FOLDER / f"{language}.toml").read_bytes()).hexdigest()[:8]
 
 
 def say(statements: Sequence[Statement], words: Words) -> str:
@@ -474,101 +441,3 @@ def _start(statement: Statement, words: Words) -> str:
     if roughly and statement.otherwise and "otherwise_roughly" in frames:
         return str(frames["otherwise_roughly"])
     return str(frames["otherwise"]) + grammar.small(roughly) if statement.otherwise else roughly
-
-
-_WHOLE = (
-    "views",
-    "correlate",
-    "heart_upper",
-    "heart_borderline",
-    "old_infection",
-    "negative",
-    "rotated",
-    "heading",
-)
-
-
-def say_whole(sentence: str, words: Words) -> str:
-    """A sentence that is no finding (how the picture was taken, what is advised); "" if it is none of these."""
-    text, table = sentence.strip().rstrip("."), words["sentence"]
-    patterns = shipped_toml(__file__, "professional.toml")["sentence"]
-    for name in _WHOLE:
-        if name in table and re.fullmatch(patterns[name], text, re.IGNORECASE):
-            return str(table[name])
-    device = say_device(text, words)
-    if device:
-        return device
-    gone = re.fullmatch(patterns["removed"], text, re.IGNORECASE)
-    if gone is not None and "removed" in table:
-        device = next(
-            (n for n, p in patterns["devices"].items() if re.fullmatch(p, gone["device"], re.IGNORECASE)), ""
-        )
-        if device in table["devices"]:
-            name = table["devices"][device] + table["sides"][(gone["side"] or "").lower()]
-            return grammar.capital(str(table["removed"]).format(device=name))
-    followed = re.fullmatch(patterns["follow"], text, re.IGNORECASE) if "follow" in table else None
-    if followed is not None and any(followed[name] for name in ("verb", "state", "late", "last")):
-        return _follow(followed, table)
-    found = re.fullmatch(patterns["advise"], text, re.IGNORECASE) if "advise" in table else None
-    if found is None or not (found["verb"] or found["state"]):
-        return ""
-    state = (found["state"] or "").lower()
-    how = "helpful" if "help" in state or "useful" in state or "benefit" in state else "advise"
-    how = "consider" if (found["verb"] or "").lower() == "consider" or "consider" in state else how
-    name = found["what"].lower()
-    again = (found["again"] or "").lower()
-    what = table["what"]["xray" if name.startswith(("x", "radio")) else name][
-        2 if again[:1] == "f" else 1 if again else 0
-    ]
-    what += table["of_chest"] if re.search(r"\b(?:chest|thorax|thoracic)\b", text, re.IGNORECASE) else ""
-    dye = re.search(r"(non-?|without )?(?:iv |intravenous )?contrast", text, re.IGNORECASE)
-    what += table["contrast"][1 if dye[1] else 0] if dye is not None else ""
-    when = ""
-    if found["when"]:
-        span = table["to"].join(filter(None, (found["from"], found["upto"])))
-        when = table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
-    why = found["why"] or ""
-    because = table["why"]["resolve" if "resol" in why or "clear" in why else "evaluate"] if why else ""
-    because += table["if"] if found["if"] else ""
-    return grammar.capital(str(table[how]).format(what=what, when=when, why=because))
-
-
-def _follow(found: re.Match[str], table: Mapping[str, Any]) -> str:
-    """ "Follow-up to resolution is recommended."""
-    pictured = found["picture"] or re.search(r"radiograph|x-?ray|film|imaging", found["what"] or "", re.IGNORECASE)
-    what = table["follow"]["picture" if pictured else "check"]
-    state = " ".join(filter(None, (found["state"], found["late"]))).lower()
-    how = "consider" if "consider" in state else "advise"
-    behind = table["follow"]["treated"] if found["treated"] else ""
-    if found["when"]:
-        span = table["to"].join(filter(None, (found["from"], found["upto"])))
-        behind += table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
-    why = table["why"]["resolve"] if found["why"] else ""
-    return grammar.capital(str(table[how]).format(what=what, when=behind, why=why))
-
-
-def glosses_in(text: str, words: Words) -> list[tuple[int, int, str]]:
-    """Terms of a text with their plain meaning: start, end, meaning; each term once."""
-    found, seen = [], set()
-    for match in _terms(tuple(words["gloss_words"])).finditer(text):
-        term = match[0].lower()
-        if term not in seen:
-            seen.add(term)
-            plain = next(
-                (
-                    each["plain"]
-                    for each in words.get("gloss_context", ())
-                    if term in each["terms"]
-                    and re.match(each.get("after", ""), text[match.end() :], re.IGNORECASE)
-                    and re.search(each.get("before", ""), text[: match.start()], re.IGNORECASE)
-                ),
-                words["gloss_words"][term],
-            )
-            found.append((match.start(), match.end(), str(plain)))
-    return found
-
-
-@lru_cache(maxsize=8)
-def _terms(terms: tuple[str, ...]) -> re.Pattern[str]:
-    ordered = sorted(terms, key=len, reverse=True)
-    return re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, ordered)) + r")(?![\w-])", re.IGNORECASE)

@@ -9,11 +9,11 @@ from typing import Protocol
 from radgauge.errors import RadgaugeError, UsageError
 from radgauge.plain_language import plain_sentences
 from radgauge.plain_language.checks import in_step
+from radgauge.plain_language.language_words import words_hash
 from radgauge.plain_language.plain_sentences import PlainSentence, write_plain
 from radgauge.plain_language.refine import Refinement, Round, Verdict, refine
 from radgauge.plain_language.sets import is_heading
 from radgauge.plain_language.translators import EmbeddedTranslator
-from radgauge.plain_language.wording import words_hash
 from radgauge.text.language import looks_english
 
 LONGEST = 50_000
