@@ -14,6 +14,7 @@ from radgauge.text.tokens import Tokens
 _STATED = re.compile(
     r"\s+(?:(?:is|are|was|were|remains?|appears?|lies|sits|seen|noted|now|again|also)\s+){0,3}", re.IGNORECASE
 )
+_PIECES_KEPT = 1 << 14
 _MARKINGS = re.compile(r"(?:markings?|volumes?)$", re.IGNORECASE)
 
 
@@ -104,25 +105,35 @@ def _is_device(unit: Unit) -> bool:
 
 def _split(mention: Mention, vocabulary: Vocabulary, role: str, *, split_front: bool) -> list[Unit]:
     """A statement of several words as observation and anatomy: "enlarged heart", "heart is enlarged"."""
-    tokens = vocabulary.spelling.tokens(mention.text)
-    start, end = _kept_words(mention, tokens, vocabulary, role)
-    whole = Unit(start, end, role, mention.form == "adjective", mention)
+    known = vocabulary.pieces
+    key = (mention.text, role, split_front)
+    found = known.get(key)
+    if found is None:
+        found = _pieces_of(mention.text, vocabulary, role, split_front=split_front)
+        if len(known) >= _PIECES_KEPT:
+            known.clear()
+        known[key] = found
+    at = mention.start
+    adjective = len(found) == 1 and mention.form == "adjective"
+    return [Unit(at + start, at + end, kind, adjective, mention) for start, end, kind in found]
+
+
+def _pieces_of(
+    text: str, vocabulary: Vocabulary, role: str, *, split_front: bool
+) -> tuple[tuple[int, int, str], ...]:
+    """Start, end and role of the pieces of the words of a statement; of one piece if it does not come apart."""
+    tokens = vocabulary.spelling.tokens(text)
+    whole = ((*_kept_words(tokens, vocabulary, role), role),)
     if len(tokens.norms) < 2:
-        return [whole]
+        return whole
     items = vocabulary.match(tokens, lowered=False, longest=len(tokens.norms) - 1)
     roles = [item.role for item in items]
     if "anatomy" not in roles:
-        return [whole]
+        return whole
     last = len(items) - 1
 
-    def piece(first: int, final: int, kind: str) -> Unit:
-        return Unit(
-            mention.start + tokens.starts[items[first].first],
-            mention.start + tokens.ends[items[final].last - 1],
-            kind,
-            False,
-            mention,
-        )
+    def piece(first: int, final: int, kind: str) -> tuple[int, int, str]:
+        return tokens.starts[items[first].first], tokens.ends[items[final].last - 1], kind
 
     nouns = [item.role == "anatomy" and item.form == "noun" for item in items]
     if nouns[last]:
@@ -133,24 +144,24 @@ def _split(mention: Mention, vocabulary: Vocabulary, role: str, *, split_front: 
         while front >= 0 and roles[front] in ("preposition", "determiner"):
             front -= 1
         if front < 0:
-            return [whole]
-        return [piece(0, front, role), piece(begin, last, "anatomy")]
+            return whole
+        return piece(0, front, role), piece(begin, last, "anatomy")
     if "verb" in roles[:-1] and nouns[0]:
         verb = roles.index("verb")
         end = verb - 1
         while end > 0 and roles[end] == "part":
             end -= 1
-        return [piece(0, end, "anatomy"), piece(verb + 1, last, role)]
+        return piece(0, end, "anatomy"), piece(verb + 1, last, role)
     if nouns[0] and split_front and items[0].value not in _LEXICALISED and last > 0:
         end = 0
         while end < last - 1 and roles[end + 1] == "anatomy":
             end += 1
-        return [piece(0, end, "anatomy"), piece(end + 1, last, role)]
-    return [whole]
+        return piece(0, end, "anatomy"), piece(end + 1, last, role)
+    return whole
 
 
-def _kept_words(mention: Mention, tokens: Tokens, vocabulary: Vocabulary, role: str) -> tuple[int, int]:
-    """Span of a mention without words of quantity and change in front, and sides behind words of normality."""
+def _kept_words(tokens: Tokens, vocabulary: Vocabulary, role: str) -> tuple[int, int]:
+    """Span of a statement without words of quantity and change in front, and sides behind words of normality."""
     first, last = 0, len(tokens.norms) - 1
     while first < last:
         entry = vocabulary.word(tokens.norms[first])
@@ -160,7 +171,7 @@ def _kept_words(mention: Mention, tokens: Tokens, vocabulary: Vocabulary, role: 
         first += 1
     while role == "normality" and last > first and tokens.norms[last] == "bilaterally":
         last -= 1
-    return mention.start + tokens.starts[first], mention.start + tokens.ends[last]
+    return tokens.starts[first], tokens.ends[last]
 
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")

@@ -119,6 +119,9 @@ class Vocabulary:
     sentences: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # readings of sentences, kept by the reader
+    pieces: dict[tuple[str, str, bool], tuple[tuple[int, int, str], ...]] = field(
+        default_factory=dict, repr=False
+    )  # statements taken apart, kept by the view of RaTE entities
 
     def word(self, norm: str) -> Entry | None:
         """What a single word stands for."""
