@@ -1,6 +1,6 @@
 """How fast this processor multiplies the matrices of BERT base, by rows at once and by form of the weights.
 
-    python benchmarks/products.py [--write]
+    python benchmarks/products.py [--only "as stored"] [--write]
 
 One thread, processor time, best and median of four rounds over three layers of seeded weights. First what large
 square matrices reach, the most that this processor gives. CheXbert's and RadGraph's packages read a report at a
@@ -11,10 +11,10 @@ fused; packed by MKL (which takes one number of rows only). `--write` puts the b
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -91,6 +91,10 @@ def square(size: int) -> list[float]:
 
 def main() -> None:
     """Print Gflop/s by form and rows."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", help="One form of the weights.")
+    parser.add_argument("--write", action="store_true", help="Keep the best rates for the documentation.")
+    options = parser.parse_args()
     found: dict[str, dict[str, float]] = {"squares": {}}
     load = os.getloadavg()[0]
     torch.set_num_threads(1)
@@ -106,6 +110,8 @@ def main() -> None:
             line.append(f"{size} {rates[-1]:.0f} ({statistics.median(rates):.0f})")
         print(f"squares: Gflop/s, best (median): {', '.join(line)}; load {load:.1f}", flush=True)
         for name, make in forms(weights).items():
+            if options.only not in (None, name):
+                continue
             line, kept = [], found.setdefault(name, {})
             for rows in ROWS:
                 product = make(rows)
@@ -113,7 +119,7 @@ def main() -> None:
                 kept[str(rows)] = work / min(times)
                 line.append(f"{rows} rows {work / min(times):.0f} ({work / statistics.median(times):.0f})")
             print(f"{name}: Gflop/s, best (median): {', '.join(line)}", flush=True)
-    if "--write" in sys.argv[1:]:
+    if options.write:
         results = json.loads(RESULTS.read_text())
         results["products"] = {"rates": found, "load": max(load, os.getloadavg()[0])}
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")

@@ -377,10 +377,10 @@ def published_speed(_: Path) -> str:
         'of one. "Products alone" is what the ratio would be if all but our matrix products took no time. Peak '
         "memory is that of the whole process. Shares of both sides on a quarter of the pairs, under a profiler:"
     )
-    return "\n".join([*rows, "", _wrapped(said), "", *notes, *_bounds(found, results.get("products"))]) + "\n"
+    return "\n".join([*rows, "", _wrapped(said), "", *notes, *_ceilings(found, results.get("products"))]) + "\n"
 
 
-def _bounds(found: dict[str, Any], products: dict[str, Any] | None) -> list[str]:
+def _ceilings(found: dict[str, Any], products: dict[str, Any] | None) -> list[str]:
     """What the products of both sides come to, against what this processor reaches with large matrices."""
     if not products:
         return []
@@ -388,13 +388,13 @@ def _bounds(found: dict[str, Any], products: dict[str, Any] | None) -> list[str]
     stored = rates["as stored"]
     peak = max(rates["squares"].values())
     shown = ", ".join(f"{stored[rows]:.0f} with {rows} rows" for rows in ("16", "64", "512", "2048"))
-    packed = ", ".join(
-        f"{max(kind.values()):.0f} {name}" for name, kind in rates.items() if name not in ("squares", "as stored")
-    )
+    known = ("squares", "as stored")
+    others = [f"{name} {max(kind.values()):.0f}" for name, kind in rates.items() if name not in known]
+    packed = f"; in other forms at best {', '.join(others)}" if others else ""
     said = (
         f"What the processor gives (`benchmarks/products.py`, one thread, Gflop/s, best of four, load "
-        f"{products['load']:.1f}): {peak:.0f} for large square matrices; the matrices of BERT base {shown}; "
-        f"in other forms at best {packed}. Work of one system's texts and what would be left if our "
+        f"{products['load']:.1f}): {peak:.0f} for large square matrices; the matrices of BERT base "
+        f"{shown}{packed}. Work of one system's texts, the rates at which it was done, and the ratio if our "
         "products ran at that peak and nothing else took any time:"
     )
     rows = [
@@ -429,6 +429,8 @@ def _profile_notes(name: str, kept: dict[str, Any]) -> list[str]:
             continue
         told.append(f"{who}: " + ", ".join(f"{part} {share(value, 0)}" for part, value in shares.items()))
     lines = [f"- {name}. {'; '.join(told)}. Load average while measured: {kept['load']:.1f}."]
+    if kept.get("note"):
+        lines.append(f"- {name}: {kept['note']}")
     if kept.get("stages"):
         steps = ", ".join(f"{step} {share(value, 0)}" for step, value in kept["stages"].items())
         lines.append(f"- {name}, steps of radgauge: {steps}.")
