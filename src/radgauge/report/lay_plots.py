@@ -106,7 +106,7 @@ def _levels(up: Scale, largest: float, count: int = 5) -> list[str]:
 def _thousands(value: float) -> str:
     """A training size as people say it.
 
-    >>> _thousands(5000), _thousands(1500), _thousands(800)
-    ('5k', '1.5k', '800')
+    >>> _thousands(5000), _thousands(1500), _thousands(1861), _thousands(800)
+    ('5k', '1.5k', '1,861', '800')
     """
-    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
+    return f"{value / 1000:g}k" if value >= 1000 and value % 100 == 0 else f"{value:,.10g}"
