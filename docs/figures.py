@@ -239,7 +239,7 @@ BEDS = {
     "lay_validation": "own: varied pairs (`tests/data/lay_validation`)",
     "own triples": "own: right and wrong plain versions (`tests/data/lay_triples`)",
     "others' triples": "**others': right and wrong plain versions** (`judged/lay_triples`)",
-    "held-out triples": "**others', unseen at the first run** (`benchmarks/held_out/third`)",
+    "held-out triples": "**others', held out, in view since a rule was chosen** (`benchmarks/held_out/third`)",
 }
 
 
