@@ -465,7 +465,7 @@ GROWTH_IMAGE = DOCS / "images" / "generator-growth.svg"
 NOT_MEASURED = "Not measured yet with the present `errors` and `layman`.\n"
 COLUMNS = {
     "professional": ("errors_quality", "layman_semantics_embedded", "layman_f1_embedded"),
-    "lay": ("layman_semantics_embedded", "layman_f1_embedded", "flesch_kincaid_grade"),
+    "lay": ("layman_semantics_embedded", "layman_f1_embedded", "readability_flesch_kincaid_grade"),
 }
 WAYS = {
     "drawn": "network, drawn",

@@ -74,7 +74,7 @@ SHOWN = {
         "layman_raw_semantics_embedded",
         "layman_recall_embedded",
         "layman_f1_embedded",
-        "flesch_kincaid_grade",
+        "readability_flesch_kincaid_grade",
     ),
 }
 COMPARED = {
@@ -302,7 +302,10 @@ def figures(results: Results, register: str, *, permutations: int, seed: int) ->
         )
     }
     found: list[dict[str, object]] = []
-    for line in summarise(results, seed=seed):
+    lines = summarise(results, seed=seed)
+    if absent := set(SHOWN[register]) - {line.column for line in lines}:
+        raise KeyError(f"no such output: {', '.join(sorted(absent))}")
+    for line in lines:
         if line.column in SHOWN[register]:
             against = known.get((line.column, line.system))
             found.append(

@@ -85,7 +85,9 @@ def test_saved_generator_figures_become_tables(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "both.json").write_text(json.dumps(both), encoding="utf-8")
     monkeypatch.setattr(figures, "GENERATORS_LAYMAN", tmp_path / "both.json")
     assert figures.generator_systems_layman(DOCS) == figures.generator_systems(DOCS)
-    assert figures.generator_systems_lay(DOCS).startswith("| system | `layman_semantics` | `layman_f1` | `flesch_")
+    assert figures.generator_systems_lay(DOCS).startswith(
+        "| system | `layman_semantics` | `layman_f1` | `readability_flesch_"
+    )
     assert figures.generator_planned(DOCS).splitlines()[2:] == [line] * 3
 
 
