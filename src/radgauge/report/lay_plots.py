@@ -87,12 +87,23 @@ def growth_curves(runs: Sequence[TrainingRun], *, threshold: float) -> Plot | No
             if run.above.low == run.above.low:
                 parts.append(line(across(x), up(run.above.low), across(x), up(run.above.high), f"l{colour}"))
             parts.append(shape(place, across(x), up(run.above.value), f"c{colour} gap", size=4.2))
-            if run.collapsed:
+            if run.collapsed and not named:
                 parts.append(label(min(across(x), WIDTH - 40), up(run.above.value) + 20, "collapsed", "m i"))
         if named:
             y = BOTTOM + 54 + 18 * place
-            parts += [shape(place, LEFT + 5, y - 3, f"c{colour}", size=4.2), label(LEFT + 16, y + 1, name, "i")]
+            parts += [
+                shape(place, LEFT + 5, y - 3, f"c{colour}", size=4.2),
+                label(LEFT + 16, y + 1, name + _collapsed(points), "i"),
+            ]
     return Plot("growth", "Share of sentences above the threshold by training size", WIDTH, height, "".join(parts))
+
+
+def _collapsed(points: Sequence[tuple[float, TrainingRun]]) -> str:
+    """Which points of a curve are of collapsed systems: for the legend, as marks beside several curves mix."""
+    sizes = [_thousands(x) for x, run in points if run.collapsed]
+    if not sizes:
+        return ""
+    return f" (collapsed at {'every size' if len(sizes) == len(points) else ', '.join(sizes)})"
 
 
 def _levels(up: Scale, largest: float, count: int = 5) -> list[str]:

@@ -115,7 +115,7 @@ def test_pictures_and_page() -> None:
     bars, curves = range_bars(runs, threshold=0.8), growth_curves(runs, threshold=0.8)
     assert curves is not None
     assert "5k training examples" in bars.file()
-    assert "collapsed" in curves.body
+    assert "raw (collapsed at every size)" in curves.body
     assert growth_curves(training_runs(cases, resampling=Resampling(resamples=50)), threshold=0.8) is None
     page = leaflet("<b>Title", [training_table(runs, threshold=0.8)], plots=[bars, curves], notes=["a & b"])
     assert "&lt;b&gt;Title" in page
