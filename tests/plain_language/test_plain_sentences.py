@@ -610,3 +610,179 @@ def test_what_would_be_lost_keeps_the_sentence(report: str) -> None:
 def test_a_gloss_goes_by_its_neighbours() -> None:
     (window,) = write_plain("Fullness of the AP window.")
     assert "(AP: between the main artery and the lung artery)" in window.plain
+
+
+@pytest.mark.parametrize(
+    ("report", "plain"),
+    [
+        ("No dislocation visible.", "There is no visible joint out of place (dislocation)."),
+        ("No rib fracture is seen on the left.", "There is no visible broken rib on the left."),
+        ("No consolidation identified.", "There is no visible solid patch in your lungs."),
+        ("A dislocation is not visible.", "There is no visible joint out of place (dislocation)."),
+        ("No fracture of the visualized bones.", "There is no visible broken bone."),
+        (
+            "No infiltrate or pleural effusion is apparent.",
+            "There is no visible hazy patch in your lungs and no visible fluid around your lungs.",
+        ),
+        (
+            "No infiltrate, no pleural effusion seen.",  # said of the second
+            "There is no hazy patch in your lungs and no visible fluid around your lungs.",
+        ),
+        (
+            "No infiltrate and no pleural effusion are seen.",
+            "There is no visible hazy patch in your lungs and no visible fluid around your lungs.",
+        ),
+        (
+            "No pneumonia visible radiographically.",
+            "There is no sign of pneumonia (a lung infection) on this picture.",
+        ),
+        ("No cardiomegaly is seen.", "As far as can be seen, your heart is not larger than normal."),
+        (  # of the denial, not of the normal part beside it
+            "Lungs are clear, no pneumothorax visible.",
+            "Your lungs are clear. There is no visible air leak around your lungs.",
+        ),
+        ("No infiltrate is present.", "There is no hazy patch in your lungs."),
+        ("No evidence of infiltrate is seen.", "There is no sign of a hazy patch in your lungs."),
+    ],
+)
+def test_a_limit_is_said_wherever_its_word_stands(report: str, plain: str) -> None:
+    assert _one(report) == plain
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "Infiltrate or pneumothorax.",
+        "Left pleural effusion or consolidation.",
+        "Right base infiltrate or scarring.",
+    ],
+)
+def test_a_list_with_or_that_nothing_states_is_kept(report: str) -> None:
+    [sentence] = write_plain(report)
+    assert sentence.kept
+    assert sentence.reasons == ("findings with 'or' that nothing states: a denial may be lost",)
+
+
+@pytest.mark.parametrize(
+    ("report", "plain"),
+    [
+        (
+            "Subtle infiltrate in the right lower lobe.",
+            "There is a faint hazy patch in the lower part of your right lung.",
+        ),
+        ("Subtle opacities at the right base.", "There are faint cloudy areas at the bottom of your right lung."),
+        ("Minimal scarring at the left apex.", "There is very mild scarring at the top of your left lung."),
+        ("Subtle right pleural effusion.", "KEPT"),  # neither small nor a faint amount
+        ("Subtle scoliosis of the thoracic spine.", "KEPT"),
+        ("Subtle cardiomegaly.", "KEPT"),
+    ],
+)
+def test_hard_to_see_is_not_small(report: str, plain: str) -> None:
+    assert _one(report) == plain
+
+
+@pytest.mark.parametrize(
+    ("report", "reason"),
+    [
+        ("Mild emphysema and pulmonary fibrosis.", "a describing word of one finding or of both"),
+        (
+            "There is minimal atelectasis or scarring at the right base.",
+            "a describing word of one finding or of both",
+        ),
+        ("Several nodules and masses in the left lung.", "a describing word of one finding or of both"),
+        ("Patchy infiltrate and consolidation.", "a describing word of one finding or of both"),
+        ("New infiltrate and pleural effusion.", "a change of one finding or of both"),
+        ("Emphysema and pulmonary fibrosis are unchanged.", "a change of one finding or of both"),
+        ("Unchanged left apical scarring with pleural thickening.", "a change of one finding or of both"),
+        ("Left upper lobe scarring with pleural thickening.", "a place of one finding or of both"),
+    ],
+)
+def test_a_describing_word_that_two_findings_may_share_keeps_the_sentence(report: str, reason: str) -> None:
+    [sentence] = write_plain(report)
+    assert sentence.kept, sentence.plain
+    assert sentence.reasons == (reason,)
+
+
+@pytest.mark.parametrize(
+    ("report", "plain"),
+    [
+        (
+            "Mild cardiomegaly with pulmonary edema.",
+            "Your heart is slightly larger than normal. There is fluid in your lungs.",
+        ),
+        (
+            "Mild cardiomegaly and a small pleural effusion.",
+            "Your heart is slightly larger than normal. There is a small amount of fluid around your lungs.",
+        ),
+        (
+            "Right upper lobe infiltrate with pleural effusion.",
+            "There is a hazy patch in the upper part of your right lung. There is fluid around your right lung.",
+        ),
+        (  # the clause behind a name belongs to that name only
+            "There is atelectasis or scarring at the right base.",
+            "There is scarring at the bottom of your right lung or an area at the bottom of your right lung that "
+            "is not fully open.",
+        ),
+    ],
+)
+def test_two_findings_with_their_own_words_are_written(report: str, plain: str) -> None:
+    assert _one(report) == plain
+
+
+@pytest.mark.parametrize(
+    ("report", "plain"),
+    [
+        ("Redemonstrated emphysema.", "There is emphysema (damaged air sacs) in your lungs, seen again."),
+        (
+            "Redemonstrated right pleural effusion, increased.",
+            "There is fluid around your right lung, which has increased since the last picture.",
+        ),
+        ("Persistent emphysema.", "There is emphysema (damaged air sacs) in your lungs, as before."),
+        ("Heart size is grossly stable.", "As far as can be seen, your heart is the same size as before."),
+        (
+            "Mediastinal contours are grossly unchanged.",
+            "As far as can be seen, the outline of the middle of your chest looks the same as before.",
+        ),
+        ("Right pleural effusion is grossly unchanged.", "KEPT"),
+        ("Grossly stable emphysema.", "KEPT"),
+    ],
+)
+def test_seen_again_and_grossly_unchanged_are_not_unchanged(report: str, plain: str) -> None:
+    assert _one(report) == plain
+
+
+@pytest.mark.parametrize(
+    ("report", "gloss"),
+    [
+        ("Repeat film at a suitable interval after quixotic.", ("interval", "length of time")),
+        ("Quixotic interval follow-up.", ("interval", "some time later")),
+        ("In the interval, quixotic.", ("interval", "since the last picture")),
+        ("Quixotic interval growth.", ("interval", "since the last picture")),
+        ("No clear correlate, quixotic.", ("correlate", "something that matches it")),
+        ("Correlate for quixotic tenderness.", ("Correlate", "check")),
+        ("Correlate with quixotic tests.", ("Correlate", "compare")),
+        ("Nodular outline, quixotic.", ("Nodular", "lumpy")),
+        ("The margin is nodular, quixotic.", ("nodular", "lumpy")),
+        ("Nodular quixotic shadow.", ("Nodular", "like a round spot")),
+        ("Pathologic left rib fracture, quixotic.", ("Pathologic", "in a bone that a disease has weakened")),
+        ("Pathologic quixotic.", ("Pathologic", "from a disease")),
+        ("Quixotic air-fluid level.", ("air-fluid level", "a line where air meets fluid")),
+        (
+            "Quixotic, if clinically indicated.",
+            ("if clinically indicated", "if your doctor thinks that it is needed"),
+        ),
+        ("Quixotic in the left ventricle.", ("left ventricle", "the lower left chamber of the heart")),
+    ],
+)
+def test_a_gloss_goes_by_its_sense(report: str, gloss: tuple[str, str]) -> None:
+    [sentence] = write_plain(report)
+    assert gloss in [(each.term, each.plain) for each in sentence.glosses]
+
+
+def test_german_says_how_far_was_seen_behind_the_finding() -> None:
+    assert (
+        _one("No pneumothorax visible.", "de")
+        == "Es gibt kein sichtbares Zeichen für einen Luftaustritt um die Lunge."
+    )
+    assert _one("No cardiomegaly is seen.", "de") == "Soweit erkennbar gilt: Ihr Herz ist nicht größer als normal."
+    assert _one("Subtle infiltrate in the left lung.", "de") == "KEPT"  # no word for it

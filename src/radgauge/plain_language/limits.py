@@ -14,13 +14,26 @@ from radgauge.report_reader.lexicon import FINDING_KINDS
 REACH = 300
 """Characters before a finding in which its denial is looked for, so that time grows with the text."""
 
+_VISIBLE = r"\b(?:visible|visuali[sz]ed|imaged|apparent)\b"
 LIMITS = {  # how far a denial or a normal part was seen
     "radiographic": re.compile(r"\bradiographic(?:ally)?\b", re.IGNORECASE),
-    "visible": re.compile(r"\b(?:visible|visuali[sz]ed|imaged|apparent)\b", re.IGNORECASE),
+    "visible": re.compile(_VISIBLE, re.IGNORECASE),
     "evidence": re.compile(
         r"\b(?:evidence|signs?|suggestion|indication|findings? (?:of|for|to suggest))\b", re.IGNORECASE
     ),
 }
+_SEEN = re.compile(  # the same as the predicate of a denial: "no fracture is seen", "no effusion identified"
+    r"\b(?:visible|visuali[sz]ed|imaged|apparent|evident|identified|seen|detected|appreciated|demonstrated)\b",
+    re.IGNORECASE,
+)
+_OTHER_CLAUSE = re.compile(  # "no A, no B seen" says it of B, "no A and no B are seen" of both
+    r";|\b(?:but|however|although|though|while)\b|\b(?:no|without)\b(?!.*\b(?:are|were)\b)", re.IGNORECASE
+)
+_OF_DENIAL = re.compile(  # "visible" that belongs to a denial and not to the normal part beside it
+    rf"\b(?:no|not|without)\s+(?:[\w-]+\s+)?{_VISIBLE}|"
+    rf"\b(?:no|not|without)\b[^;.]*?{_VISIBLE}(?=\s*(?:[,;.]|$|(?:and|or|on|in|at|but|radiograph\w*)\b))",
+    re.IGNORECASE,
+)
 _DENIES = re.compile(r"\b(?:no|not|without|nor|negative for|free of|absence of)\b", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"[\s,]*(?:and\s+)?(?:(?:the|both|left|right|bilateral|visuali[sz]ed|visible)\s+)*", re.IGNORECASE
@@ -47,11 +60,39 @@ _STEM = 5
 
 
 def limit_of(reading: ReportReading, mention: Mention) -> str:
-    """How far a denial was seen: radiographic | visible | evidence | "" (flatly denied)."""
+    """How far a denial was seen: radiographic | visible | evidence | "" (flatly denied).
+
+    The word stands before the finding ("no visible effusion"), behind it ("no effusion visible", "no fracture of
+    the visualized bones") or behind the list that it closes ("no effusion or pneumothorax is seen").
+    """
     lead = reading.text[max(reading.sentences[mention.sentence][0], mention.start - REACH) : mention.end]
     no = list(_DENIES.finditer(lead))
     window = lead[no[-1].start() if no else 0 :]
-    return next((limit for limit, pattern in LIMITS.items() if pattern.search(window)), "")
+    before = next((limit for limit, pattern in LIMITS.items() if pattern.search(window)), "")
+    return before or limit_behind(reading, mention)
+
+
+def limit_behind(reading: ReportReading, mention: Mention) -> str:
+    """How far a denial was seen, told behind the finding: radiographic | visible | ""."""
+    end = min(reading.sentences[mention.sentence][1], mention.end + REACH)
+    made = (
+        m.start
+        for m in reading.mentions
+        if mention.end <= m.start < end and m.kind in FINDING_KINDS and m.assertion != "absent"
+    )
+    tail = _OTHER_CLAUSE.split(reading.text[mention.end : min((end, *made))])[0]
+    if LIMITS["radiographic"].search(tail):
+        return "radiographic"
+    return "visible" if _SEEN.search(tail) else ""
+
+
+def is_seen_roughly(sentence: str) -> bool:
+    """Whether a sentence says of its normal or unchanged parts that they are so as far as can be seen.
+
+    >>> is_seen_roughly("the visualized bones are intact."), is_seen_roughly("lungs clear, no effusion visible.")
+    (True, False)
+    """
+    return "grossly" in sentence or LIMITS["visible"].search(_OF_DENIAL.sub("", sentence)) is not None
 
 
 def stop_at_words_inside(mention: Mention) -> None:

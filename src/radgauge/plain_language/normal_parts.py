@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from radgauge.plain_language.limits import LIMITS, stop_at_words_inside
+from radgauge.plain_language.limits import is_seen_roughly, stop_at_words_inside
 from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import Mention, Modifier, ReportReading
 
@@ -18,6 +18,7 @@ SUFFIXES = {
 }
 AGAIN = re.compile(r"again|redemonstrat|persist|continu|remain|still", re.IGNORECASE)
 """Words of change that say that something was there before, not that it is the same."""
+_SEEN_AGAIN = re.compile(r"\bagain\b|redemonstrat", re.IGNORECASE)
 _EXCEPTS = re.compile(r"\b(?:otherwise|remaining|remainder|elsewhere|rest of)\b")
 _SHAPE = r"contour|shape|configuration"
 _IN_SIZE = re.compile(
@@ -59,7 +60,7 @@ def reserve(sentence: str) -> Reserve:
     """
     return Reserve(
         _EXCEPTS.search(sentence) is not None,
-        "grossly" in sentence or LIMITS["visible"].search(sentence) is not None,
+        is_seen_roughly(sentence),
         next((name for name, pattern in SUFFIXES.items() if pattern.search(sentence)), ""),
     )
 
@@ -117,13 +118,23 @@ def normal_parts(
 def unchanged_parts(reading: ReportReading, targets: Sequence[int], sentence: str) -> list[Statement]:
     """Statements that parts look as they did before."""
     planned = []
+    said = reserve(sentence)
     for target, place in _places(reading, targets):
         part = reading.mentions[target]
         stop_at_words_inside(part)
         near = sentence if len(targets) == 1 else reading.text[part.start : part.end + 5].lower()
         shape = len(targets) == 1 and re.search(rf"{_SHAPE}|appearance", sentence)
         how = "stable size" if re.search(r"\bsize\b", near) and not shape else "stable"
-        planned.append(Statement("same", how, side=part.attributes.laterality, places=(place,)))
+        planned.append(
+            Statement(
+                "same",
+                how,
+                side=part.attributes.laterality,
+                places=(place,),
+                otherwise=said.otherwise,
+                roughly=said.roughly,
+            )
+        )
     return planned
 
 
@@ -133,10 +144,9 @@ def change_said(reading: ReportReading, changes: Sequence[Modifier]) -> str:
         return ""
     if any("chronic" in reading.text[m.start : m.end].lower() for m in changes):
         raise NoPlan("something long-standing, which is no comparison")
-    if {m.value for m in changes} == {"stable"} and all(
-        AGAIN.search(reading.text[m.start : m.end]) for m in changes
-    ):
-        return "again"
+    told = [reading.text[m.start : m.end] for m in changes]
+    if {m.value for m in changes} == {"stable"} and all(AGAIN.search(each) for each in told):
+        return "seen" if all(_SEEN_AGAIN.search(each) for each in told) else "again"
     return changes[0].value
 
 

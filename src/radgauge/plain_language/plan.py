@@ -22,6 +22,7 @@ from radgauge.plain_language.normal_parts import (
     unchanged_parts,
 )
 from radgauge.plain_language.plan_finding import CALCIFIED, CAN_HARDEN, plan_finding
+from radgauge.plain_language.shared_words import is_change_behind, share, stop_at_shared_words
 from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import Mention, Modifier, ReportReading, load_lexicon
 from radgauge.report_reader.lexicon import FINDING_KINDS
@@ -40,8 +41,11 @@ _REFERS = re.compile(  # "This may be ...", and the same without its subject: "M
     r"reflect|indicate|due)|(?:most )?(?:consistent|compatible) with|in keeping with|suggest(?:s|ing|ive)\b|"
     r"represent(?:s|ing)?\b|reflect(?:s|ing)?\b|favou?red\b|(?:concerning|worrisome|suspicious) for)"
 )
+_STATES = re.compile(
+    r"\b(?:is|are|was|were|has|have|there'?s?|shows?|demonstrates?|reveals?|seen|noted|identified|present|appears?|"
+    r"visible|visuali[sz]ed|demonstrated|remains?)\b"
+)
 _ADVERB = re.compile(r"\b(?:likely|probably|possibly|presum(?:ed|ably))$", re.IGNORECASE)
-_LUMPS = frozenset({"lung_nodule", "nodule", "lung_mass", "mass", "lung_opacity"})
 _CLOUDY = frozenset({"infiltrate", "airspace_disease", "airspace_opacity", "lung_opacity"})  # alike in plain words
 
 
@@ -120,6 +124,8 @@ def _statements(
                     raise NoPlan("an alternative to something that was not read")
                 hedged = index in hedges
                 status = hedges[index][0] if hedged else "present" if follows == "or" else "possible"
+                if status == "present" and not _STATES.search(lowered):
+                    raise NoPlan("findings with 'or' that nothing states: a denial may be lost")
                 statement = statement._replace(status=status)
             made = [s for s in planned if s.kind == "finding" and s.status == "present"]
             if made and not statement.joined and index in hedges and _is_aside(reading, hedges[index], span[0]):
@@ -142,7 +148,10 @@ def _statements(
                     raise NoPlan("a denial in doubt")
                 statement = statement._replace(link=True)
             if previous is not None and planned and planned[-1].kind == "finding":
-                statement = _shared(statement, planned[-1], between, mention, previous)
+                statement = share(statement, planned[-1], between=between)
+                stop_at_shared_words(
+                    statement, planned[-1], between=between, behind=is_change_behind(described, mention)
+                )
             statement = _of_the_parts(statement, planned)
             if statement.status == "absent" and re.search(r"expanded|inflated|aerated", mention.attributes.cue):
                 planned.append(Statement("normal", "well_expanded", places=("lung",), side=statement.side))
@@ -189,30 +198,6 @@ def _statements(
     if re.search(r"\bagain\b", lowered) and not any(s.change or s.kind == "same" for s in planned):
         raise NoPlan("a comparison that no statement takes up")
     return planned
-
-
-def _shared(
-    statement: Statement, before: Statement, between: str, mention: Mention, previous: Mention
-) -> Statement:
-    """What stands once before a list holds for all of it: "no definite A or B", "stable A and B"."""
-    anew = re.search(r"\b(?:no|without|with|but)\b", between, re.IGNORECASE)
-    denied = statement.status == before.status == "absent" and not anew
-    limits = [each for each in ("definite", "suspicious", *LIMITS) if each in before.qualities]
-    if denied:
-        if (before.severity and not statement.severity) or (
-            "significant" in before.qualities and "significant" not in statement.qualities
-        ):
-            raise NoPlan("how far a degree reaches in a list of denials")
-        lumps = statement.concept in _LUMPS  # "no suspicious nodule, mass or effusion": no suspicious effusion
-        more = tuple(
-            each for each in limits if each not in statement.qualities and (each != "suspicious" or lumps)
-        )
-        statement = statement._replace(qualities=(*statement.qualities, *more))
-    listed = re.fullmatch(r"(?:[\s,]|and|\w+ ){1,6}", between) and re.search(r"\band\b|,", between)
-    made = statement.status == before.status == "present" and not anew
-    if made and before.change == "stable" and not statement.change and listed:
-        statement = statement._replace(change="stable")
-    return statement
 
 
 def _of_the_parts(statement: Statement, planned: Sequence[Statement]) -> Statement:

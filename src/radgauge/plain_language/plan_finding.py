@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from radgauge.plain_language.limits import limit_of, stop_at_more_than_normal, stop_at_words_inside
+from radgauge.plain_language.limits import limit_behind, limit_of, stop_at_more_than_normal, stop_at_words_inside
 from radgauge.plain_language.normal_parts import QUIET_QUANTITIES, change_said
 from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import Mention, Modifier, ReportReading, load_lexicon
@@ -122,6 +122,10 @@ def plan_finding(
         if not {"definite", "significant"} & set(qualities):
             limit = limit_of(reading, mention)
             qualities = (*qualities, limit) if limit else qualities
+        elif "significant" in qualities and limit_behind(reading, mention) == "radiographic":
+            raise NoPlan("a denial with two limits")
+    elif re.search(r"\bgrossly\b", sentence, re.IGNORECASE):
+        raise NoPlan("a reservation that the plain sentence cannot carry")
     counted = [m.value for m in described if m.role == "quantity" and m.value not in QUIET_QUANTITIES]
     if "apparent" in counted and mention.assertion != "absent":
         raise NoPlan("a doubt in a word of appearance")

@@ -16,7 +16,7 @@ class Statement(NamedTuple):
         size_word: The report's own word of size ("small"), "" if it used another.
         side: left | right | bilateral | "".
         places: Ids of anatomy.
-        change: new | increased | decreased | stable | again | "".
+        change: new | increased | decreased | stable | again | seen | "".
         qualities: Describing words in normal form.
         quantity: multiple, two, ..., or "".
         many: Whether the report speaks of several.

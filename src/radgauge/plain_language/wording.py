@@ -11,6 +11,8 @@ from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import load_lexicon
 from radgauge.text import grammar
 
+HARD_TO_SEE = ("subtle", "faint", "barely perceptible")
+"""Words that the lexicon counts as a small degree and that say how well something is seen."""
 _SIDES = ("left", "right", "bilateral", "")
 
 
@@ -77,7 +79,7 @@ def _group(group: Sequence[Statement], words: Words) -> str:
     if any(each.link for each in group):
         return _linked(group, words)
     if len(group) > 1 and first.status != "absent":
-        group = _one_place(group, words)
+        group = _clause_last(_one_place(group, words), words)
     named = [_noun_phrase(each, words, bare=first.status == "absent") for each in group]
     if first.status == "absent":
         what = _list(_tail_once(named, words), frames["and"], frames)
@@ -90,6 +92,8 @@ def _group(group: Sequence[Statement], words: Words) -> str:
     many = _many(first, words)
     what = _list(_place_once(named, group, words), frames["or"], frames)
     name = f"this_{first.status}" if first.refers and first.status != "present" else first.status
+    if len({_many(each, words) for each in group}) > 1 and len(set(frames.get(name, ()))) > 1:
+        raise NoPlan("alternatives that cannot be joined")
     return _framed(name, many, what, words)
 
 
@@ -108,7 +112,13 @@ def _linked(group: Sequence[Statement], words: Words) -> str:
         raise NoPlan("no way to say what is not suggested")
     entry = _entry(group[-1], words)
     meant = entry["name"] if entry["kind"] != "thing" else _with_article(entry["name"], entry, words)
-    if group[-1]._replace(status="", link=False, places=(), concept="", kind="", many=False, said="") != _PLAIN:
+    limits = tuple(each for each in group[-1].qualities if each not in words["sign"])
+    if (
+        group[-1]._replace(
+            qualities=limits, status="", link=False, places=(), concept="", kind="", many=False, said=""
+        )
+        != _PLAIN
+    ):
         raise NoPlan("more than the plain sentence can carry")
     named = [_noun_phrase(each, words, bare=True) for each in group[:-1]]
     what = _list(named, words["frames"]["and"], words["frames"]) + link + meant
@@ -134,9 +144,23 @@ def _one_place(group: Sequence[Statement], words: Words) -> list[Statement]:
     return [each._replace(places=place.places, side=place.side) for each in group]
 
 
+def _clause_last(group: Sequence[Statement], words: Words) -> list[Statement]:
+    """Alternatives of which one has a clause behind its name ("an area that is not fully open"): it stands last.
+
+    Raises:
+        NoPlan: If two of them have one.
+    """
+    long = [each for each in group if _entry(each, words).get("after")]
+    if len(long) > 1:
+        raise NoPlan("alternatives that cannot be joined")
+    return [*(each for each in group if each not in long), *long]
+
+
 def _place_once(named: Sequence[str], group: Sequence[Statement], words: Words) -> list[str]:
     """Alternatives at one place name it once, at the end."""
     wheres = {_where(each, _entry(each, words), words) for each in group}
+    if _entry(group[-1], words).get("after"):  # "scarring or an area at the bottom of ... that": of the area only
+        return list(named)
     if len(wheres) != 1 or not (where := next(iter(wheres))):
         return list(named)
     return [*(name.replace(f" {where}", "", 1) for name in named[:-1]), named[-1]]
@@ -259,6 +283,12 @@ def _degree(statement: Statement, entry: Mapping[str, Any], words: Words, *, den
     if entry.get("bare") and kind in ("grade", "thing") and statement.severity:
         kind = "grade"
     sizes = tables.get("size", {})
+    if statement.size_word in tables.get("hidden", {}):
+        if entry.get("home") != "lung" or kind not in ("thing", "grade", "extent") or denied:
+            raise NoPlan("hard to see, which is no degree")
+        return str(tables["hidden"][statement.size_word])
+    if statement.size_word in HARD_TO_SEE:
+        raise NoPlan("hard to see, which is no degree")
     if kind == "many" and statement.size_word not in sizes:
         raise NoPlan("a degree of something that has none")
     if kind in ("thing", "many") and statement.size_word in sizes:
@@ -387,7 +417,8 @@ def _state(statement: Statement, words: Words) -> str:
         raise NoPlan("a degree that the plain sentence cannot carry")
     what = _terms_said(told.format(degree=degree), statement, words) + _tail(statement, words)
     said = frame[1 if entry.get("many") else 0].format(subject=subject, what=what)
-    return grammar.capital(_start(statement, words) + said)
+    start = "" if limit == "visible" else _start(statement, words)
+    return grammar.capital(start + said)
 
 
 def _normal(group: Sequence[Statement], words: Words) -> str:
