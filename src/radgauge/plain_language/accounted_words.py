@@ -10,6 +10,7 @@ from typing import NamedTuple
 from radgauge.parsing import shipped_toml
 from radgauge.plain_language.normal_parts import QUIET_PARTS, QUIET_QUANTITIES, SUFFIXES
 from radgauge.plain_language.plan_finding import AT_LEVELS, CALCIFIED, LEVELS, SUSPICIOUS
+from radgauge.plain_language.sentence_parts import mentions_in
 from radgauge.plain_language.statement import NoPlan
 from radgauge.report_reader import Modifier, ReportReading
 from radgauge.report_reader.lexicon import FINDING_KINDS
@@ -103,10 +104,11 @@ def account_for_words(
     """
     spans = [(reading.mentions[i].start, reading.mentions[i].end) for i in mine]
     spans += [(m.start, m.end) for m in modifiers]
+    whole = mentions_in(reading, reading.mentions[mine[0]].sentence) if mine else ()
     spans += [
         (m.start, m.end)
-        for m in reading.mentions
-        if span[0] <= m.start < span[1] and CALCIFIED.fullmatch(m.text) and m.form != "implied"
+        for m in (reading.mentions[i] for i in whole)
+        if CALCIFIED.fullmatch(m.text) and m.form != "implied"
     ]
     cues = {word for i in mine for word in re.findall(r"[a-z']+", reading.mentions[i].attributes.cue.lower())}
     sizes = [size for i in mine for size in reading.mentions[i].attributes.sizes_mm]

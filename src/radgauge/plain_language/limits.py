@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from radgauge.parsing import shipped_toml
+from radgauge.plain_language.sentence_parts import mentions_in
 from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import Mention, Modifier, ReportReading, load_lexicon
 from radgauge.report_reader.lexicon import FINDING_KINDS
@@ -77,7 +78,7 @@ def limit_behind(reading: ReportReading, mention: Mention) -> str:
     end = min(reading.sentences[mention.sentence][1], mention.end + REACH)
     made = (
         m.start
-        for m in reading.mentions
+        for m in (reading.mentions[i] for i in mentions_in(reading, mention.sentence))
         if mention.end <= m.start < end and m.kind in FINDING_KINDS and m.assertion != "absent"
     )
     tail = _OTHER_CLAUSE.split(reading.text[mention.end : min((end, *made))])[0]

@@ -14,6 +14,7 @@ from radgauge.plain_language.check.compare import check_lay
 from radgauge.plain_language.glosses import glosses_in
 from radgauge.plain_language.language_words import Words, languages, words_of
 from radgauge.plain_language.plan import plan_sentence
+from radgauge.plain_language.sentence_parts import mentions_in, places_by_mention
 from radgauge.plain_language.statement import NoPlan
 from radgauge.plain_language.whole_sentences import say_whole
 from radgauge.plain_language.wording import say
@@ -88,6 +89,7 @@ def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]
     words = words_of(language)
     text = _MARKUP.sub(lambda tag: " " * len(tag[0]), text)  # white space of the same length: places hold
     reading = read_report(text)
+    places = places_by_mention(reading)
     written = []
     for number, (start, end, _) in enumerate(reading.sentences):
         source = " ".join(text[start:end].split())
@@ -98,11 +100,11 @@ def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]
             written.append(PlainSentence(start, end, source, whole))
             continue
         try:
-            statements = plan_sentence(reading, number)
+            statements = plan_sentence(reading, number, places)
             _read_back(source, say(statements, words_of("en")))
             plain = say(statements, words)
         except NoPlan as reason:
-            written.append(_kept(reading, (start, end), source, words, str(reason)))
+            written.append(_kept(reading, number, source, words, str(reason)))
         else:
             written.append(PlainSentence(start, end, source, plain))
     return tuple(written)
@@ -119,16 +121,15 @@ def _read_back(source: str, plain: str) -> None:
         raise NoPlan("the check finds nothing to compare")
 
 
-def _kept(reading: ReportReading, span: tuple[int, int], source: str, words: Words, reason: str) -> PlainSentence:
-    start, end = span
+def _kept(reading: ReportReading, number: int, source: str, words: Words, reason: str) -> PlainSentence:
+    start, end, _ = reading.sentences[number]
+    mentions = [reading.mentions[index] for index in mentions_in(reading, number)]
     shown = _MASK.sub(words["frames"]["missing"], source)
     frames = words["frames"]
     glosses = []
     for at, stop, plain in glosses_in(reading.text[start:end], words):
         term = reading.text[start + at : start + stop]
-        concept = next(
-            (m.concept for m in reading.mentions if m.start <= start + at < m.end and m.form != "implied"), ""
-        )
+        concept = next((m.concept for m in mentions if m.start <= start + at < m.end and m.form != "implied"), "")
         glosses.append(Gloss(start + at, start + stop, term, plain, concept))
     said = frames["kept"].format(source=shown)
     if glosses:

@@ -22,6 +22,7 @@ from radgauge.plain_language.normal_parts import (
     unchanged_parts,
 )
 from radgauge.plain_language.plan_finding import CALCIFIED, CAN_HARDEN, plan_finding
+from radgauge.plain_language.sentence_parts import mentions_in, modifiers_in
 from radgauge.plain_language.shared_words import is_change_behind, share, stop_at_shared_words
 from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import Mention, Modifier, ReportReading, load_lexicon
@@ -49,8 +50,8 @@ _ADVERB = re.compile(r"\b(?:likely|probably|possibly|presum(?:ed|ably))$", re.IG
 _CLOUDY = frozenset({"infiltrate", "airspace_disease", "airspace_opacity", "lung_opacity"})  # alike in plain words
 
 
-def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
-    """The statements of a sentence of a report, in their order.
+def plan_sentence(reading: ReportReading, number: int, places_of: Mapping[int, Sequence[int]]) -> list[Statement]:
+    """The statements of a sentence of a report, in their order; `places_of` is `places_by_mention` of the report.
 
     Raises:
         NoPlan: If anything in the sentence would be lost or guessed.
@@ -59,17 +60,17 @@ def plan_sentence(reading: ReportReading, number: int) -> list[Statement]:
     text = reading.text[start:end]
     if _MASK.search(text):
         raise NoPlan("a word of the report is missing")
-    mine = [i for i, m in enumerate(reading.mentions) if m.sentence == number and m.form != "implied"]
+    mine = [i for i in mentions_in(reading, number) if reading.mentions[i].form != "implied"]
     hardened = {i for i, later in zip(mine, _next_finding(reading, mine), strict=True) if later >= 0}
     mine = [i for i in mine if i not in hardened]
-    modifiers = [m for m in reading.modifiers if start <= m.start < end]
+    modifiers = modifiers_in(reading, (start, end))
     if re.search(r"[A-Za-z]/[A-Za-z]", text):
         raise NoPlan("a slash can mean and, or, both")
     stop_at_refused_words(text)
     stop_at_run_on(reading, mine, end)
     hedges = find_hedges(reading, mine, (start, end))
     account_for_words(reading, mine, modifiers, (start, end), hedges)
-    planned = _statements(reading, mine, modifiers, (start, end), hedges)
+    planned = _statements(reading, mine, modifiers, (start, end), hedges, places_of)
     if not planned:
         raise NoPlan("nothing was read in the sentence")
     stop_at_other_measurements(text, planned)
@@ -93,6 +94,7 @@ def _statements(
     modifiers: Sequence[Modifier],
     span: tuple[int, int],
     hedges: Mapping[int, tuple[str, int, int]],
+    places_of: Mapping[int, Sequence[int]],
 ) -> list[Statement]:
     planned: list[Statement] = []
     used: set[int] = set()
@@ -104,7 +106,7 @@ def _statements(
         if mention.kind == "open" or mention.attributes.context != "current":
             raise NoPlan(f"not in the lexicon or not about today: {mention.text!r}")
         described = [m for m in modifiers if m.mention == index]
-        targets = [r.target for r in reading.relations if r.source == index and r.type == "located_at"]
+        targets = list(places_of.get(index, ()))
         if mention.kind in FINDING_KINDS:
             if mention.concept == "acute_abnormality" and not planned:
                 targets = targets or [i for i in mine if i < index and reading.mentions[i].kind == "anatomy"]

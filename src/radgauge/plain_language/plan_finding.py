@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from radgauge.plain_language.limits import limit_behind, limit_of, stop_at_more_than_normal, stop_at_words_inside
 from radgauge.plain_language.normal_parts import QUIET_QUANTITIES, change_said
+from radgauge.plain_language.sentence_parts import mentions_in
 from radgauge.plain_language.statement import NoPlan, Statement
 from radgauge.report_reader import Mention, Modifier, ReportReading, load_lexicon
 from radgauge.report_reader.lexicon import FINDING_KINDS
@@ -105,7 +106,9 @@ def plan_finding(
     if not mention.concept.startswith("acute"):
         qualities = (*qualities, *(word for word in limits if word not in qualities))
     inside = "suspicious" in mention.text.lower()
-    if mention.assertion == "absent" and (inside or SUSPICIOUS.search(reading.text[: mention.start])):
+    if mention.assertion == "absent" and (
+        inside or SUSPICIOUS.search(reading.text[max(0, mention.start - 40) : mention.start])
+    ):
         qualities = (*qualities, "suspicious")
     elif inside:
         raise NoPlan(f"not told closely enough: {mention.text!r}")
@@ -200,6 +203,6 @@ def _status(mention: Mention, index: int, hedges: Mapping[int, tuple[str, int, i
 
 
 def _is_calcified(reading: ReportReading, index: int) -> bool:
-    sentence = reading.mentions[index].sentence
-    before = [m for m in reading.mentions[:index] if m.sentence == sentence and m.kind in FINDING_KINDS]
+    earlier = range(mentions_in(reading, reading.mentions[index].sentence).start, index)
+    before = [m for m in (reading.mentions[i] for i in earlier) if m.kind in FINDING_KINDS]
     return bool(before) and CALCIFIED.fullmatch(before[-1].text) is not None
