@@ -460,6 +460,7 @@ RESULTS = DOCS.parent / "reproduce" / "results"
 
 GENERATORS = RESULTS / "generator_chain.json"
 GENERATORS_LAYMAN = RESULTS / "generator_chain_layman.json"
+GENERATORS_CONSENSUS = RESULTS / "generator_chain_consensus.json"
 GROWTH = RESULTS / "layman_figure2.json"
 GROWTH_IMAGE = DOCS / "images" / "generator-growth.svg"
 NOT_MEASURED = "Not measured yet with the present `errors` and `layman`.\n"
@@ -487,6 +488,28 @@ def generator_systems_layman(_: Path) -> str:
 def generator_systems_lay(_: Path) -> str:
     """The same of that run's lay reports."""
     return _generators(_kept(GENERATORS_LAYMAN), "lay")
+
+
+def generator_consensus(_: Path) -> str:
+    """The run with consensus against the two constant reports that `score` adds as baselines."""
+    found = _kept(GENERATORS_CONSENSUS)
+    if not found:
+        return NOT_MEASURED
+    lines = {(line["system"], line["column"]): line for line in found["professional"]["systems"]}
+    columns = COLUMNS["professional"][:2]
+    heads = (f"`{name.removesuffix('_embedded')}` | less the template | p" for name in columns)
+    rows = [f"| system | {' | '.join(heads)} |", "|---|---|---|---:|---|---|---:|"]
+    for system in dict.fromkeys(system for system, _ in lines):
+        cells = []
+        for line in (lines[system, column] for column in columns):
+            cells.append(_with_interval(line))
+            cells += (
+                ["", ""]
+                if line["difference"] is None
+                else [_apart(line["difference"]), p_value(line["p_adjusted"])]
+            )
+        rows.append(f"| {system} | {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
 
 
 def _generators(found: Mapping[str, Any], register: str) -> str:
@@ -585,6 +608,7 @@ FIGURES: Mapping[str, Callable[[Path], str]] = {
     "generator-systems": generator_systems,
     "generator-systems-layman": generator_systems_layman,
     "generator-systems-lay": generator_systems_lay,
+    "generator-consensus": generator_consensus,
     "generator-growth": generator_growth,
     "generator-planned": generator_planned,
 }

@@ -49,7 +49,7 @@ def test_a_page_that_drifted_by_more_than_rounding_is_found() -> None:
     assert abs(91.6 - 91.9) > rounding("91.6")
 
 
-SAVED = ("systems", "systems-layman", "systems-lay", "planned", "growth")
+SAVED = ("systems", "systems-layman", "systems-lay", "consensus", "planned", "growth")
 
 
 @pytest.mark.parametrize("name", [f"generator-{each}" for each in SAVED])
@@ -89,6 +89,25 @@ def test_saved_generator_figures_become_tables(tmp_path: Path, monkeypatch: pyte
         "| system | `layman_semantics` | `layman_f1` | `readability_flesch_"
     )
     assert figures.generator_planned(DOCS).splitlines()[2:] == [line] * 3
+
+
+def test_saved_consensus_becomes_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "GENERATORS_CONSENSUS", tmp_path / "none.json")
+    assert figures.generator_consensus(DOCS) == figures.NOT_MEASURED
+    value = {"value": 0.5, "low": 0.4, "high": 0.61}
+    apart = {"difference": {"value": 0.1, "low": -0.02, "high": 0.22}, "p_adjusted": 0.04}
+    none = {"difference": None, "p_adjusted": None}
+    systems = [
+        {"system": system, "column": column, **value, **more}
+        for system, more in (("a", apart), ("template", none))
+        for column in figures.COLUMNS["professional"]
+    ]
+    (tmp_path / "some.json").write_text(json.dumps({"professional": {"systems": systems}}), encoding="utf-8")
+    monkeypatch.setattr(figures, "GENERATORS_CONSENSUS", tmp_path / "some.json")
+    assert figures.generator_consensus(DOCS).splitlines()[2:] == [
+        "| a | " + " | ".join(["0.500 [0.400, 0.610] | +0.100 [-0.020, +0.220] | 0.040"] * 2) + " |",
+        "| template | " + " | ".join(["0.500 [0.400, 0.610] |  | "] * 2) + " |",
+    ]
 
 
 def test_saved_growth_becomes_a_table_and_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
