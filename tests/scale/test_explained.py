@@ -10,7 +10,7 @@ from scale_runs import content, records, write
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import InputError, UsageError
+from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.scale.engines import Engine
 from radgauge.scale.run import Ran, score_to_folder
 
@@ -111,7 +111,7 @@ def test_a_disk_that_takes_no_explanation_ends_the_run(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("radgauge.scale.work.explain_part", full)
-    with pytest.raises(Exception, match=r"cannot be written \(No space left on device\); the parts that are done"):
+    with pytest.raises(RadgaugeError, match=r"cannot be written \(No space left on device\); the parts that are"):
         scored(reports, tmp_path / "why")
     assert not list((tmp_path / "s").glob("part-*"))
     monkeypatch.undo()
