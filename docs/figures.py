@@ -2,7 +2,7 @@
 
 A page marks what is computed: everything between `<!-- figures:NAME -->` and `<!-- /figures -->` is written by the
 function of that name here, never by hand. DATA is the folder with the development data, which is not part of the
-repository; `pytest -m slow tests/test_figures.py` tells whether the pages still say what comes out.
+repository; `pytest -m nightly tests/test_figures.py` tells whether the pages still say what comes out.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ EXECUTED = {"python.md", "rewards.md", "integrations.md", "serve.md"}
 """Pages whose Python other tests run."""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pandas")
@@ -43,6 +44,7 @@ def test_a_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.Mon
         assert last["careful"] < last["template"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda path: path.stem)
 def test_the_commands_of_a_tutorial_run(page: Path, tmp_path: Path) -> None:
     blocks = FENCE.findall(page.read_text(encoding="utf-8"))

@@ -142,7 +142,7 @@ def test_saved_growth_becomes_a_table_and_a_picture(tmp_path: Path, monkeypatch:
     assert "likeliest" not in picture
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", figures.FIGURES)
 def test_pages_say_what_comes_out(name: str, shared_data: Path) -> None:
     said = next(

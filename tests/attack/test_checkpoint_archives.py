@@ -15,6 +15,8 @@ from radgauge.models.checkpoints.lightning_checkpoint import open_lightning
 from radgauge.models.checkpoints.radgraph_archive import read_archive
 from radgauge.models.checkpoints.weights import read_weights
 
+pytestmark = pytest.mark.models
+
 torch = pytest.importorskip("torch", reason="the extra 'models' is not installed")
 
 

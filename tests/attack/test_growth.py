@@ -39,6 +39,8 @@ from radgauge.text.sections import split_sections
 from radgauge.text.sentences import split_sentences
 from radgauge.text.tokenizers import TOKENIZERS, TokenReader, locate
 
+pytestmark = pytest.mark.nightly
+
 MOST = 1.5  # 1.3 on a quiet core; caches of a shared one add up to 0.2 at the larger size, and squares stand out
 TIMES = 4
 NEGLIGIBLE = 0.02

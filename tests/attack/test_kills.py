@@ -16,6 +16,8 @@ from fuzzing import attempts
 import radgauge
 from radgauge.cache import Cache
 
+pytestmark = pytest.mark.process
+
 SOURCE = str(Path(radgauge.__file__).parents[1])
 
 

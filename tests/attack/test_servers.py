@@ -13,6 +13,8 @@ from radgauge.llm.client import LanguageModel, LlmError, TooLong
 from radgauge.llm.limits import Limits
 from radgauge.llm.server import server_from_environment
 
+pytestmark = pytest.mark.process
+
 pytest.importorskip("openai", reason="the extra llm is not installed")
 
 VALUES = [None, True, -1, 1e308, "", "text", "\ud800", "\x1b[2J", [], {}, [[]], {"content": None}, "9" * 5000]

@@ -22,6 +22,8 @@ from tracing import network_tracer
 import radgauge
 from radgauge.cli import app
 
+pytestmark = pytest.mark.process
+
 DRIVER = """
 import os, sys
 from pathlib import Path

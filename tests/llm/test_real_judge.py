@@ -18,7 +18,7 @@ from radgauge.metrics.llm_errors.pairs import Pair, Text
 from radgauge.reading import Readings
 from radgauge.scores import score
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 
 CASES = [
     Case("1", "Small left effusion.", ("Small left effusion. No pneumothorax.",), "a"),

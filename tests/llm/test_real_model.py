@@ -15,7 +15,7 @@ from radgauge.cli import app
 from radgauge.plain_language.checks import is_copied
 from radgauge.plain_language.sentences import sentence_set
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 
 REPORT = (
     "There is a small left pleural effusion with adjacent atelectasis. No pneumothorax is identified. "

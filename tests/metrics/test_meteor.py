@@ -78,7 +78,7 @@ def test_the_arithmetic_is_the_programs(program: None, real_cases: list[Case]) -
     assert metric.corpus_scores(totals, counts)[0] == pytest.approx(corpus, rel=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_pycocoevalcap(program: None, real_cases: list[Case]) -> None:
     """The wrapper everyone uses asks the program for the values; ours come from its statistics."""
     meteor = pytest.importorskip("pycocoevalcap.meteor.meteor")

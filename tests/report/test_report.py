@@ -262,7 +262,7 @@ def test_the_same_input_gives_the_same_page(results: Results, cases: tuple[Case,
     assert len(pages) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_600_studies_of_four_systems_stay_under_3_mb() -> None:
     from radgauge.reading import Readings
     from radgauge.samples import sample_reports_path

@@ -18,6 +18,8 @@ from generator_studies import TEXTS, draw_studies, read_table
 
 from radgauge.studies.baselines import FREQUENT, TEMPLATE
 
+pytestmark = pytest.mark.models
+
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:

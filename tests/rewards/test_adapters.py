@@ -47,6 +47,7 @@ def test_verl_calls_once_or_in_batches() -> None:
     assert found == [{"score": 1.0, "judged": 1.0}, {"score": -1.0, "judged": 0.0}]
 
 
+@pytest.mark.models
 def test_openrlhf_gets_tensors_and_never_an_exception() -> None:
     torch = pytest.importorskip("torch")
     judge = reward("rouge", floor=-0.5)

@@ -16,6 +16,8 @@ from radgauge.errors import UsageError
 from radgauge.scale.engines import Engine, WorkerDied, engine_of
 from radgauge.scale.executors import run, run_in_order
 
+pytestmark = pytest.mark.process
+
 POOL = Engine("pool", 2)
 
 

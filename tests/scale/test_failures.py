@@ -16,6 +16,8 @@ from radgauge.metric import Metric
 from radgauge.scale.engines import Engine
 from radgauge.scale.run import Ran, score_to_folder
 
+pytestmark = pytest.mark.process
+
 POOL = Engine("pool", 2)
 PARTS = 6
 

@@ -22,6 +22,8 @@ from radgauge.scale.executors import run, session
 from radgauge.scale.ray_engine import check_alive
 from radgauge.scale.run import score_to_folder
 
+pytestmark = pytest.mark.cloud
+
 RAY = Engine("ray", 2)
 needs_ray = pytest.mark.skipif(sys.platform != "linux", reason="processes and sockets are looked up in /proc")
 
@@ -71,7 +73,7 @@ def test_a_killed_worker_of_ray(
 
 
 @needs_ray
-@pytest.mark.slow  # two drivers and a Ray: half a minute, and minutes on a busy machine
+@pytest.mark.nightly  # two drivers and a Ray: half a minute, and minutes on a busy machine
 def test_a_killed_raylet_ends_the_run_and_the_next_goes_on(
     tmp_path: Path, reports: Path, undisturbed: dict[str, bytes]
 ) -> None:

@@ -26,6 +26,8 @@ pytest.importorskip("uvicorn", reason="extra `web` is not installed")
 import radgauge
 from radgauge.scores import score
 
+pytestmark = pytest.mark.process
+
 
 class _Served:
     """A service that runs."""

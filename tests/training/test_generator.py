@@ -29,6 +29,8 @@ from radgauge.training.generator_data import GeneratorData, lay_share, lay_texts
 from radgauge.training.generator_files import CARD, NETWORK, REPORTS, load_generator, load_network
 from radgauge.training.generator_settings import GeneratorSettings
 
+pytestmark = pytest.mark.models
+
 SMALL = GeneratorSettings(
     width=16, layers=1, heads=2, narrow=8, least=1, epochs=3, batch_size=4, warm=4, longest=40
 )

@@ -9,6 +9,8 @@ import pytest
 
 from radgauge.training.kmeans import kmeans
 
+pytestmark = pytest.mark.nightly
+
 pytest.importorskip("sklearn")
 
 

@@ -36,6 +36,7 @@ def test_tensors_of_every_kind_and_settings_come_out() -> None:
     assert dict(opened.read("limitr.turned", "other.")).keys() == {"limitr.turned"}
 
 
+@pytest.mark.models
 def test_torch_agrees(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="the extra 'models' is not installed")
     state = {"a": torch.randn(4, 5)[:, 1:4], "b": torch.zeros(0, 3), "c": torch.tensor(True)}
@@ -104,6 +105,7 @@ def test_settings_that_hold_themselves_are_refused(tmp_path: Path) -> None:
         open_lightning(archive(tmp_path / "a.ckpt", pickle.dumps(content, protocol=2)))
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(
     ("shape", "strides", "offset"), [((100,), (1,), 0), ((2, 2), (1, 5), 0), ((2,), (-1,), 1), ((4,), (1,), 1)]
 )
@@ -135,6 +137,7 @@ def test_other_files_are_named_for_what_they_are(tmp_path: Path) -> None:
         open_lightning(path)
 
 
+@pytest.mark.models
 def test_steps_of_nothing_do_not_make_terabytes(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="the extra 'models' is not installed")
     state = {"huge": torch.zeros(1).expand(1 << 20, 1 << 20)}
@@ -146,6 +149,7 @@ def test_steps_of_nothing_do_not_make_terabytes(tmp_path: Path) -> None:
         read_weights(tmp_path / "a.pth")
 
 
+@pytest.mark.models
 def test_archives_that_unpack_are_refused(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="the extra 'models' is not installed")
     state = {"a": torch.zeros(100_000)}

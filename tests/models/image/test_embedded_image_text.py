@@ -269,7 +269,7 @@ def test_a_normal_report_in_other_words_lies_nearer_than_a_missing_pathology() -
     assert min(rewordings) < area(4, 5)  # a wrong side
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_own_reports_are_told_from_others(shared_data: Path) -> None:
     from radgauge.models.image.embedded_image_text import unit
     from radgauge.training.image_text_figures import matching, mean_by_study

@@ -40,6 +40,8 @@ from radgauge.training.generator_data import read_generator_data
 from radgauge.training.generator_files import Generator, load_generator
 from radgauge.training.generator_settings import GeneratorSettings
 
+pytestmark = pytest.mark.models
+
 SMALL = GeneratorSettings(
     width=32,
     layers=1,

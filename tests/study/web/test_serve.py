@@ -24,6 +24,8 @@ from radgauge.study import NewStudy, Store
 from radgauge.study.check import check_study
 from radgauge.study.demo import demo_study
 
+pytestmark = pytest.mark.process
+
 Opened = Callable[..., tuple[Store, Callable[[str], Any]]]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(radgauge.__file__).parents[1]), "RADGAUGE_OFFLINE": "1"}
 
