@@ -50,7 +50,7 @@ test: check
 	$(PYTEST)
 
 test-all: test
-	$(PYTEST) -m "(process or models or browser or java or cloud) and not nightly"
+	$(PYTEST) -m "(process or models or browser or java or cloud or long) and not (nightly or smoke)"
 
 test-nightly: $(VENV)/installed
 	$(PYTEST) -m nightly

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,11 +24,24 @@ settings.register_profile(
 settings.load_profile("radgauge")
 
 
+@pytest.fixture(scope="session")
+def compiled_lexicon(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a first run leaves in the cache folder, so that processes of tests need not compile the lexicon."""
+    cache = tmp_path_factory.mktemp("warm")
+    code = "from radgauge.report_reader.compile import load_vocabulary; load_vocabulary()"
+    source = str(Path(__file__).parents[1] / "src")
+    environment = {**os.environ, "RADGAUGE_CACHE": str(cache), "PYTHONPATH": source}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    return cache / "lexicon"
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test touches the user's cache or the network."""
+def _own_cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test touches the user's cache or the network; one that starts processes has a compiled lexicon."""
     monkeypatch.setenv("RADGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("RADGAUGE_OFFLINE", "1")
+    if any(request.node.get_closest_marker(name) for name in ("process", "smoke")):
+        shutil.copytree(request.getfixturevalue("compiled_lexicon"), tmp_path / "cache" / "lexicon")
 
 
 @pytest.fixture(scope="session")

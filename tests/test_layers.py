@@ -144,17 +144,20 @@ def _run(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.process
 def test_importing_loads_nothing_heavy_and_prints_nothing() -> None:
     heavy = "numpy scipy torch transformers pandas polars pyarrow sqlite3 rich"
     out = _run(f"import sys, radgauge; print(sorted(set('{heavy}'.split()) & set(sys.modules)))")
     assert out == "[]\n"
 
 
+@pytest.mark.process
 def test_help_needs_no_numpy() -> None:
     out = _run("import sys, radgauge.cli; print('numpy' in sys.modules, 'scipy' in sys.modules)")
     assert out == "False False\n"
 
 
+@pytest.mark.process
 def test_scoring_with_the_core_needs_no_optional_package() -> None:
     out = _run(
         "import sys, radgauge as rg\n"
@@ -164,6 +167,7 @@ def test_scoring_with_the_core_needs_no_optional_package() -> None:
     assert out == "[]\n"
 
 
+@pytest.mark.process
 def test_the_report_loads_neither_the_reader_nor_studies_that_it_does_not_show() -> None:
     out = _run(
         "import sys, radgauge.report\n"

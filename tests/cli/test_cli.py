@@ -37,6 +37,7 @@ def test_score_shows_values_intervals_direction_and_gaps(reports: Path, tmp_path
     assert "1 of 2 not judged (1 empty candidate)" in done.stderr
 
 
+@pytest.mark.process
 def test_score_as_json(reports: Path, tmp_path: Path) -> None:
     done = radgauge_process("score", reports, "-m", "rouge", "--json", folder=tmp_path)
     answer = json.loads(done.stdout)
@@ -45,6 +46,7 @@ def test_score_as_json(reports: Path, tmp_path: Path) -> None:
     assert answer["input"]["sources"][0]["sha256"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_output_that_takes_no_unicode_has_plain_signs(reports: Path, tmp_path: Path, encoding: str) -> None:
     done = radgauge_process("score", reports, "-m", "rouge", folder=tmp_path, PYTHONIOENCODING=encoding)
@@ -57,6 +59,7 @@ def test_output_that_takes_no_unicode_has_plain_signs(reports: Path, tmp_path: P
     assert json.loads(done.stdout)["summary"][0]["system"] == "größer→"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("verb", [("ls",), ("score", "reports.csv", "-m", "rouge", "--json"), ("models", "list")])
 def test_a_reader_who_has_seen_enough_is_no_failure(reports: Path, tmp_path: Path, verb: tuple[str, ...]) -> None:
     ours, theirs = os.pipe()
@@ -99,13 +102,17 @@ def test_a_place_that_cannot_be_written_is_named(reports: Path, tmp_path: Path) 
     )
 
 
-def test_score_writes_a_file_that_compare_reads(reports: Path, tmp_path: Path) -> None:
-    done = radgauge("score", reports, "-m", "rouge", "-o", "scores.jsonl", folder=tmp_path)
+@pytest.mark.smoke
+def test_one_scores_file_serves_compare_and_report(reports: Path, tmp_path: Path) -> None:
+    done = radgauge_process("score", reports, "-m", "rouge,errors", "-o", "scores.jsonl", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len((tmp_path / "scores.jsonl").read_text().splitlines()) == 5
     done = radgauge("compare", "scores.jsonl", "--baseline", "bad", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "+1.000" in done.stdout
+    done = radgauge("report", "scores.jsonl", "-o", "page.html", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Mild cardiomegaly" not in (tmp_path / "page.html").read_text()  # scores hold no text
 
 
 def test_a_wide_file_is_read_by_naming_its_columns(tmp_path: Path) -> None:
@@ -167,6 +174,7 @@ def test_the_cache_can_be_looked_at_and_emptied(tmp_path: Path) -> None:
     assert done.stdout == "removed 0 readings\n"
 
 
+@pytest.mark.smoke
 def test_the_demo_tells_its_story(tmp_path: Path) -> None:
     done = radgauge_process("demo", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -176,7 +184,9 @@ def test_the_demo_tells_its_story(tmp_path: Path) -> None:
     assert "not judged" in done.stdout
 
 
-@pytest.mark.parametrize("signal", [2, 9])
+@pytest.mark.parametrize(
+    "signal", [pytest.param(2, marks=pytest.mark.process), pytest.param(9, marks=pytest.mark.smoke)]
+)
 def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path, signal: int) -> None:
     """Ctrl-C and kill -9 lose the batch under way at most; what was read is not read again."""
     (tmp_path / "slow_metric.py").write_text(SLOW_METRIC)
@@ -243,10 +253,12 @@ radgauge.registry.METRICS["slow"] = "slow_metric:Slow"
 """
 
 
+@pytest.mark.smoke
 def test_version(tmp_path: Path) -> None:
     assert radgauge_process("--version", folder=tmp_path).stdout == "radgauge 0.1.0\n"
 
 
+@pytest.mark.long
 def test_help_for_every_verb(tmp_path: Path) -> None:
     from radgauge.cli import VERBS
 

@@ -25,6 +25,7 @@ def _run(*words: object) -> str:
     return done.stdout
 
 
+@pytest.mark.models
 def test_from_a_table_to_scores(tmp_path: Path) -> None:
     drawn = draw_studies(tmp_path / "drawn")
     table, images, made = drawn / "studies.jsonl", drawn / "images", tmp_path / "made"

@@ -255,6 +255,7 @@ def _start(reports: Path, folder: Path, server: ScriptedServer, *more: str) -> s
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("after", [1, 6])
 def test_a_killed_run_goes_on(reports: Path, server: ScriptedServer, tmp_path: Path, after: int) -> None:
     server.behaviour = hanging = Hanging(after)
@@ -275,6 +276,7 @@ def test_a_killed_run_goes_on(reports: Path, server: ScriptedServer, tmp_path: P
     assert set(times.values()) == {1, 2}
 
 
+@pytest.mark.process
 def test_ctrl_c_leaves_a_clean_state(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
     reached, go_on = threading.Event(), threading.Event()
 

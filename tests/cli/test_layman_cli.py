@@ -32,12 +32,10 @@ def test_write_from_a_file_and_from_standard_input(tmp_path: Path) -> None:
 def test_score(tmp_path: Path) -> None:
     file = tmp_path / "reports.csv"
     file.write_text("id,reference,candidate\n1,No pneumothorax.,There is no pneumothorax.\n", encoding="utf-8")
-    out, _ = _run("score", str(file), "--json", "--quiet", "--no-meteor", "--resamples", "100")
-    lines = {line["column"]: line["value"] for line in json.loads(out)["summary"]}
+    arguments = ["score", str(file), "--quiet", "--no-meteor", "--resamples", "100", "--sentences", _set(tmp_path)]
+    lines = {line["column"]: line["value"] for line in json.loads(_run(*arguments, "--json")[0])["summary"]}
     assert lines["layman_semantics_embedded"] == 1
-    assert (
-        "layman_semantics_embedded" in _run("score", str(file), "--quiet", "--no-meteor", "--resamples", "100")[0]
-    )
+    assert "layman_semantics_embedded" in _run(*arguments)[0]
 
 
 REPORTS = "id,reference,candidate,system,training_size,series\n" + "".join(
@@ -91,7 +89,7 @@ def test_agree(tmp_path: Path) -> None:
     assert {line["kind"] for line in found["correlations"]} == {"pearson", "spearman"}
     assert found["signatures"][0].startswith("layman|")
     assert len(found["ratings"]["sha256"]) == 64
-    found = json.loads(_run(*arguments[:4], "--paper", "--resamples", "20", "--json", "--quiet")[0])
+    found = json.loads(_run(*arguments, "--paper", "--json", "--quiet")[0])
     assert {line["column"] for line in found["correlations"]} >= {
         *("bleu_4", "rouge_2", "chexbert_similarity_embedded", "radgraph_yu_embedded"),
         *("radcliq_v1_embedded", "older_radcliq_v0_embedded", "layman_semantics_embedded"),
@@ -145,6 +143,7 @@ def test_score_says_that_meteor_is_missing(tmp_path: Path, monkeypatch: pytest.M
     assert "there is no java on the PATH" in str(done.exception)
 
 
+@pytest.mark.long
 def test_grid_of_writers_and_corpora(
     tmp_path: Path, named_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

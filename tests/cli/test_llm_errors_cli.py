@@ -136,6 +136,7 @@ def test_align_and_fit_take_it_like_any_other(judging: ScriptedServer, tmp_path:
     assert "errors_quality_llm" in composite.read_text()
 
 
+@pytest.mark.long
 def test_behaviour_warns_of_a_judge_that_does_not_know_a_rewording(judging: ScriptedServer) -> None:
     done = _run("align", "--behaviour", "-m", "llm_errors")
     said = " ".join(done.stderr.split())

@@ -38,6 +38,7 @@ def test_the_table_has_a_row_per_system_and_the_change_in_percent(reports: Path)
     assert "-100.0 %" in shown
 
 
+@pytest.mark.long
 def test_json_with_the_oracle(reports: Path) -> None:
     out = run(
         *(reports, "--random-baseline", "-m", "bleu:variant=cxr", "--json"),

@@ -58,6 +58,7 @@ def test_views_as_tables(view: str) -> None:
     assert "heart" in run("--view", view, "--text", REPORT) or view == "chexpert"
 
 
+@pytest.mark.long
 def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[[concept]]\nid = "gizmo"\nkind = "device"\nname = "zorb implant"\n')

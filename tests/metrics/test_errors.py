@@ -167,6 +167,7 @@ def test_missing_files() -> None:
         Errors(lexicon="nowhere.toml")
 
 
+@pytest.mark.long
 def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(

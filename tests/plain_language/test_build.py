@@ -94,7 +94,7 @@ def test_a_report_with_a_sentence_that_failed_has_no_lay_text(tmp_path: Path) ->
 
 
 def test_sample_reports_come_out_the_same_every_time(tmp_path: Path) -> None:
-    reports = {case.id: case.references[0] for case in read_references(sample_reports_path()).cases}
+    reports = {case.id: case.references[0] for case in read_references(sample_reports_path()).cases[:40]}
     first = _build(tmp_path / "a", reports)
     second = _build(tmp_path / "b", reports)
     assert first == second

@@ -394,8 +394,8 @@ def test_a_text_in_another_language_is_not_judged() -> None:
     assert checked.unread == ("the plain text: the check reads English",)
 
 
+@pytest.mark.browser
 def test_the_picture_stands_beside_or_above_a_kept_sentence_never_over_it(tmp_path: Path) -> None:
-    # slow for a reason: a browser lays the page out
     kept = "Large left pleural effusion with quixotic loculated parts of the left lower lobe. No pneumothorax."
     boxes = """() => ["figure.whole", ".kept"].map(name => document.querySelector(name).getBoundingClientRect())"""
     with chromium() as browser:

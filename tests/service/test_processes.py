@@ -95,6 +95,7 @@ def _served(folder: Path, *options: str, before: tuple[str, ...] = ()) -> Iterat
     assert process.returncode in (0, 130, -signal.SIGINT)
 
 
+@pytest.mark.smoke
 def test_a_fresh_token_is_needed_and_ctrl_c_ends_the_service_quietly(tmp_path: Path) -> None:
     with _served(tmp_path, "-m", "bleu") as served:
         assert (

@@ -250,6 +250,7 @@ for number in range(100_000):
 """
 
 
+@pytest.mark.process
 def test_acknowledged_actions_survive_kill_9(make: Make) -> None:
     made = make(raters=1, design="radpref")
     with Store(made.path) as store:

@@ -29,6 +29,7 @@ def folder(seeded: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path
     return seeded.chexbert(tmp_path_factory.mktemp("chexbert")).parent
 
 
+@pytest.mark.smoke
 def test_labels_and_embeddings(folder: Path) -> None:
     expected = fixture("chexbert")
     texts = list(expected["labels"])

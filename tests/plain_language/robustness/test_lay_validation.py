@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from radgauge.cases import Case
 from radgauge.metrics.lay_fidelity import LayFidelity
@@ -24,6 +25,7 @@ def _rows(name: str) -> list[list[str]]:
     return [line.split("\t") for line in lines]
 
 
+@pytest.mark.long
 def test_same_meaning_ranks_above_other_meaning() -> None:
     reading, metric = Readings(), Layman()
     same, other = (

@@ -33,6 +33,7 @@ def test_an_unknown_bed_is_refused() -> None:
         pairs_of("third")
 
 
+@pytest.mark.long
 def test_lay_text_mends_what_words_get_wrong() -> None:
     found = robustness(["bleu"])
     bleu = next(row for row in found.rows if row.name == "bleu_1")
@@ -45,6 +46,7 @@ def test_lay_text_mends_what_words_get_wrong() -> None:
     assert found.ranking["layman_semantics_embedded lay, by similarity"] >= 0.97
 
 
+@pytest.mark.long
 def test_the_verb_prints_table_2() -> None:
     done = CliRunner().invoke(app, ["layman", "robustness", "-m", "rouge"], catch_exceptions=False)
     assert done.exit_code == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lay_entries import knowing_readings
 from scipy.stats import pearsonr, spearmanr
 
 from radgauge.cases import Case
@@ -14,13 +15,12 @@ from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.io.judgments.judgments import rating_scores
 from radgauge.plain_language.studies import lay_agreement
-from radgauge.reading import Readings
 from radgauge.report.lay_tables import agreement_tables
 from radgauge.scores import score
 from radgauge.show.tables import to_csv, to_markdown
 from radgauge.stats.resampling import Resampling
 
-READING = Readings()  # the sentence set is read once
+READING = knowing_readings()
 CASES = (
     Case("1", "No pneumothorax. Heart is normal.", ("There is no pneumothorax. The heart is normal in size.",)),
     Case("2", "Small left effusion. Lungs are clear.", ("Small left pleural effusion. No pneumothorax.",)),
@@ -46,7 +46,7 @@ def test_a_metric_that_judges_nothing_gets_no_number() -> None:
     keys = tuple(case.key for case in cases)
     ratings = {rater: {key: (n % 4) / 4 for n, key in enumerate(keys)} for rater in "ab"}
     judged = Judgments("test", tuple(cases), {}, rating_scores(ratings, keys=keys, signature="test"))
-    found = lay_agreement(judged, ["chexbert"], resampling=Resampling(resamples=20))
+    found = lay_agreement(judged, ["chexbert"], resampling=Resampling(resamples=20), reading=READING)
     line = next(each for each in found.lines if each.column.startswith("chexbert_5_micro"))
     assert np.isnan([line.raw.value, line.gain.interval.value, line.gain.p]).all()
     assert line.not_judged == 8

@@ -68,6 +68,7 @@ def test_each_distinct_report_is_asked_once() -> None:
     assert (found["c"].why, found["d"].why) == ("no answer", "the report is empty")
 
 
+@pytest.mark.long
 def test_values_are_those_of_the_metrics_and_missing_versions_are_counted() -> None:
     pytest.importorskip("pyphen", reason="the extra lay is not installed")
     mine = cases("model + plain", LAY)
