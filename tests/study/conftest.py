@@ -24,6 +24,7 @@ def make(tmp_path: Path) -> Callable[..., NewStudy]:
     numbers = itertools.count()
 
     def made(**settings: Any) -> NewStudy:
+        settings.setdefault("blinding", f"{0:064x}")  # one order of cases: two candidates of one are equal
         return new_study(tmp_path / f"study{next(numbers)}.sqlite", two_systems(), **settings)
 
     return made

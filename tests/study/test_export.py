@@ -101,7 +101,8 @@ def test_columns_of_the_reports_do_not_pass_for_answers(tmp_path: Path) -> None:
     with Store(made.path) as store:
         rater = Rater(store, "rater-1")
         rater.train()
-        for case in ("c0001", "c0002"):
+        cases_of_rater = rater.keys()
+        for case in cases_of_rater:
             rater.act(case, "set", candidate="A", field="rating", value=3)
             rater.act(case, "submit")
     export_study(made.path, tmp_path / "judgments.csv")

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from study_support import Rater, study_ids
 
-from radgauge.errors import InputError
+from radgauge.errors import InputError, UsageError
 from radgauge.study import Action, NewStudy, Refused, Stale, Store
 from radgauge.study.check import check_study
 from radgauge.study.state import replay
@@ -366,18 +366,28 @@ def test_blinded_candidates_come_in_another_order_for_each_rater_and_case(make: 
         }
         assert orders == {("alpha", "beta"), ("beta", "alpha")}
         assert len({tuple(Rater(store, f"rater-{n}").keys()) for n in range(1, 9)}) > 1
-        view = store.case("rater-1", "c0001")
+        view = store.case("rater-1", study_ids(store)["s1"])
         assert {each.system for each in view.candidates} == {""}
         assert "alpha" not in repr(view)
 
 
-def test_the_same_seed_gives_the_same_assignment(make: Make) -> None:
-    def assignment(made: NewStudy) -> list[Any]:
+def test_seed_and_blinding_of_a_study_make_it_again_and_the_seed_alone_only_the_division(make: Make) -> None:
+    def read(made: NewStudy) -> tuple[list[Any], set[Any], str]:
         with Store(made.path) as store:
-            return store._connection.execute("SELECT * FROM assignments ORDER BY person, position").fetchall()
+            rows = store._connection.execute(
+                'SELECT a.*, c.id FROM assignments a JOIN cases c ON c.key = a."case" ORDER BY person, position'
+            ).fetchall()
+            return rows, {(row[0], row[-1]) for row in rows}, store.about["blinding"]
 
-    assert assignment(make(raters=3, seed=5)) == assignment(make(raters=3, seed=5))
-    assert assignment(make(raters=3, seed=5)) != assignment(make(raters=3, seed=6))
+    shape = {"raters": 3, "shared": 0}
+    first, division, blinding = read(make(**shape, seed=5))
+    assert read(make(**shape, seed=5, blinding=blinding))[0] == first
+    again, same, other = read(make(**shape, seed=5, blinding=None))
+    assert other != blinding
+    assert (again == first, same == division) == (False, True)
+    assert read(make(**shape, seed=6))[1] != division
+    with pytest.raises(UsageError, match="64 hexadecimal digits"):
+        make(blinding="5")
 
 
 def test_an_adjudicator_sees_the_others_in_the_adjudicators_labels(make: Make) -> None:

@@ -58,7 +58,10 @@ def new_cli(
     ] = "none",
     title: Annotated[str | None, "Heading of the study."] = None,
     days: Annotated[float, "How long the raters' links are valid."] = 90,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of sample, order of cases and of candidates.")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, help="Repeats sample and division among raters; blinding is always random."),
+    ] = None,
 ) -> None:
     """Make a study from reports: draw studies, blind the candidates, assign them to raters.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hmac
 import json
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +28,7 @@ from radgauge.text.sentences import split_sentences
 
 Assistance = Literal["none", "half", "all"]
 MOST_CANDIDATES = 26
+_BLINDING = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,8 @@ def new_study(
     shared: int | None = None,
     raters_per_case: int = 1,
     assistance: Assistance = "none",
-    seed: int = 0,
+    seed: int | None = None,
+    blinding: str | None = None,
     days: float = 90,
     title: str | None = None,
     provenance: Mapping[str, Any] | None = None,
@@ -95,7 +99,10 @@ def new_study(
         raters_per_case: How many raters see each study that is not shared.
         assistance: Whether raters are offered what radgauge's reader would mark: on no case, on half of each
             rater's cases (drawn at random, so that the study can measure whether it biases), or on all.
-        seed: Of the drawing, of the order of cases and of candidates.
+        seed: Draws the sample and divides it among the raters; random unless given, and kept in the file.
+        blinding: 64 hexadecimal digits behind the keys of cases, their order for each rater and the order of
+            candidates. Random unless given, and kept in the file alone: whoever knows it knows which system
+            wrote what. With `seed` it makes the same study again.
         days: How long the tokens are valid.
         title: Heading of the study.
         provenance: How the cases were read.
@@ -108,8 +115,12 @@ def new_study(
         raise UsageError(f"assistance must be none, half or all, got {assistance!r}")
     if plan.assistance and assistance == "none":
         assistance = "all"
-    sequence = np.random.SeedSequence(seed)
-    draw, spread = (np.random.default_rng(each) for each in sequence.spawn(2))
+    seed = secrets.randbits(63) if seed is None else seed
+    blinding = secrets.token_hex(32) if blinding is None else blinding
+    if not _BLINDING.fullmatch(blinding):
+        raise UsageError("blinding must have 64 hexadecimal digits, as a study keeps them")
+    draw, divide = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(2))
+    shuffle = np.random.default_rng(int(blinding, 16))  # never `seed`: raters could try every short one
     sample = sample_studies(cases, rng=draw, number=number, by=by, equal=equal, scores=scores, enrich=enrich)
     studies, notes = _studies(cases, sample, plan)
     together = len(studies) if shared is None else shared
@@ -117,8 +128,8 @@ def new_study(
         raise UsageError(f"the shared part must have 0 to {len(studies)} studies, got {together}")
     if not 1 <= raters_per_case <= len(names):
         raise UsageError(f"raters per case must be 1 to {len(names)}, got {raters_per_case}")
-    keys = [f"c{n:04d}" for n in range(1, len(studies) + 1)]
-    seen = _who_sees(len(studies), together, len(names), raters_per_case, spread)
+    keys = [_case_key(blinding, study.id) for study in studies]
+    seen = _who_sees(len(studies), together, len(names), raters_per_case, divide)
     shown = [_as_case(each, system) for each in studies for system in each.candidates]
     hints = suggestions(shown, plan) if assistance != "none" else {}
     file = Path(path)
@@ -130,6 +141,7 @@ def new_study(
             "design": plan.as_dict(),
             "design_version": plan.version,
             "seed": seed,
+            "blinding": blinding,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "id": secrets.token_hex(8),
             "secret": secrets.token_hex(32),
@@ -155,16 +167,16 @@ def new_study(
         who = [people.add(connection, name, role="rater") for name in names]
         for place, person in enumerate(who):
             mine = [at for at in range(len(studies)) if place in seen[at]]
-            order = [mine[at] for at in spread.permutation(len(mine))]
+            order = [mine[at] for at in shuffle.permutation(len(mine))]
             helped = (
-                set(spread.permutation(order)[: len(order) // 2].tolist()) if assistance == "half" else set(order)
+                set(shuffle.permutation(order)[: len(order) // 2].tolist()) if assistance == "half" else set(order)
             )
             rows = [
                 (person.id, n, key, plain_json(systems), 0, 0) for n, (key, systems) in enumerate(training.items())
             ]
             for position, at in enumerate(order):
                 systems = list(studies[at].candidates)
-                shuffled = [systems[n] for n in spread.permutation(len(systems))]
+                shuffled = [systems[n] for n in shuffle.permutation(len(systems))]
                 assisted = int(assistance != "none" and at in helped)
                 everyone = int(len(seen[at]) == len(who))
                 rows.append((person.id, position, keys[at], plain_json(shuffled), everyone, assisted))
@@ -189,6 +201,11 @@ def _version() -> str:
     from radgauge import __version__
 
     return __version__
+
+
+def _case_key(blinding: str, study: str) -> str:
+    """Name of a case for raters: it says nothing of the study, nor of where in the sample it was drawn."""
+    return "c" + hmac.new(bytes.fromhex(blinding), study.encode("utf-8"), "sha256").hexdigest()[:16]
 
 
 def _studies(cases: Sequence[Case], sample: Sample, plan: Design) -> tuple[list[_Study], list[str]]:

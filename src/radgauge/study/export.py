@@ -93,7 +93,7 @@ def export_study(
 
 def provenance(store: Store, *, form: str, notes: Sequence[str], events: int, last_hash: str) -> dict[str, Any]:
     """How an export came about: study, design, seed, sampling, what was read, and the last event in it."""
-    kept = {key: value for key, value in store.about.items() if key not in ("secret", "notes")}
+    kept = {key: value for key, value in store.about.items() if key not in ("secret", "blinding", "notes")}
     people = [asdict(each) for each in store.people() if each.role != "organiser"]
     return {
         "radgauge": __version__,
