@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
+from radgauge.findings.advice import advice_of
 from radgauge.findings.findings import NOT_NORMAL, Denial, Finding, Findings, Knowledge
 from radgauge.findings.labels import labels_in
 from radgauge.findings.merging import drop_weak, join_suggestions, merge
@@ -97,6 +98,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         content_words=reading.content_words,
         known_words=reading.known_words,
         unread=_unread(reading),
+        advice=advice_of(reading),
     )
 
 

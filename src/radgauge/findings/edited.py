@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from radgauge.findings.advice import Advice
 from radgauge.findings.aligned import Difference
 from radgauge.findings.edits import Edit, compare_sentences, is_copy, words_of
 from radgauge.findings.error import (
@@ -34,7 +37,10 @@ def count_edits(
     found = compare_sentences(reference.sentences.texts, candidate.sentences.texts)
     if errors and is_copy(found.nearest_c, _claimed(candidate)) and is_copy(found.nearest_r, _claimed(reference)):
         errors[:] = [_certain(error, left_out=error.category == OMITTED and not error.spans) for error in errors]
+    recommends = [{each.sentence: each for each in findings.advice} for findings in (reference, candidate)]
     for edit in found.edits:
+        if _is_of_advice(edit, recommends[0].get(edit.sentence_r), recommends[1].get(edit.sentence_c), errors):
+            continue
         claims = edit.sentence_r in reference.sentences.claiming, edit.sentence_c in candidate.sentences.claiming
         if not (any(claims) if edit.tells in ("added", "omitted") else all(claims)):
             continue
@@ -45,6 +51,15 @@ def count_edits(
         counted = {errors[index].category for index in known} - {FALSE, OMITTED}
         if not alone and _category(edit) not in counted and not any(errors[index].significant for index in known):
             errors.append(_error(edit, reference, candidate, knowledge, context))
+
+
+def _is_of_advice(edit: Edit, theirs: Advice | None, ours: Advice | None, errors: Sequence[Error]) -> bool:
+    """True if an edit changes a recommendation (its interval, or all of its sentence): those count apart."""
+    if theirs is None or ours is None:
+        return False
+    if edit.tells == "size" and theirs.days != ours.days:
+        return True
+    return not any(_touches(error, edit) for error in errors) and not theirs.agrees_with(ours)
 
 
 def _certain(error: Error, *, left_out: bool = False) -> Error:

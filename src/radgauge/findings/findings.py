@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from radgauge.findings.advice import Advice
 from radgauge.findings.concepts import ConceptSimilarity
 from radgauge.findings.descriptions import Descriptions
 from radgauge.findings.devices import BAD, GOOD, Devices, devices_for
@@ -111,6 +112,7 @@ class Findings:
         content_words: How many content words the text has.
         known_words: How many of them the reader understood.
         unread: Those that it did not understand, as written in lower case.
+        advice: Its follow-up recommendations.
     """
 
     present: tuple[Finding, ...]
@@ -123,6 +125,7 @@ class Findings:
     content_words: int = 0
     known_words: int = 0
     unread: frozenset[str] = frozenset()
+    advice: tuple[Advice, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

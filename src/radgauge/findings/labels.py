@@ -14,9 +14,13 @@ from radgauge.text.literals import literals_of
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")
 _ORDINALS: tuple[str, ...] = tuple(_LISTS["ordinals"])
+CARDINALS: dict[str, int] = {word: number for number, word in enumerate(_LISTS["cardinals"], start=2)}
 _ROMAN: dict[str, int] = {numeral: number for number, numeral in enumerate(_LISTS["roman"], start=1)}
 _ONE = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{'|'.join(_ORDINALS)}|(?:viii|vii|vi|iv|ix|v|iii|ii|i)[ab]?)"
 _LIST = rf"\b({_ONE}(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through)\s*{_ONE})*)\b"
+_CARDINAL = rf"({'|'.join(CARDINALS)})"
+_COUNTED = rf"(?!(?:{'|'.join(_LISTS['not_counted'])})\b)"
+_PLURAL = rf"(?:{_COUNTED}[a-z-]+\s+){{0,3}}?{_COUNTED}(?:[a-z]+s|{'|'.join(_LISTS['irregular_plurals'])})\b"
 _RANGE = re.compile(r"-|–|to|through")
 _VALUE = re.compile(_ONE)
 _NUMBERS = re.compile(r"\d+")
@@ -86,6 +90,8 @@ def _values(name: str, words: str) -> list[str]:
     if name == "percent":
         numbers = [float(number) for number in _NUMBERS.findall(words)]
         return [f"{sum(numbers) / len(numbers):g}"]
+    if name == "count":
+        return [str(CARDINALS.get(words, words))]
     if name in ("disc", "vertebra"):
         return [_level(words)]
     if name in ("quadrant", "nodal level") or not _VALUE.search(words):
@@ -116,12 +122,18 @@ def _level(words: str) -> str:
     return "-".join(parts)
 
 
+def _filled(pattern: str) -> str:
+    for name, part in (("{list}", _LIST), ("{cardinal}", _CARDINAL), ("{plural}", _PLURAL)):
+        pattern = pattern.replace(name, part)
+    return pattern
+
+
 @lru_cache(maxsize=1)
 def label_rules() -> Labels:
     """The rules of the data file."""
     table = tomllib.loads((DATA / "labels.toml").read_text(encoding="utf-8"))["label"]
     numbered = [
-        _Rule(entry["name"], re.compile("|".join(p.replace("{list}", _LIST) for p in entry["patterns"])))
+        _Rule(entry["name"], re.compile("|".join(_filled(p) for p in entry["patterns"])))
         for entry in table
         if "patterns" in entry
     ]

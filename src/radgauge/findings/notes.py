@@ -74,6 +74,19 @@ def confidence_notes(profile: Profile, reference: Findings, candidate: Findings)
     return tuple(notes)
 
 
+def advice_notes(profile: Profile) -> tuple[Note, ...]:
+    """Recommendations that were left out, added or changed."""
+    notes = []
+    for r, c in profile.advice or ():
+        kind, text = ("changed", "another one") if r and c else ("missing", "none") if r else ("added", "one")
+        text = f"Follow-up recommendation: the candidate gives {text}" + (
+            "." if r else " that the reference does not give."
+        )
+        spans = (() if r is None else (r.span,)), (() if c is None else (c.span,))
+        notes.append(Note(kind, text, *spans, {"category_key": "advice"}))
+    return tuple(notes)
+
+
 def describe(finding: Finding, knowledge: Knowledge) -> str:
     """A finding in a few words: severity, side, name, place.
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from radgauge.error_categories import CATEGORIES
+from radgauge.findings.advice import ChangedAdvice, changed_advice
 from radgauge.findings.aligned import Aligned, Contradiction, Difference, Match
 from radgauge.findings.closeness import concept_similarity, one_place
 from radgauge.findings.devices import BAD
@@ -54,6 +55,7 @@ class Profile(NamedTuple):
         asked: Number of the reference's clinically significant findings.
         found: How many of them the candidate reports, right or with an error of place or degree.
         coverage: Share of the content words of both texts that were understood; NaN if there are none.
+        advice: Follow-up recommendations left out, added or changed; None if neither report gives any.
     """
 
     errors: tuple[Error, ...]
@@ -64,6 +66,7 @@ class Profile(NamedTuple):
     asked: int = 0
     found: int = 0
     coverage: float = math.nan
+    advice: tuple[ChangedAdvice, ...] | None = None
 
     @property
     def alarms(self) -> int:
@@ -120,6 +123,9 @@ def profile_of(
         asked=asked,
         found=found,
         coverage=coverage(reference, candidate),
+        advice=changed_advice(reference.advice, candidate.advice)
+        if reference.advice or candidate.advice
+        else None,
     )
 
 

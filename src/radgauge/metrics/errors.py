@@ -22,7 +22,7 @@ from radgauge.findings.aligned import Aligned
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import Findings, Knowledge, knowledge_for
 from radgauge.findings.match import align_findings
-from radgauge.findings.notes import confidence_notes, notes_of
+from radgauge.findings.notes import advice_notes, confidence_notes, notes_of
 from radgauge.findings.numbers import coverage_threshold
 from radgauge.findings.profile import Arithmetic, Profile, counts_of, profile_of
 from radgauge.findings.rules import NO_CONTEXT, Context, context_of
@@ -39,6 +39,9 @@ SYSTEM_COLUMNS = (
 
 COLUMNS = ("errors_quality", *count_columns()[:2], *SYSTEM_COLUMNS, *count_columns()[2:])
 """What `row_of` gives, in order."""
+
+ADVICE = "errors_advice"
+"""Follow-up recommendations left out, added or changed: apart from the eight categories and the quality."""
 
 _HIGHER = frozenset(
     {"errors_quality", "errors_recall", "errors_coverage", "errors_quality_abnormal", "errors_quality_normal"}
@@ -59,6 +62,9 @@ class Errors(Metric):
     that have any; `errors_false_alarms` the number of significant findings invented, of studies that have none;
     quality is also given for each of these two strata. `errors_coverage` is the share of the content words of both
     texts that the reader understood; `errors_low_confidence` is 1 where it lies below the threshold.
+
+    `errors_advice` is the number of follow-up recommendations that were left out, added or changed, of studies
+    where one report gives any. It is in none of the eight categories, nor in the quality.
 
     Attributes:
         weights: "default" (learned from ratings), "prior" (set by hand), or a JSON file of `radgauge fit errors`.
@@ -92,13 +98,13 @@ class Errors(Metric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Quality first, then the counts, then what says more of a system than a mean of counts."""
-        return COLUMNS
+        """Quality first, then the counts, then what says more of a system than a mean of counts; advice last."""
+        return (*COLUMNS, ADVICE)
 
     @property
     def directions(self) -> tuple[bool, ...]:
         """More quality, recall and coverage, fewer errors."""
-        return DIRECTIONS
+        return (*DIRECTIONS, False)
 
     @property
     def ranges(self) -> tuple[tuple[float, float], ...]:
@@ -151,6 +157,7 @@ class Errors(Metric):
             return Explanation(self.name, values)
         notes = notes_of(best.aligned, best.profile, self.knowledge(), self._arithmetic(), which=best.reference)
         unread = [read[text] for text in (case.references[best.reference], case.candidate)]
+        notes = (*notes, *advice_notes(best.profile))
         return Explanation(self.name, values, (*notes, *confidence_notes(best.profile, unread[0], unread[1])))
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
@@ -208,7 +215,8 @@ class Errors(Metric):
     def _row(self, judged: _Judged) -> list[float]:
         if judged.profile.coverage < coverage_threshold() and self.low_confidence == "skip":
             return [math.nan] * len(self.columns)
-        return row_of(judged.profile, judged.quality)
+        advice = judged.profile.advice
+        return [*row_of(judged.profile, judged.quality), math.nan if advice is None else float(len(advice))]
 
 
 def row_of(profile: Profile, quality: float) -> list[float]:

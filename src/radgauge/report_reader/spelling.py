@@ -5,15 +5,20 @@ Every rule replaces one word by one word, so that positions in the text stay wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from radgauge.parsing import shipped_toml
 from radgauge.text.tokens import Tokens, tokenize
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SIDES = {"L": "left", "R": "right"}
 _BEFORE_SIDE = ("", " ", "(", ">", "<", "=")
 _BEHIND_SIDE = ("", " ", ")", ">", "<", "=", ",", ".", ":")
+_WRITTEN_SIDES = frozenset({"l", "r", "lt", "rt", "left", "right"})
+_BEFORE_A_SIDE = frozenset(shipped_toml(__file__, "word_lists.toml")["before_a_side"])
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
 _SHORTEST = 7  # letters of a word that is mended: among shorter ones too many are other words
 """One letter less if the word as it was meant has that many: a letter left out."""
 _LONGEST = 40  # letters; nobody misspells a longer word
@@ -44,7 +49,8 @@ class Spelling:
             _write_out_sides(norms, tokens, text)
         if "#" in norms:
             _write_out_fractures(norms, tokens, text)
-        return tokens._replace(norms=tuple(norms))
+        tokens = tokens._replace(norms=tuple(norms))
+        return _without_marks_of_sides(tokens) if "left" in norms or "right" in norms else tokens
 
     def _meant(self, norm: str) -> str:
         meant = self.shorthand.get(norm, norm)
@@ -67,8 +73,28 @@ def _write_out_sides(norms: list[str], tokens: Tokens, text: str) -> None:
         if written in _SIDES:
             before = text[tokens.starts[index] - 1 : tokens.starts[index]]
             behind = text[tokens.ends[index] : tokens.ends[index] + 2]
-            if before in _BEFORE_SIDE and behind[:1] in _BEHIND_SIDE and not behind[1:].isdigit():
+            numbered = behind[1:].isdigit() and not _ORDINAL.match(text, tokens.ends[index] + 1)
+            if before in _BEFORE_SIDE and behind[:1] in _BEHIND_SIDE and not numbered:
                 norms[index] = _SIDES[written]
+
+
+def _without_marks_of_sides(tokens: Tokens) -> Tokens:
+    """Drop the stop of "Rt. effusion" and the brackets of "(R) effusion"; those of "effusion (R)" stay."""
+    norms, dropped = tokens.norms, set()
+    for index, written in enumerate(tokens.texts[:-1]):
+        if written.lower() not in _WRITTEN_SIDES:
+            continue
+        behind = index + 1
+        if norms[behind] == "." and len(written) <= 2 and behind + 1 < len(norms):
+            dropped.add(behind)
+        elif index and norms[index - 1] == "(" and norms[behind] == ")" and behind + 1 < len(norms):
+            opens = index == 1 or not norms[index - 2][0].isalnum() or norms[index - 2] in _BEFORE_A_SIDE
+            if opens and norms[behind + 1][0].isalnum():
+                dropped.update((index - 1, behind))
+    if not dropped:
+        return tokens
+    left = [index for index in range(len(norms)) if index not in dropped]
+    return Tokens(*(tuple(column[index] for index in left) for column in tokens))  # type: ignore[arg-type]
 
 
 def _write_out_fractures(norms: list[str], tokens: Tokens, text: str) -> None:

@@ -26,6 +26,7 @@ _NUMBERING = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022,])(?:\s+|$)")
 _ITEM = re.compile(r"(?:^|\s)\(?(\d{1,2})$")
 _UNFINISHED = frozenset(shipped_toml(__file__, "words.toml")["unfinished"])
 _NUMBERED = frozenset(shipped_toml(__file__, "words.toml")["numbered"])
+_CONTINUES = re.compile(r"\s?(?:[a-z]|\d+(?:st|nd|rd|th)\b)")
 _LIST_REACH = 2000  # characters in front of a number in which the one before it is looked for
 _LAST_WORD = re.compile(r"([^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_]))*)$")
 
@@ -45,10 +46,10 @@ def _is_end(text: str, begin: int, start: int, end: int) -> bool:
     if name == "no":
         return not text[end : end + 3].strip()[:1].isdigit()
     following = text[end : end + 2].strip()[:1]
+    if name in _UNFINISHED and _CONTINUES.match(text, end):
+        return False  # "no lesion to suggest. active tuberculosis": the stop is a slip
     if len(name) == 1 and name.isalpha() and word[1].isupper():
         return not (following.isupper() and text[end : end + 1] != " ") and before[-3:-2] != "."
-    if name in _UNFINISHED and following.islower():
-        return False  # "no lesion to suggest. active tuberculosis": the stop is a slip
     return name not in _ABBREVIATED or not following
 
 
