@@ -266,3 +266,29 @@ def test_reading_a_file_does_not_import_requests(dicom, ramp: np.ndarray, tmp_pa
         check=True,
     )
     assert done.stdout.splitlines() == [str(ramp.shape), "True False", "imported"]
+
+
+@pytest.mark.parametrize(
+    "elements",
+    [{"PixelData": np.zeros((3, 4, 4), np.uint16).tobytes()}, {"Rows": 2}, {"Columns": 3}, {"BitsAllocated": 8}],
+    ids=["three frames", "half of the rows", "fewer columns", "half of the bits"],
+)
+def test_more_pixels_than_the_header_states_are_refused(dicom, elements: dict[str, object]) -> None:
+    path = dicom(np.zeros((4, 4), np.uint16), "film.dcm", **elements)
+    with pytest.raises(ImageError, match=r"film\.dcm"):
+        grey(path)
+
+
+def test_several_compressed_frames_are_refused_whatever_the_header_states(dicom, ramp: np.ndarray) -> None:
+    import pydicom
+    from pydicom.encaps import encapsulate
+    from pydicom.uid import JPEGBaseline8Bit
+
+    data = pydicom.dcmread(dicom(ramp.astype(np.uint8), "film.dcm"))
+    data.file_meta.TransferSyntaxUID = JPEGBaseline8Bit
+    data.PixelData = encapsulate([b"\xff\xd8\xff\xf7" + b"\0" * 100] * 2)
+    data["PixelData"].VR = "OB"
+    path = Path(str(data.filename))
+    data.save_as(path)
+    with pytest.raises(ImageError, match=r"film\.dcm holds several frames"):
+        grey(path)

@@ -7,6 +7,7 @@ with the padding value black.
 
 from __future__ import annotations
 
+import io
 import math
 import sys
 import threading
@@ -130,6 +131,16 @@ def _check_pixel_data(path: Path, data: Any) -> None:
     """Refuse pixel data that no picture of this size needs: a decoder would unpack all of it."""
     samples = math.prod(int(data.get(name, 1)) for name in ("Columns", "Rows", "SamplesPerPixel"))
     needed = samples * max(1, int(data.get("BitsAllocated", 16)) // 8)
+    syntax = getattr(getattr(data, "file_meta", None), "TransferSyntaxUID", None)
+    if syntax is not None and syntax.is_transfer_syntax and syntax.is_compressed:
+        packed = io.BytesIO(data.PixelData)
+        if len(require("pydicom.encaps", extra="image").parse_basic_offsets(packed)) > 1:
+            raise ImageError(f"{path.name} holds several frames where its header states one")
+    elif len(data.PixelData) >= needed + max(2, needed // max(1, int(data.get("Rows", 1)))):
+        raise ImageError(
+            f"{path.name} holds {len(data.PixelData):,} bytes of pixels where {needed:,} are needed: more rows or "
+            "frames than its header states"
+        )
     if len(data.PixelData) > 2 * needed + (1 << 20):
         raise ImageError(f"{path.name} holds {len(data.PixelData):,} bytes of pixels where {needed:,} are needed")
 

@@ -24,7 +24,7 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     except (BadZipFile, KeyError, OSError, ValueError):
         raise InputError(f"{path.name} is damaged, cut off or no Excel workbook") from None
     try:
-        rows = book.worksheets[0].iter_rows(values_only=True)
+        rows = all_rows(book.worksheets[0])
         header = [str(name).strip() if name is not None else "" for name in next(rows, ())]
         while header and not header[-1]:
             header.pop()
@@ -40,6 +40,13 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, dict(zip(names, cells[: len(names)], strict=True))
     finally:
         book.close()
+
+
+def all_rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
+    """Every row of a sheet; its own statement of its size, which openpyxl would believe, is ignored."""
+    sheet.reset_dimensions()
+    rows: Iterator[tuple[Any, ...]] = sheet.iter_rows(values_only=True)
+    return rows
 
 
 def write_sheet(path: Path, names: Sequence[str], rows: Iterator[Sequence[Any]] | Sequence[Sequence[Any]]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from radgauge.errors import InputError, UsageError
 from radgauge.files import sha256_of
@@ -160,6 +160,23 @@ def _encoding_notes(path: Path, given: str | None) -> tuple[str, ...]:
     except UnicodeDecodeError:
         return ()
     return (f"{path.name} was read as {given} as asked, but its bytes are valid UTF-8",)
+
+
+def check_row_counts(path: Path, metadata: Any) -> None:
+    """Refuse a Parquet file whose footer contradicts itself: readers believe the row count of a row group.
+
+    Raises:
+        InputError: Row groups do not add up to the file, or a flat column holds another number of values.
+    """
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    consistent = metadata.num_rows == sum(group.num_rows for group in groups) and all(
+        group.column(index).num_values == group.num_rows
+        for group in groups
+        for index in range(group.num_columns)
+        if metadata.schema.column(index).max_repetition_level == 0
+    )
+    if not consistent:
+        raise InputError(f"{path.name} is damaged: its footer states different numbers of rows")
 
 
 def read_lines(path: Path, source: Source) -> Iterator[str]:

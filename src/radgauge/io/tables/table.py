@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radgauge.errors import InputError, require, shown
-from radgauge.io.tables.sources import Source, inspect_file, read_lines
+from radgauge.io.tables.sources import Source, check_row_counts, inspect_file, read_lines
 from radgauge.storage import local_copy
 
 SPLITS = frozenset({"train", "val", "valid", "validate", "validation", "dev", "test"})
@@ -249,6 +249,7 @@ def _parquet(path: Path) -> Iterator[Record]:
     arrow = require("pyarrow", extra="parquet")
     try:
         with parquet.ParquetFile(path) as file:
+            check_row_counts(path, file.metadata)
             names = file.schema_arrow.names
             _header(names, path)
             number = 0

@@ -9,6 +9,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 from radgauge.errors import InputError, require
+from radgauge.io.tables.excel import all_rows
 from radgauge.study.actions import ActionCheck
 from radgauge.study.design import Field
 from radgauge.study.sheet.excel import CASES, ERRORS, HEAD
@@ -25,7 +26,7 @@ def read_workbook(store: Store, path: Path) -> tuple[dict[str, Any], dict[str, d
     try:
         if HEAD not in book.sheetnames or CASES not in book.sheetnames:
             raise InputError(f"{path.name} is no filled sheet of `radgauge study sheet`")
-        head = {str(row[0]): row[1] for row in book[HEAD].iter_rows(values_only=True, max_col=2) if row and row[0]}
+        head = {str(row[0]): row[1] for row in all_rows(book[HEAD]) if len(row) > 1 and row[0]}
         sheets = {name: list(_rows(book[name])) for name in book.sheetnames if name not in (HEAD, "Instructions")}
     finally:
         book.close()
@@ -33,7 +34,7 @@ def read_workbook(store: Store, path: Path) -> tuple[dict[str, Any], dict[str, d
 
 
 def _rows(sheet: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    rows = sheet.iter_rows(values_only=True)
+    rows = all_rows(sheet)
     keys = [str(key) if key is not None else "" for key in next(rows, ())]
     next(rows, None)  # titles
     for number, row in enumerate(rows, start=3):
