@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from radgauge.errors import InputError
+from radgauge.io.checksums import checksum_of
 from radgauge.io.score_folder import (
     MANIFEST,
     digest_of,
@@ -96,7 +97,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path, results: Resul
     header, row, *rest = kept.decode().splitlines()
     first.write_text("\n".join([header, row.replace('"id": "s', '"id": "t'), *rest]) + "\n")
     with pytest.raises(InputError, match=r"holds other cases than manifest.json says"):
-        read_scores(folder)
+        read_scores(folder, trust=True)
     first.write_text("\n".join([header, row.replace('"_row": ', '"_row": null, "x": '), *rest]) + "\n")
     with pytest.raises(InputError, match=r"every record must have the same columns"):
         read_scores(folder)
@@ -110,7 +111,8 @@ def test_a_manifest_that_is_none(tmp_path: Path, results: Results) -> None:
     good = json.loads((folder / MANIFEST).read_text())
 
     def put(changes: dict[str, object]) -> None:
-        (folder / MANIFEST).write_text(json.dumps({**good, **changes}))
+        facts = {**good, **changes}
+        (folder / MANIFEST).write_text(json.dumps({**facts, "checksum": checksum_of(facts)}))
 
     put({"complete": False})
     with pytest.raises(
@@ -125,6 +127,9 @@ def test_a_manifest_that_is_none(tmp_path: Path, results: Results) -> None:
     with pytest.raises(InputError, match=r"manifest.json is damaged: it must have what radgauge writes there"):
         read_scores(folder)
     put({"parts": []})
+    with pytest.raises(InputError, match=r"manifest.json states 24 cases"):
+        read_scores(folder)
+    put({"parts": [], "cases": 0})
     with pytest.raises(InputError, match=r"scores holds no scores"):
         read_scores(folder)
     put({"format": "other"})

@@ -38,11 +38,17 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def radgauge_cli(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version and leave."
     ),
+    trust: bool = typer.Option(False, "--trust", help="Read scores that were changed since they were written."),
 ) -> None:
     """Measure machine-written radiology reports, offline by default."""
+    if trust:
+        from radgauge.io.checksums import trusting
+
+        context.with_resource(trusting())
 
 
 for _module in (*VERBS, *SUBJECTS):

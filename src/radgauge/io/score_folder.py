@@ -23,7 +23,9 @@ The manifest is a JSON object:
     kind         "parquet" or "jsonl"
     divided      into how many parts the ids are hashed
     cases        rows of all parts
-    parts        [{"file": name, "cases": rows, "keys": digest of its (id, system) pairs}, ...] by number
+    parts        [{"file": name, "cases": rows, "keys": digest of its (id, system) pairs, "checksum": that of its
+                 header}, ...] by number
+    checksum     of the manifest itself; see `checksums`
 
 `iter_score_folder` yields one Results per part, as the manifest has them; `read_score_folder` puts them together.
 """
@@ -44,9 +46,9 @@ import radgauge
 from radgauge.cases import Key
 from radgauge.errors import InputError
 from radgauge.files import make_folder, replacing, write_file
+from radgauge.io.checksums import CHECKSUM, checksum_of, verify
 from radgauge.io.scores_records import (
     header_of,
-    read_key_columns,
     read_records,
     results_of,
     table_of,
@@ -61,11 +63,12 @@ ROW = "_row"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file of a folder: its name, its cases, and a digest of their keys."""
+    """One file of a folder: its name, its cases, a digest of their keys, and its checksum."""
 
     file: str
     cases: int
     keys: str
+    checksum: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +89,9 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Write it, whole or not at all."""
-        write_file(
-            folder / MANIFEST, json.dumps(asdict(self), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-        )
+        facts = asdict(self)
+        facts[CHECKSUM] = checksum_of(facts)
+        write_file(folder / MANIFEST, json.dumps(facts, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
 
 
 def is_score_folder(folder: Path) -> bool:
@@ -118,14 +121,20 @@ def read_manifest(folder: Path | str, *, finished: bool = True) -> Manifest:
     if found.get("format") != FORMAT:
         raise InputError(f"{place / MANIFEST} is not of the format {FORMAT}")
     try:
-        parts = tuple(Part(str(each["file"]), int(each["cases"]), str(each["keys"])) for each in found["parts"])
+        parts = tuple(
+            Part(str(each["file"]), int(each["cases"]), str(each["keys"]), str(each.get(CHECKSUM, "")))
+            for each in found["parts"]
+        )
         kept = {name: found[name] for name in Manifest.__slots__ if name not in ("parts", "format")}
     except (KeyError, TypeError, ValueError):
         raise InputError(f"{place / MANIFEST} is damaged: it must have what radgauge writes there") from None
     odd = next((part.file for part in parts if Path(part.file).name != part.file), None)
     if odd is not None:
         raise InputError(f"{place / MANIFEST} names a part outside its folder")
+    verify(place / MANIFEST, found.get(CHECKSUM), checksum_of(found))
     manifest = Manifest(**kept, parts=parts)
+    if manifest.cases != sum(part.cases for part in parts) and manifest.complete:
+        raise InputError(f"{place / MANIFEST} states {manifest.cases} cases, its parts have another sum")
     if finished and not manifest.complete:
         raise InputError(
             f"{place} is not finished: its run was stopped; the same `radgauge score` command goes on with it"
@@ -164,6 +173,8 @@ def read_part(path: Path, manifest: Manifest, part: Part) -> tuple[Results, NDAr
         raise InputError(f"{path} holds other cases than {MANIFEST} says ({len(keys)}, {part.cases} expected)")
     if list(results) != list(manifest.judges):
         raise InputError(f"{path} has other judges than {MANIFEST}")
+    if part.checksum:
+        verify(path, part.checksum, str(header.get(CHECKSUM)))
     try:
         rows = np.asarray(table[ROW], dtype=np.int64)
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -233,14 +244,15 @@ def write_part(
     part = {"cases": len(rows), "keys": keys, **(about or {})}
     header = header_of(results, {"fingerprint": fingerprint, "part": part})
     with replacing(path) as beside:
-        write_records(beside, header, {**table_of(results), ROW: list(rows)})
-    return Part(path.name, len(rows), keys)
+        checksum = write_records(beside, header, {**table_of(results), ROW: list(rows)})
+    return Part(path.name, len(rows), keys, checksum)
 
 
 def read_keys(path: Path) -> tuple[dict[str, Any], int, str]:
-    """The header of a part, how many cases its rows are, and the digest of their keys: nothing else is read."""
-    header, studies, systems = read_key_columns(path)
-    return header, len(studies), digest_of(zip(studies, systems, strict=True))
+    """The header of a part, the number of its cases and the digest of their keys, its checksum verified."""
+    header, table = read_records(path)
+    keys = results_of(path, header, table).keys_of_cases
+    return header, len(keys), digest_of(keys)
 
 
 def write_score_folder(

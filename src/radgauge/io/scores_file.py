@@ -19,6 +19,7 @@ from typing import Any
 from radgauge.cache import default_cache_dir
 from radgauge.errors import RadgaugeError, UsageError, require
 from radgauge.files import NoFolder, check_folder, replacing
+from radgauge.io.checksums import trusting
 from radgauge.io.score_folder import is_score_folder, read_score_folder
 from radgauge.io.scores_records import (
     FLAT,
@@ -93,17 +94,21 @@ def _check_suffix(path: Path) -> None:
         require("pyarrow", extra="parquet")
 
 
-def read_scores(path: Path | str) -> Results:
+def read_scores(path: Path | str, *, trust: bool = False) -> Results:
     """The results in a scores file, with the file's header as `header`.
 
     A folder of parts (`radgauge score -o FOLDER`) is read as a whole, in the order of its input.
     Corpus values are exact where the metric that made the file is installed; otherwise they are means of
     the case values, and the judge has no `metric`.
 
+    Args:
+        path: The file or folder.
+        trust: Read a file that was changed since it was written, with a warning.
+
     Raises:
-        InputError: It is no scores file, or not as radgauge wrote it.
+        InputError: It is no scores file, or not as radgauge wrote it: its checksum is verified.
     """
-    with local_copy(path) as here:
+    with trusting(trust), local_copy(path) as here:
         if here.is_dir():
             return read_score_folder(here)
         return results_of(here, *read_records(here))

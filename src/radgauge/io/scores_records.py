@@ -16,6 +16,8 @@ import numpy as np
 
 import radgauge
 from radgauge.errors import InputError, RadgaugeError, require
+from radgauge.io.checksums import CHECKSUM, checksum_of, verify
+from radgauge.io.tables.sources import check_row_counts
 from radgauge.metric import Alias, Metric, Rows, unaliased
 from radgauge.registry import load
 from radgauge.scores import Results, Scores
@@ -48,18 +50,6 @@ def read_header(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: not a scores file: it has no radgauge header")
     _check_header(path, header)
     return header
-
-
-def read_key_columns(path: Path) -> tuple[dict[str, Any], list[str], list[str]]:
-    """The header of a scores file and its columns id and system."""
-    header = read_header(path)
-    if path.suffix == ".parquet":
-        table = require("pyarrow.parquet", extra="parquet").read_table(path, columns=["id", "system"])
-        return header, table["id"].to_pylist(), table["system"].to_pylist()
-    records = (record for _, record in _lines(path))
-    next(records, None)
-    keys = [(record["id"], record["system"]) for record in records]
-    return header, [study for study, _ in keys], [system for _, system in keys]
 
 
 def results_of(path: Path, header: dict[str, Any], table: Mapping[str, list[Any]]) -> Results:
@@ -100,6 +90,7 @@ def results_of(path: Path, header: dict[str, Any], table: Mapping[str, list[Any]
         for name, column in table.items()
         if name not in taken and not name.startswith("_")
     }
+    verify(path, header.get(CHECKSUM), checksum_of(header, table))
     return Results(judges, meta, header)
 
 
@@ -261,9 +252,12 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)
 
 
-def write_records(path: Path, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> None:
-    """Write header and columns as the file's name says."""
-    (_write_parquet if path.suffix == ".parquet" else _write_jsonl)(path, header, table)
+def write_records(path: Path, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> str:
+    """Write header and columns as the file's name says; return the checksum of both, which the header gets."""
+    checksum = checksum_of(header, table)
+    write = _write_parquet if path.suffix == ".parquet" else _write_jsonl
+    write(path, {**header, CHECKSUM: checksum}, table)
+    return checksum
 
 
 def _write_jsonl(path: Path, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> None:
@@ -340,6 +334,7 @@ def _write_parquet(path: Path, header: Mapping[str, Any], table: Mapping[str, li
 
 
 def _read_parquet(path: Path) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    check_row_counts(path, _parquet(path, "read_metadata"))
     arrow = _parquet(path, "read_table")
     packed = (arrow.schema.metadata or {}).get(b"radgauge")
     if packed is None:
@@ -350,6 +345,8 @@ def _read_parquet(path: Path) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     names = arrow.schema.names
     if len(set(names)) < len(names):
         raise InputError(f"{path}: every column must have a name of its own")
+    if arrow.num_rows != header.get("cases"):
+        raise InputError(f"{path}: the header states {header.get('cases')} cases, the file has {arrow.num_rows}")
     try:
         return header, arrow.to_pydict()
     except (ValueError, OverflowError) as error:  # a text that is no UTF-8, a date out of range

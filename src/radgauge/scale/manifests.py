@@ -31,9 +31,10 @@ class Sums:
         self.images: dict[str, None] = {}
         self.studies = 0
         self.looked: list[str] = []
+        self.checksums: list[str] = []
 
     def add(self, part: Checked) -> None:
-        """Those of one more part."""
+        """Those of one more part, in the order of their numbers."""
         for name, each in part.judges.items():
             before = self.judges.setdefault(name, {**each, "judged": 0, "rows": 0})
             before["judged"] += each["judged"]
@@ -44,6 +45,7 @@ class Sums:
                 kept[key] = kept[key] + note if key in kept else note
         self.images.update(dict.fromkeys(part.images))
         self.studies += part.studies
+        self.checksums.append(part.checksum)
 
     def notes(self, cases: int) -> list[str]:
         """What a person should know of the texts of all cases."""
@@ -90,7 +92,10 @@ def complete_manifest(
         cases=cases,
         warnings=(*notes, *summed.notes(cases)),
     )
-    parts = tuple(Part(part_name(number, plan.kind), *wanted[number]) for number in sorted(wanted))
+    parts = tuple(
+        Part(part_name(number, plan.kind), *wanted[number], checksum)
+        for number, checksum in zip(sorted(wanted), summed.checksums, strict=True)
+    )
     return Manifest(
         radgauge=radgauge.__version__,
         complete=True,

@@ -20,6 +20,7 @@ from radgauge.errors import InputError, RadgaugeError
 from radgauge.io.case_files.images import near_table, place_images
 from radgauge.io.case_files.join import Side, join
 from radgauge.io.case_files.sections import cut_to_section, headed_texts
+from radgauge.io.checksums import CHECKSUM
 from radgauge.io.score_folder import digest_of, part_name, read_keys, write_part
 from radgauge.io.scores_records import read_header
 from radgauge.metric import Metric
@@ -127,6 +128,7 @@ class Checked:
         headings: Counts of texts with headings and without.
         images: What a person should know of images.
         studies: How many.
+        checksum: That of the part.
     """
 
     wrong: str
@@ -135,6 +137,7 @@ class Checked:
     headings: tuple[Counted, ...] = ()
     images: tuple[str, ...] = ()
     studies: int = 0
+    checksum: str = ""
 
 
 @dataclass(frozen=True)
@@ -244,7 +247,7 @@ def cases_of(job: Job) -> Bucket:
 
 
 def check_part(item: tuple[Plan, int, int, str]) -> Checked:
-    """Read the keys of a part back from where it is, and what its header says: plan, number, cases, digest."""
+    """Read a part back from where it is, its checksum verified: plan, number, cases, digest of the keys."""
     plan, number, cases, keys = item
     file = part_name(number, plan.kind)
     try:
@@ -253,7 +256,7 @@ def check_part(item: tuple[Plan, int, int, str]) -> Checked:
     except FileNotFoundError:
         return Checked(f"{file} is not there")
     except InputError:
-        return Checked(f"{file} is damaged or cut off")
+        return Checked(f"{file} is damaged, cut off or changed")
     if header.get("fingerprint") != plan.fingerprint:
         return Checked(f"{file} is of another run")
     if (count, digest) != (cases, keys):
@@ -264,7 +267,7 @@ def check_part(item: tuple[Plan, int, int, str]) -> Checked:
     }
     about = header["part"]
     texts, headings = (tuple(Counted(**note) for note in about[kind]) for kind in ("texts", "headings"))
-    return Checked("", judges, texts, headings, tuple(about["images"]), about["studies"])
+    return Checked("", judges, texts, headings, tuple(about["images"]), about["studies"], header.get(CHECKSUM, ""))
 
 
 def is_done(plan: Plan, number: int, cases: int, keys: str) -> bool:
