@@ -36,7 +36,13 @@ def _results() -> Results:
     ]
     rng = random.Random(0)
     cases = [
-        Case(f"s{n // 3}", " ".join(rng.sample(words, 8)), (" ".join(words),), system="abc"[n % 3], meta={"ward": "W7"})
+        Case(
+            f"s{n // 3}",
+            " ".join(rng.sample(words, 8)),
+            (" ".join(words),),
+            system="abc"[n % 3],
+            meta={"ward": "W7"},
+        )
         for n in range(24)
     ]
     return score(cases, [Bleu()])

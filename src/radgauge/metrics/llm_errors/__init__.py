@@ -402,7 +402,9 @@ class LlmErrors(Metric):
 
     def _cascade(self, cases: Sequence[Case], reading: Readings) -> Rows:
         """The embedded judge's values, and the model's where it was asked and answered."""
-        first = Errors(weights=self.weights, context=self.context).measure(cases, reading=reading)
+        first = Errors(weights=self.weights, context=self.context).measure(cases, reading=reading)[
+            :, : len(COLUMNS)
+        ]
         rows = self._embedded(first)
         coverage = first[:, COLUMNS.index("errors_coverage")]
         doubt = doubts(first[:, 0], coverage, [case.id for case in cases])
