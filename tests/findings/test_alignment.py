@@ -268,3 +268,27 @@ def test_sizes_of_structures_and_denials_that_leave_room(
     assert found is not None
     assert [error.category for error in found[0].errors] == categories
     assert not any(error.spans for error in found[0].errors if "spleen" not in reference)
+
+
+def test_a_denial_of_any_abnormality_speaks_of_the_structures_of_its_sentence() -> None:
+    reference = "Both main bronchi are open and no pathology is detected."
+    found = aligned(reference, "Renal cyst.")
+    assert [each.concept for each in found.added] == ["renal_cyst"]
+    assert found.invented == ()
+
+
+def test_a_denial_with_a_place_says_nothing_of_other_places() -> None:
+    assert aligned("No mass in the liver.", "Mass in the left kidney.").invented == ()
+    assert len(aligned("No mass in the liver.", "Mass in the liver.").invented) == 1
+
+
+def test_a_question_in_brackets_belongs_to_the_description_before_it() -> None:
+    assert [each.concepts for each in findings("Lung opacity (pneumonia?).").present] == [
+        ("lung_opacity", "pneumonia")
+    ]
+
+
+def test_a_benign_description_weighs_as_the_diagnosis_that_it_suggests() -> None:
+    (finding,) = findings("Bulge concerning for aortic aneurysm.").present
+    assert finding.concepts == ("disc_bulge", "aortic_aneurysm")
+    assert TIERS[KNOWN.rules.tier_of(finding)] == "actionable"

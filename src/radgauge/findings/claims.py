@@ -46,6 +46,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
             suggested.setdefault(relation.source, []).append(relation.target)
     limits = _limits(reading, knowledge.rules)
     mentions = reading.mentions
+    structures = _structures_by_sentence(mentions)
     for index, mention in enumerate(mentions):
         if mention.form == "implied" or not _is_current(mention, limits[mention.sentence], knowledge.rules):
             continue
@@ -58,7 +59,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
                 or mention.attributes.change == "resolved"
                 or _is_unlikely(mention, knowledge.rules)
             ):
-                denied.append(_denial(mention, knowledge))
+                denied.append(_denial(mention, knowledge, structures.get(mention.sentence, frozenset())))
             elif mention.concept == _ABNORMAL and mention.attributes.cue and mention.attributes.locations:
                 claims[index] = _not_normal(mention, mention.attributes.locations, ())
             elif mention.concept not in knowledge.rules.ignored and not _only_hedged(mention, knowledge.rules):
@@ -303,10 +304,24 @@ def _not_normal(mention: Mention, places: Sequence[str], anatomy: Sequence[Menti
     )
 
 
-def _denial(mention: Mention, knowledge: Knowledge) -> Denial:
-    """A plain negation; of a word that says almost nothing only in the place that it names."""
+def _structures_by_sentence(mentions: Sequence[Mention]) -> dict[int, frozenset[str]]:
+    found: dict[int, frozenset[str]] = {}
+    for mention in mentions:
+        if mention.kind == "anatomy":
+            found[mention.sentence] = found.get(mention.sentence, frozenset()) | {mention.concept}
+    return found
+
+
+def _denial(mention: Mention, knowledge: Knowledge, structures: frozenset[str] = frozenset()) -> Denial:
+    """A plain negation; of what can be anywhere only in the place that it names.
+
+    `structures` are those of the sentence: "both main bronchi are open, no pathology is seen" speaks of them.
+    """
     said = mention.attributes
+    concept = knowledge.lexicon.concepts.get(mention.concept)
     wide = knowledge.similarity.is_wide(mention.concept)
+    anywhere = wide or (concept is not None and not concept.location)
+    places = frozenset(said.locations) or (structures if wide else frozenset())
     severity = SEVERITIES[said.severity] if SEVERITIES[said.severity] > SEVERITIES["mild"] else 0
     return Denial(
         frozenset((mention.concept,)),
@@ -314,7 +329,7 @@ def _denial(mention: Mention, knowledge: Knowledge) -> Denial:
         severity,
         False,
         (mention.start, mention.end),
-        frozenset(said.locations) if wide else frozenset(),
+        places if anywhere else frozenset(),
     )
 
 

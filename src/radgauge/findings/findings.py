@@ -48,6 +48,7 @@ class Finding(NamedTuple):
         labels: Names and values that tell which one or how far: ("rib", "6"), ("percent", "70").
         position: good or bad where the report says how a device lies, else "".
         shift: Steps of significance that the report's own words add: negative = it matters more.
+        weighs_as: Concept whose tier it takes, "" for its own: a benign bulge that may be an aneurysm.
     """
 
     concept: str
@@ -65,6 +66,7 @@ class Finding(NamedTuple):
     labels: frozenset[tuple[str, str]] = frozenset()
     position: str = ""
     shift: int = 0
+    weighs_as: str = ""
 
     @property
     def concepts(self) -> tuple[str, ...]:
@@ -177,4 +179,5 @@ def union(a: Finding, b: Finding) -> Finding:
         labels=a.labels | b.labels,
         position=_position(a.position, b.position),
         shift=min(a.shift, b.shift) if a.shift and b.shift else a.shift or b.shift,
+        weighs_as=a.weighs_as or b.weighs_as,
     )

@@ -19,7 +19,9 @@ _COMPARED = 50  # findings of a report that a further one is held against; real 
 _ALTERNATIVE = re.compile(r"^\W*(?:\w+\W+){0,4}?(?:or|versus|vs|and/or)\b", re.IGNORECASE)
 CAN_BE = numbers()["similarity"]["can_be"]
 SAYS_AGAIN = numbers()["similarity"]["says_again"]
+OUTWEIGHED = 2  # tiers from a benign description to an actionable diagnosis, or from a minor to an urgent one
 _SLASH = re.compile(r"^\s*/\s*$")
+_BRACKET = re.compile(r"^\s*\(\s*$")  # "hypodense lesion (cyst?)"
 _APPOSED = re.compile(
     r"(?:^|[,;(])\s*(?:which\s+)?(?:is\s+|are\s+)?(?:most\s+)?"
     r"(?:likely|probably|possibly|presumably|perhaps|suspected|favored)\b(?:\W+\w+){0,3}\W*$",
@@ -50,15 +52,16 @@ def join_suggestions(
             _SLASH.match(between)
             or _ALTERNATIVE.match(between)
             or (_APPOSED.search(between) and _can_be(a, b, knowledge))
+            or (b.uncertain and _BRACKET.match(between) and _can_be(a, b, knowledge))
         ):
-            claims[following] = _joined(a, b)
+            claims[following] = _joined(a, b, knowledge.rules)
             del claims[index]
     for source, targets in suggested.items():
         if source not in claims:
             continue
         meant = next((t for t in targets if t in claims), None)
         if meant is not None and _can_be(claims[source], claims[meant], knowledge):
-            claims[source] = _joined(claims[source], claims.pop(meant))
+            claims[source] = _joined(claims[source], claims.pop(meant), knowledge.rules)
 
 
 def _can_be(description: Finding, diagnosis: Finding, knowledge: Knowledge) -> bool:
@@ -74,9 +77,11 @@ def _can_be(description: Finding, diagnosis: Finding, knowledge: Knowledge) -> b
     )
 
 
-def _joined(a: Finding, b: Finding) -> Finding:
-    """One claim of two: the first names it, the second adds its concepts."""
+def _joined(a: Finding, b: Finding, rules: Rules) -> Finding:
+    """One claim of two: the first names it, the second adds its concepts, and its weight if it weighs far more."""
     whole = union(a, b)
+    if rules.tier(a.concept) - rules.tier(b.concept) >= OUTWEIGHED:
+        whole = whole._replace(weighs_as=b.concept)
     return whole._replace(uncertain=a.uncertain, severity=a.severity or b.severity)
 
 

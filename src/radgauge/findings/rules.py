@@ -103,7 +103,7 @@ class Rules:
         """Position in TIERS of a finding for this patient, by what it is and what the report says of it."""
         if finding.kind == "open":
             return self.open_acted_on if finding.shift < 0 else self.open
-        tier = self.tier(finding.concept, context)
+        tier = self.tier(finding.weighs_as or finding.concept, context)
         if finding.sizes_mm:
             largest = max(finding.sizes_mm)
             for rule in self.sizes:

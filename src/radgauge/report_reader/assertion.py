@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from radgauge.parsing import shipped_toml
 from radgauge.report_reader.lexicon import ABNORMAL_KINDS
 from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Cue, Item
+from radgauge.text.tokens import Tokens
 
 _FINITE = frozenset({"verb"})
 _HEADS = FINDINGS | {"anatomy", "normality"}
@@ -15,6 +16,10 @@ _SAID = FINDINGS | {"normality", "severity"}
 _EXCEPT = frozenset(shipped_toml(__file__, "word_lists.toml")["except"])
 _ENDS = frozenset({"semicolon", "cue", "verb"})
 _LEFT_OVER = frozenset({"anatomy", "side", "position", "severity"})
+_IN_FRONT = frozenset({"determiner", "side", "position", "quantity"})
+_SUBJECT_PARTS = frozenset({"part", "conjunction", "severity"})
+_BEHIND_PREDICATE = frozenset({"comma", "semicolon", "mark", "conjunction", "preposition"})
+_LISTED = FINDINGS | MODIFIERS | JOINS | {"anatomy", "preposition", "determiner"}
 _PHRASE = MODIFIERS | {"determiner", "mask", "number", "unit", "context", "anatomy", "mark", "bracket"}
 
 
@@ -45,10 +50,37 @@ def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
             between = False
         elif role in ("comma", "conjunction") and words[index] not in ("or", "nor"):
             subject = _subject_kind(items, words, index + 1)
-            if says_something and subject and (has_verb or subject == "anatomy"):
+            new = bool(subject) and (has_verb or subject == "anatomy")
+            if says_something and (new or (role == "comma" and _is_verbless(items, words, index + 1))):
                 starts[index] = True
                 has_verb = says_something = False
     return starts
+
+
+def _is_verbless(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """True if a structure and its predicate stand at `index` without a verb: "no effusion, heart enlarged"."""
+    position = index
+    while position < len(items) and items[position].role in _IN_FRONT:
+        position += 1
+    if position >= len(items) or _list_goes_on(items, words, index):
+        return False
+    if items[position].role in FINDINGS:  # the lexicon has both as one term: "heart size enlarged"
+        return " " in words[position] and words[position].endswith("ed") and _ends_phrase(items, position)
+    subject = position
+    while position < len(items) and (
+        (items[position].role == "anatomy" and items[position].form != "adjective")
+        or items[position].role in _SUBJECT_PARTS
+    ):
+        position += 1
+    if position == subject or items[subject].role != "anatomy" or position >= len(items):
+        return False
+    item = items[position]
+    stated = item.role in ("normality", "change") or (item.role in FINDINGS and item.form == "adjective")
+    return stated and _ends_phrase(items, position)
+
+
+def _ends_phrase(items: Sequence[Item], index: int) -> bool:
+    return index + 1 >= len(items) or items[index + 1].role in _BEHIND_PREDICATE
 
 
 def _subject_kind(items: Sequence[Item], words: Sequence[str], index: int) -> str:
@@ -97,6 +129,28 @@ def _exceptions(
         roles = {item.role for item in items[index + 1 : end]}
         if roles.isdisjoint(_HEADS - {"anatomy"}) and not roles.isdisjoint(_LEFT_OVER):
             status[index - 1], decided[index - 1] = "present", -1
+
+
+def asked_findings(items: list[Item], words: Sequence[str], tokens: Tokens) -> dict[int, int]:
+    """Findings with a question mark of their own, and where it stands: "lesion (cyst?), stones".
+
+    The mark then says nothing of what follows. In brackets it asks for every member of the list.
+    """
+    asked: dict[int, int] = {}
+    for mark in range(1, len(items)):
+        before = items[mark - 1]
+        if words[mark] != "?" or before.role not in FINDINGS:
+            continue
+        if tokens.starts[items[mark].first] != tokens.ends[before.last - 1]:
+            continue  # "?pneumonia"
+        items[mark] = items[mark]._replace(role="mark", cues=())
+        asked[mark - 1] = mark
+        opening = mark - 1
+        while opening >= 0 and items[opening].role in _LISTED:
+            opening -= 1
+        if opening >= 0 and words[opening] == "(":
+            asked.update({index: mark for index in range(opening + 1, mark) if items[index].role in FINDINGS})
+    return asked
 
 
 def question(items: Sequence[Item], status: list[str]) -> None:

@@ -174,20 +174,22 @@ def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]
     """Give every size in millimetres to what it is the size of; a size of before tells the change."""
     before: list[tuple[Draft, float]] = []
     for index, item in enumerate(items):
-        if item.role != "unit" or _range_goes_on(items, words, index):
+        if item.role != "unit" or _goes_on(items, words, index):
             continue
         sizes: list[float] = []
-        position = index - 1
+        position, unit = index - 1, item.value
         while position >= 0 and index - position < 12:
             role, value = items[position].role, items[position].value
             if role == "number":
                 try:
-                    sizes.append(float(value.replace(",", ".")) * _UNIT_MM[item.value])
+                    sizes.append(float(value.replace(",", ".")) * _UNIT_MM[unit])
                 except ValueError:
                     break
-            elif (value not in ("x", "\u00d7", "by", "to", "*") and role not in ("unit", "preposition")) or (
-                role == "unit" and (position == 0 or not sizes)
-            ):
+            elif role == "unit":
+                if not sizes or (words[position + 1] not in _TIMES and words[position + 1] != "to"):
+                    break
+                unit = value
+            elif value not in _TIMES and value != "to" and role != "preposition":
                 break
             position -= 1
         sizes.reverse()
@@ -239,9 +241,16 @@ def _qualified(items: Sequence[Item], words: Sequence[str], index: int, unit: in
     return any(item.role in FINDINGS or item.role in ("normality", "semicolon", "anatomy") for item in between)
 
 
-def _range_goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether the size that ends at `index` is the first of two: "from 52 x 41 mm to 30 x 24 mm"."""
-    return words[index + 1 : index + 2] == ["to"] and index + 2 < len(items) and items[index + 2].role == "number"
+_TIMES = frozenset({"x", "\u00d7", "by", "*"})
+
+
+def _goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
+    """True if another number follows the unit at `index`: "from 52 mm to 30 mm", "4 cm x 3 cm"."""
+    return (
+        index + 2 < len(items)
+        and (words[index + 1] == "to" or words[index + 1] in _TIMES)
+        and items[index + 2].role == "number"
+    )
 
 
 def _sizes_now(items: Sequence[Item], words: Sequence[str], start: int, end: int) -> int:

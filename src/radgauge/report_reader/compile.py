@@ -317,8 +317,9 @@ def _named_pairs(lexicon: Lexicon, terms: Terms) -> dict[str, dict[str, str]]:
     Taken from the terms of the lexicon that are a structure followed by a finding and that lie in this structure.
     """
     candidates: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    unpaired = _words(lexicon.tables.get("compositions", {}).get("unpaired", {}), "concepts")
     for concept in lexicon:
-        if concept.kind not in ABNORMAL_KINDS:
+        if concept.kind not in ABNORMAL_KINDS or concept.id in unpaired:
             continue
         for term in (concept.name, *concept.synonyms):
             key = phrase_key(term)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 
+from radgauge.parsing import shipped_toml
 from radgauge.report_reader.phrases import look_left, look_right, object_after, place_follows, subject_before
 from radgauge.report_reader.vocabulary import (
     ALWAYS,
@@ -82,10 +83,9 @@ def drafts_of(
                     drafts += _shared_noun(items, words, index, draft, vocabulary)
             if words[index] in vocabulary.compositions:
                 _compose(draft, composed(draft, items, words[index], vocabulary))
-        elif _tells_growth(item, words, index):
-            draft = _grown(items, words, starts, index, vocabulary)
-            if draft is None:
-                continue
+        elif _tells_growth(items, words, index):
+            drafts += _grown(items, words, starts, index, vocabulary)
+            continue
         elif words[index] in vocabulary.compositions:
             draft = Draft(index, "")
             draft.explicit = object_after(items, index) or subject_before(items, index, starts)
@@ -269,24 +269,33 @@ def _concluded(
 
 def _grown(
     items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], index: int, vocabulary: Vocabulary
-) -> Draft | None:
+) -> list[Draft]:
     """A structure that has enlarged is enlarged: "the heart has enlarged since the prior study"."""
     last = words[index].rsplit(" ", 1)[-1]
     draft = Draft(index, "")
     grown = items[index].value != "decreased"
+    measured = _measured_as(items, words, index)
     if last in _COMPARATIVES or last == "than":
         last = _COMPARATIVES.get(words[index].split(" ", 1)[0], last)
-    if last not in vocabulary.compositions:
+    if last not in vocabulary.compositions and not measured:
         last = "enlarged" if grown else "small"
-    if last not in vocabulary.compositions or (not grown and not _is_compared(words, index)):
-        return None
+    if not measured and (last not in vocabulary.compositions or (not grown and not _is_compared(words, index))):
+        return []
     draft.explicit = subject_before(items, index, starts)
     if any(items[each].role in FINDINGS for each in range(min(draft.explicit, default=index), index)):
-        return None
-    _compose(draft, composed(draft, items, last, vocabulary))
-    if items[index].role == "change" and not _with_a_structure(items, words, index):
+        return []
+    stated = measured and " " not in words[index]  # "spleen size is increased" compares with the norm
+    if items[index].role == "change" and not stated and not _with_a_structure(items, words, index):
         draft.change = items[index].value
-    return draft if draft.concept else None
+    for word in (last, *(measured if grown else _SHRUNK if measured else ())):
+        if word not in vocabulary.compositions:
+            continue
+        if concept := composed(draft, items, word, vocabulary):
+            _compose(draft, concept)
+            return [draft] if draft.concept else []
+        if several := apart(draft, items, word, vocabulary):
+            return several
+    return []
 
 
 _OBJECTS = frozenset({"it", "them"})
@@ -302,13 +311,36 @@ _COMPARATIVES = {
 }
 
 
-def _tells_growth(item: Item, words: Sequence[str], index: int) -> bool:
+def _tells_growth(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
     """Whether the words at `index` may say that a structure has grown: "has enlarged", "wider than before"."""
+    item = items[index]
     if _is_compared(words, index):
         return words[index] in _COMPARATIVES or (
             item.role == "change" and item.value in ("increased", "decreased")
         )
-    return item.role == "change" and item.value in ("increased", "decreased") and " " in words[index]
+    if item.role != "change" or item.value not in ("increased", "decreased"):
+        return False
+    return " " in words[index] or bool(_measured_as(items, words, index))
+
+
+def _measured_as(items: Sequence[Item], words: Sequence[str], index: int) -> tuple[str, ...]:
+    """What a structure is whose dimension has grown: "spleen size increased", "the size of the spleen grew"."""
+    for position in range(index - 1, max(index - 7, -1), -1):
+        item = items[position]
+        if item.role == "part" and words[position] in _DIMENSIONS:
+            return _DIMENSIONS[words[position]]
+        if item.role not in _BEFORE_GROWTH and words[position] != "of":
+            return ()
+    return ()
+
+
+_SHRUNK = ("small",)
+_BEFORE_GROWTH = MODIFIERS | {"verb", "anatomy", "determiner", "conjunction"}
+_DIMENSIONS: dict[str, tuple[str, ...]] = {
+    dimension: tuple(words)
+    for words, dimensions in shipped_toml(__file__, "word_lists.toml")["dimensions"]
+    for dimension in dimensions
+}
 
 
 def _is_compared(words: Sequence[str], index: int) -> bool:

@@ -86,6 +86,8 @@ def look_right(items: Sequence[Item], index: int, starts: Sequence[bool]) -> tup
             else:
                 words.append(position)
         elif role == "verb":
+            while position + 1 < len(items) and items[position + 1].role == "verb":  # "has been detected in"
+                position += 1
             following = items[position + 1].role if position + 1 < len(items) else ""
             if anatomy or following not in ("preposition", "side", "number"):
                 break

@@ -59,10 +59,18 @@ def _adjectives_around(items: Sequence[Item], index: int) -> bool:
 
 
 def clear_of(items: list[Item], words: Sequence[str]) -> None:
-    """A word of normality before "of" denies what follows: "grossly clear of consolidation"."""
+    """A word of normality before "of" denies what follows: "clear of consolidation"; so does "negative"."""
     for index, item in enumerate(items[:-1]):
+        if item.value == "negative" and item.role == "normality" and _finding_follows(items, index + 1):
+            items[index] = item._replace(role="cue", cues=(Cue("absent", "before", "phrase"),))
         if item.role == "normality" and words[index + 1] == "of" and words[index].endswith(("clear", "free")):
             items[index] = item._replace(role="cue", cues=(Cue("absent", "before", "clause"),))
+
+
+def _finding_follows(items: Sequence[Item], index: int) -> bool:
+    while index < len(items) and (items[index].role in MODIFIERS or items[index].role == "anatomy"):
+        index += 1
+    return index < len(items) and items[index].role in FINDINGS and items[index].form == "noun"
 
 
 _SHORT_OF = frozenset(_LISTS["short_of"])

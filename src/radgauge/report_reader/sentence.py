@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from radgauge.report_reader.anaphora import not_there, refers_back
-from radgauge.report_reader.assertion import assert_items, clause_starts, question
+from radgauge.report_reader.assertion import asked_findings, assert_items, clause_starts, question
 from radgauge.report_reader.attributes import (
     LONG_AGO,
     describe,
@@ -109,6 +109,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         not_seen_before(items, words)
         cancel_double_negation(items, words)
         deny_predicates(items, words)
+    asked = asked_findings(items, words, tokens) if "?" in text else {}
     drafts = drafts_of(items, words, starts, vocabulary)
     if not drafts:
         content, known, unread = count_content(items, tokens)
@@ -124,6 +125,9 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     status, decided = assert_items(items, words, starts)
     if text.endswith("?"):
         question(items, status)
+    for index, mark in asked.items():
+        if status[index] == "present":
+            status[index], decided[index] = "uncertain", mark
     for draft in drafts:
         if draft.unnamed:
             status[draft.item], decided[draft.item] = ("absent" if draft.denied else "present"), -1
