@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radgauge import __version__
-from radgauge.code_hash import code_hash
 from radgauge.errors import UsageError
 from radgauge.show.notebook import Grid, Mark, Tabular, as_html, marked_html
 from radgauge.show.wording import number
+from radgauge.signature import component, probe_digest
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
@@ -126,6 +126,8 @@ class Metric(ABC):
         summary: One line for `radgauge ls`.
         independent: Whether a case's row depends on that case alone; if not (CIDEr weighs words by the other
             references of the run), the cases of a run must be measured together.
+        revision: Increment it when values change for a reason that neither settings nor `parts` name; part of the
+            signature of metrics that have no stored digest of their values on the probe pairs.
     """
 
     name: ClassVar[str]
@@ -135,6 +137,7 @@ class Metric(ABC):
     extra: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     independent: ClassVar[bool] = True
+    revision: ClassVar[int] = 1
 
     def __init_subclass__(cls) -> None:
         """Settings show themselves as `load` takes them, with what the metric will do."""
@@ -162,7 +165,7 @@ class Metric(ABC):
             ...
         radgauge.errors.UsageError: radgraph: variant must be one of yu, simple, partial, complete, got 'best'
         """
-        for setting, values in _choices(type(self)).items():
+        for setting, values in choices_of(type(self)).items():
             if (value := getattr(self, setting)) not in values:
                 known = ", ".join(str(each) for each in values if each != "")
                 raise UsageError(f"{self.name}: {setting} must be one of {known}, got {value!r}")
@@ -226,12 +229,19 @@ class Metric(ABC):
     def signature(self) -> str:
         """Everything that changes the numbers, in one line.
 
-        Settings are the dataclass fields, in order; a subclass adds what it rests on with `parts`; a hash covers
-        the code and data files behind the number.
+        Settings are the dataclass fields, in order; a subclass adds what it rests on with `parts`. The code is
+        named by its behaviour: the digest of this release's values on the bundled probe pairs (see
+        `radgauge.signature`), or `revision` for metrics that are not ours or need what does not ship. Published
+        networks add the version of the fixtures that hold them to their authors' numbers.
         """
         words = [self.name]
         words += [f"{key}:{_plain(value)}" for key, value in {**self.settings(), **self.parts()}.items()]
-        return "|".join([*words, f"code:{code_hash(type(self).__module__)}", f"v:{__version__}"])
+        ours = type(self).__module__.startswith("radgauge.")
+        probed = probe_digest(self.name, changed_settings(self)) if ours else None
+        words.append(f"revision:{self.revision}" if probed is None else f"probes:{probed}")
+        if ours and self.settings().get("models", "embedded") != "embedded":
+            words.append(component("networks").replace("-", ":"))
+        return "|".join([*words, f"v:{__version__}"])
 
     def settings(self) -> dict[str, Any]:
         """Name -> value of every setting, in order."""
@@ -381,9 +391,15 @@ def best_reference(
     return chosen
 
 
+def changed_settings(metric: Metric) -> dict[str, str]:
+    """Return the settings that differ from those of the metric without any, as they appear in the signature."""
+    defaults = type(metric)().settings()
+    return {name: _plain(value) for name, value in metric.settings().items() if value != defaults[name]}
+
+
 @functools.cache
-def _choices(cls: type[Metric]) -> dict[str, tuple[object, ...]]:
-    """The values that each Literal setting of a metric may have."""
+def choices_of(cls: type[Metric]) -> dict[str, tuple[object, ...]]:
+    """Return the values that each Literal setting of a metric may have."""
     hints = typing.get_type_hints(cls)
     return {name: typing.get_args(hint) for name, hint in hints.items() if typing.get_origin(hint) is Literal}
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from radgauge.cache import Cache
-from radgauge.code_hash import code_hash
 from radgauge.errors import RadgaugeError
 from radgauge.show.progress import tell
+from radgauge.signature import component, unreleased_state
 
 log = logging.getLogger(__name__)
 
@@ -163,5 +163,12 @@ class Readings:
 
 
 def _key(reader: Reader[Any]) -> str:
-    """The signature and the code behind it: a reading made by other rules is not found again."""
-    return f"{reader.signature}|code:{code_hash(type(reader).__module__)}"
+    """Return what cached readings are found by.
+
+    The signature of a reader of ours has its version, and the version counts up when a reading of the probes
+    changes; networks have that of the fixtures that they must reproduce. See also `unreleased_state`.
+    """
+    module = type(reader).__module__
+    if not module.startswith("radgauge."):
+        return reader.signature
+    return reader.signature + (f"|{component('networks')}" if ".models." in module else unreleased_state())

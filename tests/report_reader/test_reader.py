@@ -115,7 +115,7 @@ def test_the_reader_keeps_its_contract() -> None:
     assert readings == reader.read(texts) == [read_report(text) for text in texts]
     assert reader.signature == ReportReader().signature
     assert hash(reader) == hash(ReportReader())
-    assert reader.signature.startswith("report-reader:")
+    assert reader.signature.startswith("report-reader-")
 
 
 def test_what_is_no_text_is_refused() -> None:

@@ -30,6 +30,7 @@ from radgauge.findings.weights import load_weights
 from radgauge.metric import Explanation, Metric, Rows
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, load_lexicon
+from radgauge.signature import component
 
 SYSTEM_COLUMNS = (
     *("errors_recall", "errors_false_alarms", "errors_coverage", "errors_low_confidence"),
@@ -115,6 +116,7 @@ class Errors(Metric):
         """The reader, and the numbers behind the name of the weights."""
         return {
             "reader": self._reader().signature,
+            "comparison": component("findings"),
             "weights_hash": _hash(self.weights),
             "references": "best",
         }

@@ -14,8 +14,9 @@ from functools import lru_cache
 
 from radgauge.parsing import shipped_toml
 from radgauge.plain_language.rules import lay_rules
-from radgauge.report_reader import Lexicon, Modifier, ReportReader, ReportReading, load_lexicon, read_report
+from radgauge.report_reader import Lexicon, Modifier, ReportReading, load_lexicon, read_report
 from radgauge.report_reader.lexicon import Concept
+from radgauge.signature import component
 from radgauge.text.tokens import phrase_key
 
 _LISTS = shipped_toml(__file__, "rules.toml")["lists"]
@@ -156,8 +157,8 @@ class LayReader:
 
     @property
     def signature(self) -> str:
-        """The report reader's version, the lexicon and the lay words."""
-        return f"lay-{ReportReader().signature.partition(':')[0]}:{lay_lexicon().hash}"
+        """Version of the rules, which counts up when a reading of the probes moves; lexicon and lay words."""
+        return f"{component('lay-reader')}:{lay_lexicon().hash}"
 
     def read(self, texts: Sequence[str]) -> list[ReportReading]:
         """One reading per text."""

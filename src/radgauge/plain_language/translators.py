@@ -9,7 +9,6 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from radgauge.code_hash import code_hash
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal
 from radgauge.llm.numbered import Outcome, Question, ask_all
@@ -20,6 +19,8 @@ from radgauge.plain_language.plain_sentences import write_plain
 from radgauge.plain_language.prompts import lay_prompts, prompts_hash
 from radgauge.plain_language.sets import is_heading
 from radgauge.reading import Progress
+from radgauge.report_reader import ReportReader
+from radgauge.signature import component
 
 Item = tuple[str, ...]
 
@@ -72,8 +73,8 @@ class EmbeddedTranslator:
 
     @property
     def signature(self) -> str:
-        """Code with the data that it names, and the words."""
-        return f"writer-{code_hash('radgauge.plain_language.plain_sentences')}|words:en-{words_hash('en')}"
+        """Version of the writer, which counts up when a text of the probes moves, the lexicon, and the words."""
+        return f"{component('writer')}|{ReportReader().signature}|words:en-{words_hash('en')}"
 
     def translate(self, sentences: Sequence[str]) -> list[Outcome]:
         """The writer's text of each sentence or report, or why there is none."""

@@ -1,7 +1,7 @@
 """Compile a lexicon, and keep the compiled form in the user's cache folder.
 
 Parsing the TOML files and normalising 30,000 terms takes half a second, reading the compiled form a tenth of that.
-The file is found by a hash of the lexicon files and the version of this code, so it is never out of date.
+The file is found by a hash of the lexicon and the version of radgauge, so it is never out of date.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from radgauge.code_hash import code_hash
+from radgauge import __version__
 from radgauge.parsing import shipped_toml
 from radgauge.report_reader.lexicon import ABNORMAL_KINDS, Lexicon, load_lexicon
 from radgauge.report_reader.lexicon.load import read_kept, write_kept
 from radgauge.report_reader.spelling import Spelling, short_forms, words_of_terms
 from radgauge.report_reader.vocabulary import ALWAYS, IF_DENIED, Cue, Entry, Vocabulary
+from radgauge.signature import digest, unreleased_state
 from radgauge.text.tokens import phrase_key, tokenize
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")
@@ -41,7 +42,8 @@ def load_vocabulary(files: tuple[Path, ...] = ()) -> Vocabulary:
 @lru_cache(maxsize=4)
 def _load(files: tuple[Path, ...]) -> Vocabulary:
     lexicon = load_lexicon(files)
-    name = f"vocabulary-{lexicon.hash}-{code_hash(__name__)}.json"
+    code = digest(f"{__version__}{unreleased_state()}")
+    name = f"vocabulary-{lexicon.hash}-{code}.json"
     kept = read_kept(name)
     if kept is not None:
         return _unpack(kept, lexicon)

@@ -20,6 +20,7 @@ from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relati
 from radgauge.report_reader.region import resolve_by_region
 from radgauge.report_reader.sentence import SentenceReading, read_sentence
 from radgauge.report_reader.vocabulary import Vocabulary
+from radgauge.signature import component
 from radgauge.text.sections import SPOKEN_AS
 from radgauge.text.sentences import split_sentences
 
@@ -92,8 +93,8 @@ class ReportReader:
 
     @property
     def signature(self) -> str:
-        """Hash of the lexicon; the rules are part of every metric's signature and of the cache key."""
-        return f"report-reader:{load_vocabulary(self.lexicon).lexicon.hash}"
+        """Version of the rules, which counts up when a reading of the probes moves, and hash of the lexicon."""
+        return f"{component('report-reader')}:{load_vocabulary(self.lexicon).lexicon.hash}"
 
     def read(self, texts: Sequence[str]) -> list[ReportReading]:
         """Readings of the texts, in their order."""

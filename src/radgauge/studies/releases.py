@@ -98,10 +98,10 @@ def compare_releases(
             notes.append(f"{name} is not in the older scores")
             continue
         older = before[name]
-        if older.signature != scores.signature:
+        if differing := differing_parts(older.signature, scores.signature):
+            changes = "; ".join(f"{part} was {old}, is {new}" for part, (old, new) in differing.items())
             notes.append(
-                f"{name} is left out: its settings or its code changed ({older.signature} before, "
-                f"{scores.signature} now); score both again with one version"
+                f"{name} is left out, its signature differs: {changes}; score both again with one version"
             )
             continue
         judges[name] = _side_by_side(scores.take([i for i, _ in shared]), older.take([j for _, j in shared]))
@@ -124,6 +124,32 @@ def compare_releases(
     tested = Comparisons(replace(line, result=result) for line, result in zip(lines, adjusted, strict=True))
     column, worse, better = _flips(judges)
     return Releases(tested, worse, better, column, len(shared), tuple(notes))
+
+
+def differing_parts(before: str, now: str) -> dict[str, tuple[str, str]]:
+    """Return the parts of two signatures that make their numbers incomparable, each with both values.
+
+    Versions of radgauge may differ where the values on the probe pairs are the same.
+
+    >>> differing_parts("bleu|empty:nan|probes:1b2c|v:0.1.0", "bleu|empty:zero|probes:1b2c|v:0.2.0")
+    {'empty': ('nan', 'zero')}
+    >>> differing_parts("bleu|empty:nan|code:77d0|v:0.1.0", "bleu|empty:nan|probes:1b2c|v:0.1.0")
+    {'code (hash of source text)': ('77d0', 'none'), 'probes (values on the probe pairs)': ('none', '1b2c')}
+    """
+    if _PROBED.search(before) and _PROBED.search(now):
+        before, now = _VERSION.sub("", before), _VERSION.sub("", now)
+    old, new = (dict(part.partition(":")[::2] for part in each.split("|")) for each in (before, now))
+    names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    return {_PARTS.get(name, name): (old.get(name, "none"), new.get(name, "none")) for name in names}
+
+
+_PROBED = re.compile(r"\|probes:")
+_VERSION = re.compile(r"[|;]v:[^|;)]*")
+_PARTS = {
+    "code": "code (hash of source text)",
+    "probes": "probes (values on the probe pairs)",
+    "v": "version of radgauge",
+}
 
 
 def _side_by_side(now: Scores, before: Scores) -> Scores:

@@ -9,8 +9,7 @@ from radgauge.models.text.ratener import Entity
 from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, rate_entities
-
-VIEW = "rate-entities-1"
+from radgauge.signature import component
 
 
 @dataclass(frozen=True)
@@ -25,8 +24,8 @@ class EmbeddedEntities:
 
     @property
     def signature(self) -> str:
-        """The reader's signature and the version of the view."""
-        return f"{VIEW}:{self.reports.signature}"
+        """Version of the view, and the reader's signature."""
+        return f"{component('rate-entities')}:{self.reports.signature}"
 
     def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """Entities in text order."""

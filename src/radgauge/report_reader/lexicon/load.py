@@ -22,7 +22,7 @@ from radgauge.text.tokens import phrase_key
 
 log = logging.getLogger(__name__)
 
-FORMAT = 2
+FORMAT = 3
 """Counts up whenever the fields of concepts change."""
 
 _FILES_KEPT = 12
@@ -150,7 +150,7 @@ def _load(files: tuple[Path, ...]) -> Lexicon:
     name = f"lexicon-{FORMAT}-{digest.hexdigest()[:16]}.json"
     if (kept := read_kept(name)) is not None:
         concepts = {values["id"]: Concept(**_values(values)) for values in kept["concepts"]}
-        return Lexicon(concepts, kept["tables"], digest.hexdigest()[:12])
+        return Lexicon(concepts, kept["tables"], kept["hash"])
     concepts = {}
     for path in built_in_files():
         for table in _parse(path).get("concept", []):  # checked by a test, not on every start
@@ -160,8 +160,12 @@ def _load(files: tuple[Path, ...]) -> Lexicon:
         if problems:
             raise LexiconError(problems)
     parsed = {path.stem: _parse(path) for path in tables}
-    write_kept(name, {"concepts": [_given(concept) for concept in concepts.values()], "tables": parsed})
-    return Lexicon(concepts, parsed, digest.hexdigest()[:12])
+    given = [_given(concept) for concept in concepts.values()]
+    # of what the files say: a comment, a line break or another name of a file is no other lexicon
+    said = json.dumps([[{**values, "file": ""} for values in given], parsed])
+    content = hashlib.sha256(said.encode()).hexdigest()[:12]
+    write_kept(name, {"concepts": given, "tables": parsed, "hash": content})
+    return Lexicon(concepts, parsed, content)
 
 
 def _given(concept: Concept) -> dict[str, Any]:

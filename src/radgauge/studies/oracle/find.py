@@ -114,8 +114,7 @@ def oracle(
     place = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
     asked = as_pairs(queries, what="queries")
     distinct = list(dict.fromkeys(text for _, text in asked if text.strip()))
-    search = search_for(judge)
-    kept = KeptMatches(cache, metric=judge, texts=place.texts, top=top, search=search.__module__)
+    kept = KeptMatches(cache, metric=judge, texts=place.texts, top=top)
     found = kept.known(distinct)
     left = [text for text in distinct if text not in found]
     shared = reading if reading is not None else Readings()

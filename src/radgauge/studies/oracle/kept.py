@@ -1,7 +1,7 @@
 """What a search has found so far, on disk, so that one that is stopped goes on.
 
-They lie in the reading cache, found by a hash of metric, code, corpus and query. Kept are
-places in the corpus and scores: no word of a report.
+They lie in the reading cache, found by a hash of metric, corpus and query; every search finds the same
+texts, the best by that metric. Kept are places in the corpus and scores: no word of a report.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from radgauge.cache import Cache
-from radgauge.code_hash import code_hash
 from radgauge.metric import Metric
+from radgauge.signature import unreleased_state
 from radgauge.studies.oracle.ranking import Found
 
 log = logging.getLogger(__name__)
@@ -34,15 +34,12 @@ class KeptMatches:
         metric: Whose matches they are.
         texts: The texts of the corpus, in order.
         top: How many are found per query.
-        search: Dotted name of the module that searches.
     """
 
-    def __init__(
-        self, cache: Cache | None, *, metric: Metric, texts: Sequence[str], top: int, search: str
-    ) -> None:
+    def __init__(self, cache: Cache | None, *, metric: Metric, texts: Sequence[str], top: int) -> None:
         self._cache = cache
         corpus = hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()[:16]
-        self._signature = f"oracle|{metric.signature()}|search:{code_hash(search)}|corpus:{corpus}|top:{top}"
+        self._signature = f"oracle|{metric.signature()}|corpus:{corpus}|top:{top}{unreleased_state()}"
 
     def known(self, queries: Sequence[str]) -> dict[str, Found]:
         """What was found before, by query."""
