@@ -24,7 +24,8 @@ def make(tmp_path: Path) -> Callable[..., NewStudy]:
     numbers = itertools.count()
 
     def made(**settings: Any) -> NewStudy:
-        settings.setdefault("blinding", f"{0:064x}")  # one order of cases: two candidates of one are equal
+        # One order of cases: the candidates of one are equal, and what is answered first must not be that one.
+        settings = {"seed": 0, "blinding": f"{0:064x}", **settings}
         return new_study(tmp_path / f"study{next(numbers)}.sqlite", two_systems(), **settings)
 
     return made

@@ -114,6 +114,7 @@ def _print_made(made: NewStudy, days: float) -> None:
     out.say(
         f"The tokens let people in for {days:g} days and are shown only now (`study token` makes others).",
         "Next: radgauge study serve, or without a server radgauge study sheet",
+        f"anchor: {made.anchor} (note it outside the file; `study check --anchor` proves the study against it)",
     )
 
 
@@ -152,13 +153,23 @@ def _answers_of(field: Field) -> str:
 
 
 @o.command(study, "check")
-def check_cli(file: StudyFile, as_json: o.AsJson = False) -> None:
-    """Replay every event and prove that the state is what the events give."""
+def check_cli(
+    file: StudyFile,
+    anchor: Annotated[
+        str | None, "An anchor that new, check, backup or export printed: the study must continue it."
+    ] = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Replay every event and prove that the state is what the events give.
+
+    Only an anchor that was noted outside the file, or a key in RADGAUGE_STUDY_KEY, shows what somebody changed who
+    can write the file.
+    """
     from radgauge.cli.lines import echo
     from radgauge.show.terminal import console
     from radgauge.study.check import check_study
 
-    found = check_study(file)
+    found = check_study(file, anchor=anchor)
     if as_json:
         o.print_json(found)
     elif found.problems:
@@ -168,6 +179,9 @@ def check_cli(file: StudyFile, as_json: o.AsJson = False) -> None:
             f"{file}: {found.events} events replayed to {found.states} states, each as it is kept; "
             f"last event {found.last_hash[:12] or 'none'}"
         )
+        if anchor is not None:
+            echo(f"it continues the anchor; {found.events - int(anchor.partition('.')[0])} events came after it")
+        echo(f"anchor: {found.anchor}")
     if found.problems:
         raise typer.Exit(1)
 
@@ -205,6 +219,7 @@ def export_cli(
         o.print_json(written)
         return
     echo(f"wrote {', '.join(str(each) for each in written.files)}: {written.rows} rows")
+    echo(f"anchor: {written.anchor}", err=True)
 
 
 @o.command(study, "token")
@@ -275,6 +290,7 @@ def backup_cli(
     if found.problems:
         raise InputError(f"{target} was written and does not prove itself: {found.problems[0]}")
     echo(f"wrote {target}: {found.events} events, checked")
+    echo(f"anchor: {found.anchor}")
 
 
 @o.command(study, "sheet")

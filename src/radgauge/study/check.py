@@ -1,17 +1,28 @@
-"""Proof of a study: its events are whole and in order, and replaying them gives the states that are kept."""
+"""Proof of a study: its events are complete and in order, and replaying them gives the states that are kept.
+
+The check alone finds damage and careless edits. Whoever can write the file can also compute every hash anew, so a
+forged file is found only against something that is not in it: an anchor that was noted before, or the key.
+
+An anchor names how many events and people there were, and a digest over the design, the texts, the assignments,
+these people and these events. A file that agrees with it has them unchanged and perhaps more behind them. It says
+nothing of what came after it, of who sat at the keyboard, of tokens, or of the image files.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from radgauge.errors import InputError, RadgaugeError
-from radgauge.study.schema import EVENT_COLUMNS, chained, content_hash, event_of, plain_json
+from radgauge.errors import InputError, RadgaugeError, UsageError
+from radgauge.study.schema import EVENT_COLUMNS, chained, content_hash, event_of, plain_json, sealed
 from radgauge.study.state import KINDS, Event, Refused, replay
 from radgauge.study.store import Store
+
+_ANCHOR = re.compile(r"([0-9]{1,15})\.([0-9]{1,9})\.([0-9a-f]{32})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +33,32 @@ class StudyCheck:
         events: How many there are.
         states: How many states were replayed.
         last_hash: Hash of the last event, over all before it; the same in a copy that was made later.
+        anchor: To be noted outside the file; a later check against it finds what was changed since.
         problems: What is wrong; empty = the study is proved.
     """
 
     events: int
     states: int
     last_hash: str
+    anchor: str
     problems: tuple[str, ...]
 
 
-def check_study(path: Path | str) -> StudyCheck:
-    """Replay all events of a study and compare with what is kept."""
+def check_study(path: Path | str, *, anchor: str | None = None) -> StudyCheck:
+    """Replay all events of a study and compare with what is kept.
+
+    Args:
+        path: The file of the study.
+        anchor: One that was noted before; the study must be its continuation.
+    """
+    if anchor is not None and not _ANCHOR.fullmatch(anchor):
+        raise UsageError("an anchor is two numbers and 32 hexadecimal digits: 12.3.0f...")
     try:
-        return _checked(path)
+        return _checked(path, anchor)
     except RadgaugeError:
         raise
     except (TypeError, KeyError, IndexError, AttributeError, ValueError) as error:  # content of another shape
-        return StudyCheck(0, 0, "", (f"the content of the file is damaged ({type(error).__name__})",))
+        return StudyCheck(0, 0, "", "", (f"the content of the file is damaged ({type(error).__name__})",))
 
 
 def require_proof(path: Path | str) -> StudyCheck:
@@ -51,14 +71,15 @@ def require_proof(path: Path | str) -> StudyCheck:
     return found
 
 
-def _checked(path: Path | str) -> StudyCheck:
+def _checked(path: Path | str, anchor: str | None) -> StudyCheck:
     problems: list[str] = []
     with Store(path, readonly=True) as store, store._reading() as connection:
         broken = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
         problems += [f"the file is damaged: {each}" for each in broken[:5]]
         if broken:
-            return StudyCheck(0, 0, "", tuple(problems))
+            return StudyCheck(0, 0, "", "", tuple(problems))
         previous, expected, version = "", 0, store.design.version
+        key, hashes = store.chain_key(), [""]
         grouped: dict[tuple[str, str], list[Event]] = {}
         for row in connection.execute(f"SELECT {EVENT_COLUMNS} FROM events ORDER BY seq"):
             expected += 1
@@ -70,9 +91,10 @@ def _checked(path: Path | str) -> StudyCheck:
             if event.seq != expected:
                 problems.append(f"event {expected} is missing")
                 expected = event.seq
-            if chained(previous, event) != row[9]:
+            if chained(previous, event, key=key) != row[9]:
                 problems.append(f"event {event.seq} was changed, or one before it was removed")
             previous = row[9]
+            hashes.append(previous)
             if event.kind not in KINDS:
                 problems.append(f"event {event.seq}: there is no action {event.kind!r}")
             elif event.case:
@@ -92,9 +114,38 @@ def _checked(path: Path | str) -> StudyCheck:
         if json.loads(design) != version:
             problems.append("the design was changed after the study was made")
         problems += _assigned(connection)
-        if content_hash(connection) != store.about.get("content"):
+        if content_hash(connection, key=key) != store.about.get("content"):
             problems.append("texts, or which candidate is whose, were changed after the study was made")
-    return StudyCheck(expected, len(grouped), previous, tuple(problems))
+        if anchor is not None:
+            problems += _against(anchor, store, connection, hashes)
+        here = _anchor(store, connection, hashes, events=len(hashes) - 1, people=len(store.people()))
+    return StudyCheck(expected, len(grouped), previous, here, tuple(problems))
+
+
+def _anchor(store: Store, connection: sqlite3.Connection, hashes: list[str], *, events: int, people: int) -> str:
+    """Return the anchor that the study had when it had so many events and people."""
+    rows = connection.execute("SELECT id, name, role, created FROM people ORDER BY rowid LIMIT ?", (people,))
+    first = rows.fetchall()
+    assigned = [
+        connection.execute('SELECT * FROM assignments WHERE person = ? ORDER BY "case"', (row[0],)).fetchall()
+        for row in first
+    ]
+    about = [store.about.get(name) for name in ("id", "created", "title", "assistance")]
+    content = [about, store.design.version, content_hash(connection), first, assigned, hashes[events]]
+    return f"{events}.{people}.{sealed(plain_json(content).encode('utf-8'), key=b'')[:32]}"
+
+
+def _against(anchor: str, store: Store, connection: sqlite3.Connection, hashes: list[str]) -> list[str]:
+    """Return what speaks against a study that should continue the one of an anchor."""
+    events, people = (int(number) for number in anchor.split(".")[:2])
+    short = [
+        f"{noted - there} of the {noted} {name} of the anchor are missing"
+        for name, noted, there in (("events", events, len(hashes) - 1), ("people", people, len(store.people())))
+        if there < noted
+    ]
+    if not short and _anchor(store, connection, hashes, events=events, people=people) != anchor:
+        return ["the study is not the one of the anchor, or was changed since: design, texts, people or events"]
+    return short
 
 
 def _replayed(

@@ -19,6 +19,7 @@ from radgauge.errors import InputError, UsageError
 from radgauge.results import Results
 from radgauge.study import people, schema
 from radgauge.study.assistance import suggestions
+from radgauge.study.check import check_study
 from radgauge.study.design import Design
 from radgauge.study.design_file import load_design
 from radgauge.study.people import Person
@@ -41,6 +42,7 @@ class NewStudy:
         tokens: Person id -> token. They are told here and nowhere else.
         sample: What was drawn.
         assigned: Person id -> number of real cases.
+        anchor: What proves later that the study is this one (`check_study`).
         notes: What the organiser should know.
     """
 
@@ -49,6 +51,7 @@ class NewStudy:
     tokens: Mapping[str, str]
     sample: Sample
     assigned: Mapping[str, int]
+    anchor: str
     notes: tuple[str, ...] = ()
 
 
@@ -132,6 +135,7 @@ def new_study(
     seen = _who_sees(len(studies), together, len(names), raters_per_case, divide)
     shown = [_as_case(each, system) for each in studies for system in each.candidates]
     hints = suggestions(shown, plan) if assistance != "none" else {}
+    key = schema.key_from_environment()
     file = Path(path)
     connection = schema.create(file)
     try:
@@ -145,6 +149,7 @@ def new_study(
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "id": secrets.token_hex(8),
             "secret": secrets.token_hex(32),
+            "key": schema.fingerprint(key),
             "assistance": assistance,
             "sampling": {
                 "number": len(studies),
@@ -160,8 +165,8 @@ def new_study(
             "radgauge": _version(),
         }
         schema.write_about(connection, about)
-        for key, study in zip(keys, studies, strict=True):
-            _write_case(connection, key, study, plan, sample.stratum[study.id], hints)
+        for name, study in zip(keys, studies, strict=True):
+            _write_case(connection, name, study, plan, sample.stratum[study.id], hints)
         training = _write_training(connection, plan)
         organiser = people.add(connection, "Organiser", role="organiser")
         who = [people.add(connection, name, role="rater") for name in names]
@@ -172,7 +177,7 @@ def new_study(
                 set(shuffle.permutation(order)[: len(order) // 2].tolist()) if assistance == "half" else set(order)
             )
             rows = [
-                (person.id, n, key, plain_json(systems), 0, 0) for n, (key, systems) in enumerate(training.items())
+                (person.id, n, name, plain_json(listed), 0, 0) for n, (name, listed) in enumerate(training.items())
             ]
             for position, at in enumerate(order):
                 systems = list(studies[at].candidates)
@@ -185,7 +190,7 @@ def new_study(
         now = datetime.now(UTC)
         everybody = (organiser, *who, *deciding)
         tokens = {each.id: people.new_token(connection, each.id, days=days, now=now) for each in everybody}
-        schema.write_about(connection, {"content": schema.content_hash(connection)})
+        schema.write_about(connection, {"content": schema.content_hash(connection, key=key)})
         connection.execute("COMMIT")
     except BaseException:
         connection.close()
@@ -194,7 +199,7 @@ def new_study(
         raise
     connection.close()
     assigned = {person.id: sum(place in each for each in seen) for place, person in enumerate(who)}
-    return NewStudy(file, everybody, tokens, sample, assigned, (*notes, *sample.notes))
+    return NewStudy(file, everybody, tokens, sample, assigned, check_study(file).anchor, (*notes, *sample.notes))
 
 
 def _version() -> str:

@@ -21,7 +21,7 @@ from radgauge.io.judgments.judgments import Judgments
 from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS
 from radgauge.show.wording import spreadsheet_cell
 from radgauge.study.answers import Judged, asked_categories, error_counts, submitted
-from radgauge.study.check import require_proof
+from radgauge.study.check import StudyCheck, require_proof
 from radgauge.study.judgments import judgments_of, study_cases
 from radgauge.study.radpref_form import radpref_items
 from radgauge.study.store import Store
@@ -39,11 +39,12 @@ _ORACLES = {
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: the files, how many rows or studies, and what a reader should know."""
+    """What was written: the files, how many rows or studies, what a reader should know, and the study's anchor."""
 
     files: tuple[Path, ...]
     rows: int
     notes: tuple[str, ...] = ()
+    anchor: str = ""
 
 
 def export_study(
@@ -84,15 +85,15 @@ def export_study(
     }
     with Store(path, readonly=True) as store:
         written = writers[form](store, place)
-        about = provenance(store, form=form, notes=written.notes, events=proof.events, last_hash=proof.last_hash)
+        about = provenance(store, form=form, notes=written.notes, proof=proof)
     beside = place / "about.json" if form == "rexval" else place.with_name(f"{place.name}.about.json")
     about["files"] = {file.name: sha256_of(file) for file in written.files}
     write_file(beside, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
-    return Exported((*written.files, beside), written.rows, written.notes)
+    return Exported((*written.files, beside), written.rows, written.notes, proof.anchor)
 
 
-def provenance(store: Store, *, form: str, notes: Sequence[str], events: int, last_hash: str) -> dict[str, Any]:
-    """How an export came about: study, design, seed, sampling, what was read, and the last event in it."""
+def provenance(store: Store, *, form: str, notes: Sequence[str], proof: StudyCheck) -> dict[str, Any]:
+    """How an export came about: study, design, seed, sampling, what was read, the last event and the anchor."""
     kept = {key: value for key, value in store.about.items() if key not in ("secret", "blinding", "notes")}
     people = [asdict(each) for each in store.people() if each.role != "organiser"]
     return {
@@ -101,8 +102,9 @@ def provenance(store: Store, *, form: str, notes: Sequence[str], events: int, la
         "form": form,
         "study": kept,
         "people": people,
-        "events": events,
-        "last_event_hash": last_hash,
+        "events": proof.events,
+        "last_event_hash": proof.last_hash,
+        "anchor": proof.anchor,
         "notes": list(notes),
     }
 

@@ -1,18 +1,24 @@
-"""The SQLite file of a study: its tables, how it is opened, and how it is made.
+"""The SQLite file of a study: its tables, how it is opened, closed and made.
 
-One file for its owner only, in WAL mode with synchronous=FULL: what was acknowledged is on disk. Events are
-only ever appended, which triggers enforce; each carries a hash over itself and the one before it, so that a
-line that was changed or removed behind the study's back shows. States are what replaying the events gives, kept
-for speed.
+One file for its owner only, with synchronous=FULL: what was acknowledged is on disk. While it is open for writing
+it is in WAL mode, which SQLite notes in the file's header, and new answers stand in the log beside it; whoever
+closes it last moves them into the file and takes the note away. A file with the note but no log was copied while
+it was open, and is refused.
+
+Events are only ever appended, which triggers enforce; each carries a hash over itself and the one before it, or
+with a key outside the file (`KEY_VARIABLE`) an HMAC, so that a line that was changed or removed shows to whoever
+has an anchor, or the key (see `check`). States are what replaying the events gives, kept for speed.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 import sqlite3
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,7 +28,9 @@ from radgauge.files import check_folder, sync_folder, tighten
 from radgauge.study.state import Event
 
 APPLICATION = 0x72674753
-FORMAT = 1
+FORMAT = 2
+KEY_VARIABLE = "RADGAUGE_STUDY_KEY"
+MIN_KEY = 32
 BUSY = 20.0  # seconds that a writer waits for another
 
 TABLES = """
@@ -53,6 +61,13 @@ CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'ev
 CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 """
 
+SESSIONS = """
+CREATE TABLE IF NOT EXISTS sessions (
+    hash TEXT PRIMARY KEY, former TEXT, token TEXT NOT NULL REFERENCES tokens(hash), csrf TEXT NOT NULL,
+    rotated REAL NOT NULL, expires REAL NOT NULL);
+"""
+"""Since format 2; older files get it when they are opened for writing."""
+
 EVENT_COLUMNS = 'seq, time, person, "case", kind, payload, design, client_id, based_on, hash'
 
 
@@ -61,11 +76,29 @@ def plain_json(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def chained(previous: str, event: Event) -> str:
-    """The hash of an event: over the hash before it and all that the event says."""
+def chained(previous: str, event: Event, *, key: bytes = b"") -> str:
+    """Return the hash of an event, or its HMAC: over the hash before it and all that the event says."""
     said = [event.seq, event.time, event.person, event.case, event.kind, event.payload]
     line = plain_json([previous, *said, event.design, event.client_id, event.based_on])
-    return hashlib.sha256(line.encode("utf-8")).hexdigest()
+    return sealed(line.encode("utf-8"), key=key)
+
+
+def sealed(content: bytes, *, key: bytes) -> str:
+    """Return the SHA-256 of some bytes; with a key their HMAC."""
+    return (hmac.new(key, content, "sha256") if key else hashlib.sha256(content)).hexdigest()
+
+
+def key_from_environment() -> bytes:
+    """Return the key of the chain of events; empty if the environment has none."""
+    key = os.environ.get(KEY_VARIABLE, "").encode()
+    if key and len(key) < MIN_KEY:
+        raise InputError(f"{KEY_VARIABLE} must have {MIN_KEY} characters and more (openssl rand -hex 32)")
+    return key
+
+
+def fingerprint(key: bytes) -> str:
+    """Return what a file keeps of its key, to recognise it; empty without a key."""
+    return sealed(b"radgauge study key", key=key)[:16] if key else ""
 
 
 def event_of(row: tuple[Any, ...]) -> Event:
@@ -83,8 +116,7 @@ def create(path: Path) -> sqlite3.Connection:
         raise InputError(f"{path} is there already; a study is never overwritten, choose another name") from None
     path.chmod(0o600)
     connection = _connect(path, "rw")
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.executescript(TABLES)
+    connection.executescript(TABLES + SESSIONS)
     connection.execute(f"PRAGMA application_id={APPLICATION}")
     connection.execute(f"PRAGMA user_version={FORMAT}")
     sync_folder(path.absolute().parent)
@@ -95,6 +127,14 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     """A connection to a study, or an error that says what else the file is."""
     if not path.is_file():
         raise InputError(f"no such file: {path}")
+    with path.open("rb") as file:
+        head = file.read(72)
+    in_wal_mode, form = head[18:20] == b"\x02\x02", int.from_bytes(head[60:64], "big")
+    if in_wal_mode and form >= 2 and not path.with_name(path.name + "-wal").exists():
+        raise InputError(
+            f"{path.name} was copied while the study was open, without its log {path.name}-wal: answers may be "
+            "missing; copy a study with `radgauge study backup`"
+        )
     if not readonly:
         tighten(path)
     try:
@@ -117,12 +157,27 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     if version > FORMAT:
         connection.close()
         raise InputError(f"{path.name} was made by a newer radgauge (format {version}); update radgauge")
+    if not readonly:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("BEGIN IMMEDIATE")  # with this the log is there, which the header now promises
+        if version < FORMAT:
+            connection.execute(SESSIONS)
+            connection.execute(f"PRAGMA user_version={FORMAT}")
+        connection.execute("COMMIT")
     return connection
 
 
-def content_hash(connection: sqlite3.Connection) -> str:
+def close(connection: sqlite3.Connection) -> None:
+    """Close a connection; the last one leaves a file that is complete without its log."""
+    with suppress(sqlite3.OperationalError):  # others have it open, or it is read only
+        connection.execute("PRAGMA busy_timeout=0")
+        connection.execute("PRAGMA journal_mode=DELETE")
+    connection.close()
+
+
+def content_hash(connection: sqlite3.Connection, *, key: bytes = b"") -> str:
     """Hash over what raters are shown and which candidate is whose: cases, candidates, raters' assignments."""
-    found = hashlib.sha256()
+    found = hmac.new(key, digestmod="sha256") if key else hashlib.sha256()
     for query in (
         "SELECT key, id, reference, sentences, context, images, meta, training FROM cases ORDER BY key",
         'SELECT "case", system, text, sentences, suggestions FROM candidates ORDER BY "case", system',

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -36,6 +37,7 @@ class Store:
     def __init__(self, path: Path | str, *, readonly: bool = False) -> None:
         self.path = Path(path)
         self._connection = schema.connect(self.path, readonly=readonly)
+        self._close = weakref.finalize(self, schema.close, self._connection)  # also of a study that nobody closes
         self._lock = threading.RLock()
         self._assignments: dict[tuple[str, str], Assignment] = {}
         try:
@@ -43,8 +45,13 @@ class Store:
             self.design: Design = design_from_dict(self.about["design"])
             self._version = self.design.version  # a hash of all of it: once, not for every event
         except (sqlite3.DatabaseError, KeyError, TypeError, ValueError):
-            self._connection.close()
+            self._close()
             raise InputError(f"{self.path.name} is damaged: it does not say what study it is") from None
+        try:
+            self._key = b"" if readonly else self.chain_key()
+        except InputError:
+            self._close()
+            raise
 
     def __enter__(self) -> Store:
         return self
@@ -55,12 +62,27 @@ class Store:
     def close(self) -> None:
         """Close the file; what was acknowledged is in it."""
         with self._lock:
-            self._connection.close()
+            self._close()
 
     @property
     def secret(self) -> bytes:
-        """Random bytes of this study, for signing cookies."""
+        """Random bytes of this study, for the seals of sheets."""
         return bytes.fromhex(self.about["secret"])
+
+    def chain_key(self) -> bytes:
+        """Return the key of the chain of events; empty if the study was made without one.
+
+        Raises:
+            InputError: The environment has no key, or another one than the study was made with.
+        """
+        fingerprint = self.about.get("key", "")
+        key = schema.key_from_environment() if fingerprint else b""
+        if schema.fingerprint(key) != fingerprint:
+            raise InputError(
+                f"{self.path.name} was made with a key: put the same one into {schema.KEY_VARIABLE} "
+                f"({'another' if key else 'none'} is there)"
+            )
+        return key
 
     # People
 
@@ -232,7 +254,7 @@ class Store:
             row = (seq, time, person_id, event.case, event.kind, plain_json(payload))
             connection.execute(
                 f"INSERT INTO events ({EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*row, event.design, event.client_id, event.based_on, chained(previous, event)),
+                (*row, event.design, event.client_id, event.based_on, chained(previous, event, key=self._key)),
             )
             after = replay([*events, event])
             if event.case:

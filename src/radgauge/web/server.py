@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import signal
 import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -80,14 +82,23 @@ class _Server(uvicorn.Server):
 
 
 def serve(app: ASGIApp, place: Place, *, ready: Callable[[str], None], workers_wait: int = 10) -> None:
-    """Answer requests until interrupted; `ready` gets the address, once the server listens.
+    """Answer requests until interrupted or terminated; `ready` gets the address, once the server listens.
+
+    Both end in an exception, so that callers close what they have open: uvicorn, when it has stopped, raises the
+    signal again, and the usual SIGTERM would end the process there and then.
 
     `workers_wait`: seconds that requests under way may take when the server is stopped.
     """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminated)
     with listen(place) as listening:
         address = address_of(listening, place)
         config = configuration(app, place, workers_wait=workers_wait)
         _Server(config, lambda: ready(address)).run(sockets=[listening])
+
+
+def _terminated(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def configuration(app: ASGIApp, place: Place, *, workers_wait: int = 10) -> uvicorn.Config:
