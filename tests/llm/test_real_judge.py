@@ -27,7 +27,8 @@ CASES = [
 # What the checks may say of an answer that the grammar has shaped: its length, or its content.
 CONTENT = re.compile(
     r"after a repair: (the answer was cut off at|the quote of|no sentence of|[RC]\d+ (is|has)|matches \d|errors \d"
-    r"|\w+_findings \d+: id must|\w+_normal must|(candidate|reference) (sentence )?\d+|explanation must not)"
+    r"|\w+_findings \d+: id must|\w+_normal must|(candidate|reference) (sentence )?\d+|explanation must not"
+    r"|\w+_quote must)"
 )
 
 
@@ -59,7 +60,7 @@ def test_the_closure_checks_hold_on_a_real_model(variant: str) -> None:
             continue
         assert low <= value <= high
     if variant in ("rating", "preference"):  # the grammar leaves nothing else to get wrong than to find no end
-        assert all("cut off" in why or "explanation" in why for why in account["reasons"])
+        assert all("cut off" in why or "explanation" in why or "_quote" in why for why in account["reasons"])
     for item, verdict in metric._ledger(reading).verdicts.items():
         if variant == "findings" and verdict.value is not None:
             assert judgment_faults(verdict.value, Pair(Text(item.reference), Text(item.candidates[0]))) == []

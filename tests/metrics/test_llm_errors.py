@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scripted_judge import answer_of, complaint, is_repair, judge, reports
+from scripted_judge import answer_of, complaint, is_repair, judge, quotes, reports
 from scripted_llm import KEY, FakeClock, Reply, Request, ScriptedServer
 
 from radgauge.cases import Case
@@ -385,7 +385,9 @@ def test_repeats_say_how_well_the_judge_agrees_with_itself(judging: ScriptedServ
 
     def behave(request: Request) -> Reply:
         study = int(reports(request)["candidate"][0][5])
-        return Reply(json.dumps({"explanation": "so", "rating": rating[study][request.body["seed"]]}))
+        return Reply(
+            json.dumps({**quotes(request), "explanation": "so", "rating": rating[study][request.body["seed"]]})
+        )
 
     judging.behaviour = behave
     results = _score(cases, "llm_errors:variant=rating,repeats=3")
@@ -420,7 +422,9 @@ def test_preference_is_asked_in_both_orders(judging: ScriptedServer) -> None:
 
 
 def test_position_bias_is_seen(judging: ScriptedServer) -> None:
-    judging.behaviour = lambda request: Reply(json.dumps({"explanation": "so", "better": "first"}))
+    judging.behaviour = lambda request: Reply(
+        json.dumps({**quotes(request), "explanation": "so", "better": "first"})
+    )
     cases = [replace(CASE, system=name, candidate=f"Mass {name}.") for name in ("a", "b", "c")]
     results = _score(cases, "llm_errors:variant=preference")
     np.testing.assert_array_equal(results["llm_errors"].values, [[0.5, 1]] * 3)
@@ -467,7 +471,9 @@ def test_entailment_that_does_not_close_is_no_number(name: str, judging: Scripte
 
 @pytest.mark.parametrize("rating", [0, 6, 3.2, "4", None, True])
 def test_a_rating_off_the_scale_is_no_number(rating: object, judging: ScriptedServer) -> None:
-    judging.behaviour = lambda request: Reply(json.dumps({"explanation": "so", "rating": rating}))
+    judging.behaviour = lambda request: Reply(
+        json.dumps({**quotes(request), "explanation": "so", "rating": rating})
+    )
     scores = _score([CASE], "llm_errors:variant=rating")["llm_errors"]
     assert np.isnan(scores.headline[0])
     assert "rating must be one of 1, 1.5, 2" in scores.reasons[CASE.key]

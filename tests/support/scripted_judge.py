@@ -106,6 +106,11 @@ def shared_words(one: list[str], other: list[str]) -> float:
     return len(a & b) / max(1, len(a | b))
 
 
+def quotes(request: Request) -> dict[str, str]:
+    """A quote of each report in a question: its first sentence."""
+    return {f"{name}_quote": lines[0] if lines else "" for name, lines in reports(request).items()}
+
+
 def answer_of(request: Request) -> dict[str, Any]:
     """The answer to any of the judge's questions."""
     found = reports(request)
@@ -113,10 +118,10 @@ def answer_of(request: Request) -> dict[str, Any]:
     if "first" in found:
         one, other = (shared_words(found["reference"], found[name]) for name in ("first", "second"))
         better = "equal" if one == other else "first" if one > other else "second"
-        return {"explanation": "By its words.", "better": better}
+        return {**quotes(request), "explanation": "By its words.", "better": better}
     if '"rating"' in question:
         rating = 1 + round(8 * shared_words(found["reference"], found["candidate"])) / 2
-        return {"explanation": "By its words.", "rating": rating}
+        return {**quotes(request), "explanation": "By its words.", "rating": rating}
     if '"evidence"' in question:
         return entailment_answer(found["reference"], found["candidate"])
     return findings_answer(found["reference"], found["candidate"])

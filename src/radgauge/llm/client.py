@@ -27,7 +27,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = (
     60.0,
 )  # seconds between attempts: doubled each time, at random up to a half less
 _OVERHEAD = 64  # tokens that a server may add around two messages
-_SHOWN = 300  # characters of a server's message
+_CODE = re.compile(r"[a-z][a-z0-9_.-]{0,40}")  # an error code that a server gives; never its message
 _LONGEST_NAME = 200
 _WHOLE = ("stop", "tool_calls", "function_call")  # how an answer ends that is whole
 _FORM_REFUSED = re.compile(r"response_format|json_schema|json_object|\bgrammar\b|\bschema\b", re.IGNORECASE)
@@ -321,10 +321,9 @@ class LanguageModel:
 
     def _refused(self, error: Any) -> NoReturn:
         status = int(error.status_code)
-        said = " ".join(self.server.key.hide_in(str(error)).split())[:_SHOWN]
         code = str(getattr(error, "code", "") or "")
-        if status == 413 or (status in (400, 422) and "context" in f"{code} {said}".lower()):
-            raise TooLong(f"the question does not fit the model ({said})") from None
+        if status == 413 or (status in (400, 422) and "context" in f"{code} {error}".lower()):
+            raise TooLong("the question does not fit the model") from None
         if status in _BUSY and code != "insufficient_quota":
             raise _Failed(f"status {status}", wait=_wanted_wait(error.response.headers)) from None
         hint = {
@@ -333,7 +332,11 @@ class LanguageModel:
             404: "check RADGAUGE_LLM_URL and _MODEL",
         }
         more = f"; {hint[status]}" if status in hint else ""
-        raise LlmError(f"{self.server.host} refused with status {status}{more}: {said}") from None
+        named = f" ({code})" if _CODE.fullmatch(code) else ""
+        raise LlmError(
+            f"{self.server.host} refused with status {status}{named}{more}; its message is not shown, as it may "
+            "repeat the question"
+        ) from None
 
 
 class _Failed(Exception):

@@ -27,6 +27,7 @@ from radgauge.metric import Explanation, Metric, Note, Rows
 from radgauge.metrics.errors import COLUMNS, DIRECTIONS, Errors, row_of
 from radgauge.metrics.llm_errors.accounts import Ledger
 from radgauge.metrics.llm_errors.cascade import doubts, most_doubtful
+from radgauge.metrics.llm_errors.fences import speaks_to_judge
 from radgauge.metrics.llm_errors.findings import (
     SCHEMA,
     Judgment,
@@ -278,6 +279,7 @@ class LlmErrors(Metric):
             server = session.model.server
         who = {"host": server.host, "model": server.model}
         ledger.add(dict(zip(wanted, verdicts, strict=True)), tally, who)
+        ledger.addressed.update(text for item in wanted for text in item.candidates if speaks_to_judge(text))
 
     def _question(self, item: Item) -> StructuredQuestion:
         told = judge_prompt(self.variant, self.prompt)
@@ -285,10 +287,11 @@ class LlmErrors(Metric):
         names = ("candidate",) if len(candidates) == 1 else ("first", "second")
         shown = {name: text.numbered for name, text in zip(names, candidates, strict=True)}
         pair = Pair(reference, candidates[0])
+        quoted = {"reference": reference, **dict(zip(names, candidates, strict=True))}
         schema, check = {
             "findings": (SCHEMA, partial(judgment_faults, pair=pair)),
-            "rating": (RATING, partial(explained_faults, schema=RATING)),
-            "preference": (PREFERENCE, partial(explained_faults, schema=PREFERENCE)),
+            "rating": (RATING, partial(explained_faults, schema=RATING, texts=quoted)),
+            "preference": (PREFERENCE, partial(explained_faults, schema=PREFERENCE, texts=quoted)),
             "entailment": (ENTAILMENT, partial(entailment_faults, pair=pair)),
         }[self.variant]
         return StructuredQuestion(

@@ -24,12 +24,14 @@ class Ledger:
         verdicts: What came of each question.
         why: Why cases of a preference have no value.
         first_wins: Whether the first of two reports won, for each answer of a preference.
+        addressed: Candidates that speak to the judge.
     """
 
     def __init__(self) -> None:
         self.verdicts: dict[Any, Verdict] = {}
         self.why: dict[Key, str] = {}
         self.first_wins: list[float] = []
+        self.addressed: set[str] = set()
         self._tally = Tally()
         self._server: dict[str, str] = {}
 
@@ -54,6 +56,8 @@ class Ledger:
         found: dict[str, Any] = {**self._server, **settings, **dataclasses.asdict(self._tally)}
         if (agreement := _agreement(repeated, width)) is not None:
             found["self_agreement"] = agreement
+        if self.addressed:
+            found["addressed_judge"] = len(self.addressed)
         if self.first_wins:
             counts = {name: self.first_wins.count(value) for name, value in _POSITIONS.items()}
             found["position"] = counts
@@ -131,6 +135,10 @@ def account_text(judge: str, account: Mapping[str, Any]) -> str:
         parts.append(
             f"self-agreement {number(own['mean'])} over {account['repeats']} repeats "
             f"(tau-b between them {number(own['kendall_b'])})"
+        )
+    if "addressed_judge" in account:
+        parts.append(
+            f"{account['addressed_judge']:,} candidates speak to the judge, which was told to pass over it"
         )
     if "position" in account:
         where = account["position"]

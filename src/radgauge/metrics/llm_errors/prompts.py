@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from radgauge.errors import InputError
+from radgauge.metrics.llm_errors.fences import RULE, fenced
 
 FILES = {
     "findings": "findings.txt",
@@ -43,8 +44,8 @@ class JudgePrompt(NamedTuple):
         return hashlib.sha256(_MARK.join(self).encode()).hexdigest()[:8]
 
     def fill(self, parts: Mapping[str, str]) -> str:
-        """The question: each place is filled once, whatever the reports say."""
-        known = {**parts, "form": self.form}
+        """The question: each place is filled once, whatever the reports say, and they are fenced as data."""
+        known = {**fenced(parts), "form": self.form}
         return _PLACE.sub(lambda found: known.get(found[1], ""), self.user)
 
 
@@ -55,9 +56,11 @@ def judge_prompt(variant: str, path: str = "") -> JudgePrompt:
     Args:
         variant: findings, rating, preference or entailment.
         path: A file of the user's: instructions, a line with ===, and the frame of the question. What the form of
-            the answer is stays ours, since the answer is checked against it.
+            the answer is stays ours, since the answer is checked against it, and so does the rule that reports are
+            data.
     """
-    own = JudgePrompt(*(part.strip() for part in (_DATA / FILES[variant]).read_text("utf-8").split(_MARK)))
+    system, user, form = (part.strip() for part in (_DATA / FILES[variant]).read_text("utf-8").split(_MARK))
+    own = JudgePrompt(f"{system}\n\n{RULE}", user, form)
     if not path:
         return own
     try:
@@ -76,4 +79,4 @@ def judge_prompt(variant: str, path: str = "") -> JudgePrompt:
     )
     if missing := [f"{{{name}}}" for name in wanted if f"{{{name}}}" not in user]:
         raise InputError(f"{path}: the question of a prompt must contain {', '.join(missing)}")
-    return JudgePrompt(system.strip(), user.strip(), own.form)
+    return JudgePrompt(f"{system.strip()}\n\n{RULE}", user.strip(), own.form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,8 +12,17 @@ from radgauge.metric import Note
 from radgauge.metrics.llm_errors.pairs import Pair, Text
 
 RATINGS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5)
-RATING = record(explanation=TEXT, rating=one_of(RATINGS))
-PREFERENCE = record(explanation=TEXT, better=one_of(["first", "second", "equal"]))
+RATING = record(reference_quote=TEXT, candidate_quote=TEXT, explanation=TEXT, rating=one_of(RATINGS))
+PREFERENCE = record(
+    reference_quote=TEXT,
+    first_quote=TEXT,
+    second_quote=TEXT,
+    explanation=TEXT,
+    better=one_of(["first", "second", "equal"]),
+)
+QUOTED_WORDS = 3
+"""Words that a quote must have, if its report has as many: it shows that this pair of reports was judged."""
+_NUMBER = re.compile(r"^\s*\[\d+\]\s*")
 VERDICTS = ("entailed", "contradicted", "not_stated")
 SIDES = ("candidate", "reference")
 MOST = 240
@@ -22,10 +32,26 @@ _SENTENCE = record(
 ENTAILMENT = record(candidate=listed(_SENTENCE, most=MOST), reference=listed(_SENTENCE, most=MOST))
 
 
-def explained_faults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a rating or a preference: its form, or that it does not say why."""
-    faults = faults_of(value, schema)
-    return faults or ([] if value["explanation"].strip() else ["explanation must not be empty"])
+def explained_faults(
+    value: Mapping[str, Any], *, schema: Mapping[str, Any], texts: Mapping[str, Text]
+) -> list[str]:
+    """What is wrong with a rating or a preference: its form, no reason, or quotes of other texts.
+
+    Args:
+        value: The answer.
+        schema: RATING or PREFERENCE.
+        texts: Name of each report that the answer quotes -> the report.
+    """
+    if faults := faults_of(value, schema):
+        return faults
+    faults = [] if value["explanation"].strip() else ["explanation must not be empty"]
+    for name, text in texts.items():
+        quote = _NUMBER.sub("", value[f"{name}_quote"])
+        if len(quote.split()) < min(QUOTED_WORDS, len(text.text.split())):
+            faults.append(f"{name}_quote must have at least {QUOTED_WORDS} words")
+        elif quote.strip() and text.find(quote) is None:
+            faults.append(f"{name}_quote must be words that stand in that report")
+    return faults
 
 
 def entailment_faults(value: Mapping[str, Any], pair: Pair) -> list[str]:
