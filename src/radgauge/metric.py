@@ -176,6 +176,11 @@ class Metric(ABC):
         return (self.name,)
 
     @property
+    def system_headline(self) -> str:
+        """The output that systems are ordered by; by default that of the cases."""
+        return self.columns[0]
+
+    @property
     def directions(self) -> tuple[bool, ...]:
         """For each column whether higher is better; the first is `higher_is_better`."""
         return (self.higher_is_better,) * len(self.columns)
@@ -279,6 +284,11 @@ class Alias(Metric):
     def columns(self) -> tuple[str, ...]:
         """The metric's, with the alias in front."""
         return tuple(f"{self.alias}_{column}" for column in self.metric.columns)
+
+    @property
+    def system_headline(self) -> str:
+        """The metric's, with the alias in front."""
+        return f"{self.alias}_{self.metric.system_headline}"
 
     @property
     def directions(self) -> tuple[bool, ...]:

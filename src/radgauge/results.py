@@ -75,6 +75,11 @@ class Scores:
         """The first output, one value per case."""
         return self.values[:, 0]
 
+    @property
+    def system_headline(self) -> str:
+        """Name of the output that systems are ordered by."""
+        return self.columns[0] if self.metric is None else self.metric.system_headline
+
     def column(self, name: str) -> NDArray[np.float64]:
         """One output, one value per case."""
         if name not in self.columns:

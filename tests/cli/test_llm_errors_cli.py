@@ -155,7 +155,7 @@ def test_behaviour_warns_of_a_judge_that_does_not_know_a_rewording(judging: Scri
 def test_compare_tests_recall_too(judging: ScriptedServer, reports: Path) -> None:
     done = _run("compare", str(reports), "-m", "llm_errors", "--permutations", "50", "--json")
     assert {line["column"] for line in json.loads(done.stdout)["comparisons"]} == {
-        "errors_quality_llm", "errors_recall_llm", "errors_false_alarms_llm",
+        "errors_f1_llm", "errors_quality_llm", "errors_recall_llm", "errors_false_alarms_llm",
     }  # fmt: skip
     cascade = _run(
         "compare", str(reports), "-m", "llm_errors:ask=cascade,share=0.5", "--permutations", "50", "--json"

@@ -230,3 +230,16 @@ def test_a_judge_without_its_settings_is_not_computed_with_others(tmp_path: Path
     del header["_header"]["judges"]["bleu"]["settings"]
     path.write_text(json.dumps(header) + "\n" + rest, encoding="utf-8")
     assert read_scores(path, trust=True)["bleu"].metric is None
+
+
+def test_a_file_with_other_outputs_than_the_metric_has_now_is_means(tmp_path: Path) -> None:
+    scores = score([{"id": "1", "candidate": "no effusion", "reference": "no effusion"}], ["errors"])
+    path = tmp_path / "scores.jsonl"
+    write_scores(path, scores)
+    header, record = map(json.loads, path.read_text().splitlines())
+    header["_header"]["judges"]["errors"]["columns"].remove("errors_f1")
+    header["_header"]["judges"]["errors"]["rows"] = 0
+    path.write_text(f"{json.dumps(header)}\n{json.dumps(record)}\n")
+    old = read_scores(path, trust=True)["errors"]
+    assert old.metric is None
+    assert old.column("errors_quality").tolist() == [1.0]

@@ -17,6 +17,7 @@ from radgauge.errors import InputError, UsageError
 from radgauge.findings.aligned import Aligned
 from radgauge.findings.match import align_findings
 from radgauge.findings.weights import PRIOR
+from radgauge.metric import sums
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 
@@ -182,25 +183,96 @@ def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
 def test_recall_and_false_alarms_are_of_the_stratum_that_has_them() -> None:
     abnormal = judge("Left pleural effusion.", "Left pleural effusion. Pneumothorax. Cardiomegaly.")
     assert abnormal["errors_recall"] == pytest.approx(1 / 3)
+    assert abnormal["errors_precision"] == 1
+    assert abnormal["errors_f1"] == pytest.approx(2 / (2 + 0 + 2))
     assert abnormal["errors_false_alarms"] is None
     assert abnormal["errors_quality_abnormal"] == abnormal["errors_quality"]
     assert abnormal["errors_quality_normal"] is None
     normal = judge("Lung mass. Pneumothorax. Scoliosis.", "The lungs are clear. Degenerative change of the spine.")
     assert normal["errors_recall"] is None
+    assert (normal["errors_precision"], normal["errors_f1"]) == (0, 0)
     assert normal["errors_false_alarms"] == 2
     assert normal["errors_quality_normal"] == normal["errors_quality"]
+    both = judge("The lungs are clear.", "No acute disease.")
+    assert (both["errors_f1"], both["errors_precision"], both["errors_recall"]) == (None, None, None)
 
 
-def test_a_constant_normal_report_is_seen_by_its_recall() -> None:
-    references = ["The lungs are clear."] * 8 + ["Large right pneumothorax. The heart is normal."] * 2
-    template = [
-        Case(str(n), "The lungs are clear. The heart is normal.", (text,), "template")
-        for n, text in enumerate(references)
+@pytest.mark.parametrize(
+    ("candidate", "reference"),
+    [
+        ("No pneumothorax. Left lower lobe.", "Large left lower lobe opacity."),
+        ("Right pleural effusion.", "Left pleural effusion."),
+        ("Right mid lung mass. Heart size is normal.", "Left mid lung mass. Heart size is normal."),
+        ("The lungs are clear.", "Large right pneumothorax."),
+        ("No pneumothorax.", "Large right pneumothorax."),
+    ],
+)
+def test_only_a_match_with_the_right_side_is_reported(candidate: str, reference: str) -> None:
+    row = judge(candidate, reference)
+    assert (row["errors_recall"], row["errors_f1"]) == (0, 0)
+    assert judge(reference, reference)["errors_recall"] == 1
+    assert judge(f"{reference} {candidate}", reference)["errors_recall"] == 1
+
+
+def test_a_side_that_the_candidate_leaves_out_is_not_the_wrong_one() -> None:
+    row = judge("Pleural effusion.", "Left pleural effusion.")
+    assert (row["errors_recall"], row["errors_precision"]) == (1, 1)
+
+
+def test_a_wrong_side_is_a_miss_and_a_false_finding() -> None:
+    case = Case("1", "Right pleural effusion.", ("Left pleural effusion.",))
+    scores = rg.score([case], ["errors"])["errors"]
+    counts = [
+        scores.rows[0, scores.columns.index(name)] for name in ("errors_f1", "errors_precision", "errors_recall")
     ]
-    rows = Errors().measure(template, reading=Readings())
-    recall, alarms = (Errors().columns.index(name) for name in ("errors_recall", "errors_false_alarms"))
-    assert np.nanmean(rows[:, recall]) == 0.0
-    assert np.nanmean(rows[:, alarms]) == 0.0
+    assert counts == [0, 1, 1]  # correct, false, missed: the statistics behind the three columns
+
+
+def test_f1_of_a_set_is_sums_over_sums() -> None:
+    reference = "Left pleural effusion. Pneumothorax. Cardiomegaly."
+    cases = [
+        Case("1", reference, (reference,)),  # 3 correct
+        Case("2", "Lung mass.", ("The lungs are clear.",)),  # 1 false
+        Case("3", "The heart is normal.", ("Left pleural effusion.",)),  # 1 missed
+        Case("4", "The lungs are clear.", ("No acute disease.",)),  # nothing to report
+    ]
+    scores = rg.score(cases, ["errors"])["errors"]
+    values = dict(zip(scores.columns, scores.corpus_scores(*sums(scores.rows)), strict=True))
+    assert values["errors_precision"] == pytest.approx(3 / 4)
+    assert values["errors_recall"] == pytest.approx(3 / 4)
+    assert values["errors_f1"] == pytest.approx(6 / 8)
+    assert scores.system_headline == "errors_f1"
+
+
+@pytest.mark.parametrize(
+    "template", ["The lungs are clear. The heart is normal.", "No acute cardiopulmonary disease."]
+)
+def test_a_constant_normal_report_gets_an_f1_of_zero(template: str) -> None:
+    references = ["The lungs are clear."] * 8 + ["Large right pneumothorax. The heart is normal."] * 2
+    cases = [Case(str(n), template, (text,), "template") for n, text in enumerate(references)]
+    scores = rg.score(cases, ["errors"])["errors"]
+    values = dict(zip(scores.columns, scores.corpus_scores(*sums(scores.rows)), strict=True))
+    assert (values["errors_f1"], values["errors_recall"], values["errors_false_alarms"]) == (0, 0, 0)
+    assert math.isnan(values["errors_precision"])
+
+
+def test_the_denominator_of_recall_is_the_reference_alone() -> None:
+    reference = (
+        "Bibasilar opacities. Opacity in the left lower lobe. Left chest tube ends in the soft tissues. Mass."
+    )
+    candidates = [
+        "Left lower lobe pneumonia.",
+        "Opacities at both bases. Chest tube in good position.",
+        "The lungs are clear.",
+        "Pneumonia in the left base, atelectasis in the right base. Fracture of the sixth rib. Lung mass.",
+        reference,
+    ]
+    scores = rg.score([Case(str(n), text, (reference,)) for n, text in enumerate(candidates)], ["errors"])[
+        "errors"
+    ]
+    correct, missed = (scores.rows[:, scores.columns.index(name)] for name in ("errors_f1", "errors_recall"))
+    assert len(set((correct + missed).tolist())) == 1
+    assert (correct >= 0).all()
 
 
 def test_expected_findings_in_a_normal_report_cost_little() -> None:

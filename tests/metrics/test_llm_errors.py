@@ -120,7 +120,8 @@ def test_every_kind_of_error_is_counted_and_priced() -> None:
     assert judgment.candidate["C1"].span == (0, 21)
     assert judgment.coverage == 1.0
     profile = judged_profile(judgment)
-    assert (profile.asked, profile.found, profile.alarms) == (1, 1, 1)
+    assert profile.detection == (0, 2, 1)  # correct, false, missed: the effusion is on the wrong side
+    assert profile.alarms == 1
     assert profile.tiers == ((0, False), (2, True), (3, False))  # the effusion is urgent in one of the reports
     w = load_weights("prior")
     arithmetic = Arithmetic(w)

@@ -17,3 +17,13 @@ def test_intervals_stay_in_the_range_of_every_column() -> None:
     assert lines["errors_significant"].low == 0.0
     assert lines["errors_recall"].high == 1.0
     assert lines["errors_quality"].high <= 1.0
+
+
+def test_a_study_without_significant_findings_has_no_recall_but_is_judged() -> None:
+    texts = {"1": ("", "Left pleural effusion."), "2": ("No effusion.", "The lungs are clear.")}
+    texts |= {"3": ("Left effusion.", "Left pleural effusion.")}
+    cases = [{"id": study, "candidate": c, "reference": r} for study, (c, r) in texts.items()]
+    lines = {line.column: line for line in rg.summarise(rg.score(cases, ["errors"]), resamples=0)}
+    recall, quality = lines["errors_recall"], lines["errors_quality"]
+    assert (recall.judged, recall.not_applicable, recall.not_judged) == (1, 1, 1)
+    assert (quality.judged, quality.not_applicable, quality.not_judged) == (2, 0, 1)

@@ -18,6 +18,7 @@ from radgauge.error_categories import CATEGORIES
 from radgauge.findings.advice import ChangedAdvice, changed_advice
 from radgauge.findings.aligned import Aligned, Contradiction, Difference, Match
 from radgauge.findings.closeness import concept_similarity, one_place
+from radgauge.findings.detection import Detection, detect, tier_of_claim, tier_of_position
 from radgauge.findings.devices import BAD
 from radgauge.findings.edited import count_edits
 from radgauge.findings.error import (
@@ -52,8 +53,7 @@ class Profile(NamedTuple):
         inexact: (tier, hedged, 1 - similarity) of findings that are matched but named differently.
         silent: Share of what the reference calls normal on which the candidate is silent.
         unread: Share of the content words of both texts that were not understood and stand in one of them only.
-        asked: Number of the reference's clinically significant findings.
-        found: How many of them the candidate reports, right or with an error of place or degree.
+        detection: Clinically significant findings that are reported, false and missed.
         coverage: Share of the content words of both texts that were understood; NaN if there are none.
         advice: Follow-up recommendations left out, added or changed; None if neither report gives any.
     """
@@ -63,8 +63,7 @@ class Profile(NamedTuple):
     inexact: tuple[tuple[int, bool, float], ...]
     silent: float
     unread: float = 0.0
-    asked: int = 0
-    found: int = 0
+    detection: Detection = Detection()
     coverage: float = math.nan
     advice: tuple[ChangedAdvice, ...] | None = None
 
@@ -84,14 +83,11 @@ def profile_of(
     """Count the errors of an alignment."""
     rules = knowledge.rules
     errors: list[Error] = []
-    found = asked = 0
     tiers: list[tuple[int, bool]] = []
     inexact: list[tuple[int, bool, float]] = []
     for match in aligned.matched:
         tier = min(rules.tier_of(match.reference, context), rules.tier_of(match.candidate, context))
         tiers.append((tier, match.reference.uncertain))
-        if rules.tier_of(match.reference, context) in SIGNIFICANT:
-            asked, found = asked + 1, found + 1
         if match.similarity < SAME:
             inexact.append((tier, match.reference.uncertain, 1.0 - match.similarity))
         if match.differences:
@@ -100,16 +96,14 @@ def profile_of(
     for finding, denial, support in _alone(aligned.missing, aligned.denied, reference, candidate, knowledge):
         if denial is None and pictured(finding):
             support = max(support, PICTURED)
-        tier = _whole_tier(finding, knowledge, context)
+        tier = tier_of_claim(finding, knowledge, context)
         tiers.append((tier, finding.uncertain))
-        if tier in SIGNIFICANT:
-            asked, found = asked + 1, found + (support >= LIKELY)
         errors.append(_whole(OMITTED, tier, finding, denial, support))
     pictured = _pictured([match.candidate for match in aligned.matched], knowledge)
     for finding, denial, support in _alone(aligned.added, aligned.invented, candidate, reference, knowledge):
         if denial is None and pictured(finding):
             support = max(support, PICTURED)
-        errors.append(_whole(FALSE, _whole_tier(finding, knowledge, context), finding, denial, support))
+        errors.append(_whole(FALSE, tier_of_claim(finding, knowledge, context), finding, denial, support))
     if aligned.missing and aligned.added:
         _rivals(errors, knowledge)
     errors += _disputes(aligned, reference, candidate, knowledge, context)
@@ -120,8 +114,7 @@ def profile_of(
         inexact=tuple(inexact),
         silent=silence(reference, candidate),
         unread=_unread(reference, candidate),
-        asked=asked,
-        found=found,
+        detection=detect(aligned, reference, candidate, knowledge, context),
         coverage=coverage(reference, candidate),
         advice=changed_advice(reference.advice, candidate.advice)
         if reference.advice or candidate.advice
@@ -193,16 +186,6 @@ def _whole(category: int, tier: int, finding: Finding, denial: Denial | None, su
     return Error(category, significant, tier, finding.uncertain, plain, reference, candidate, None, spans, support)
 
 
-def _whole_tier(finding: Finding, knowledge: Knowledge, context: Context) -> int:
-    """Tier of a finding that is missed or invented; with a device its wrong position is."""
-    tier = knowledge.rules.tier_of(finding, context)
-    return min(tier, _position_tier(finding, knowledge)) if finding.position.startswith(BAD) else tier
-
-
-def _position_tier(device: Finding, knowledge: Knowledge) -> int:
-    return TIERS.index(knowledge.devices.tier(device.concept))
-
-
 def _disputes(
     aligned: Aligned, reference: Findings, candidate: Findings, knowledge: Knowledge, context: Context
 ) -> list[Error]:
@@ -232,7 +215,7 @@ def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Err
             category = LOCATION
             if not conflict and not (r.position or c.position).startswith(BAD):
                 continue
-            weight = min(tier, _position_tier(r, knowledge)) if conflict else min(tier, ACTIONABLE)
+            weight = min(tier, tier_of_position(r, knowledge)) if conflict else min(tier, ACTIONABLE)
             significant = True
         elif kind in ("side", "location"):
             if not conflict:

@@ -68,6 +68,8 @@ def results_of(path: Path, header: dict[str, Any], table: Mapping[str, list[Any]
         columns = tuple(about["columns"])
         values = _matrix(path, table, columns)
         metric = _restore(about)
+        if metric is not None and metric.columns != columns:
+            metric = None  # written by a version with other outputs: means of the values will do
         rows = _matrix(path, table, _row_columns(name, about["rows"])) if about["rows"] else values
         if metric is not None and not _fits(metric, rows, values):
             raise InputError(f"{path}: the statistics of {name!r} are not those that its metric keeps")

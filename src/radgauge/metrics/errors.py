@@ -27,26 +27,38 @@ from radgauge.findings.numbers import coverage_threshold
 from radgauge.findings.profile import Arithmetic, Profile, counts_of, profile_of
 from radgauge.findings.rules import NO_CONTEXT, Context, context_of
 from radgauge.findings.weights import load_weights
-from radgauge.metric import Explanation, Metric, Rows
+from radgauge.metric import Explanation, Metric, Rows, mean, ratio
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, load_lexicon
 from radgauge.signature import component
 
 SYSTEM_COLUMNS = (
-    *("errors_recall", "errors_false_alarms", "errors_coverage", "errors_low_confidence"),
-    *("errors_quality_abnormal", "errors_quality_normal"),
+    "errors_f1",
+    "errors_precision",
+    "errors_recall",
+    "errors_false_alarms",
+    "errors_coverage",
+    "errors_low_confidence",
+    "errors_quality_abnormal",
+    "errors_quality_normal",
 )
-"""What describes a system beside its counts: by stratum, and how much of the texts was understood."""
+"""What describes a system beside its counts: detection, strata, and how much of the texts was understood."""
 
 COLUMNS = ("errors_quality", *count_columns()[:2], *SYSTEM_COLUMNS, *count_columns()[2:])
-"""What `row_of` gives, in order."""
+"""Names of the outputs, in order."""
 
 ADVICE = "errors_advice"
 """Follow-up recommendations left out, added or changed: apart from the eight categories and the quality."""
 
-_HIGHER = frozenset(
-    {"errors_quality", "errors_recall", "errors_coverage", "errors_quality_abnormal", "errors_quality_normal"}
-)
+DETECTION = slice(COLUMNS.index("errors_f1"), COLUMNS.index("errors_recall") + 1)
+"""F1, precision and recall; the statistics behind them are the counts of correct, false and missed findings."""
+
+_SHARES = ("errors_f1", "errors_precision", "errors_recall", "errors_coverage", "errors_low_confidence")
+_HIGHER = {"errors_quality", "errors_quality_abnormal", "errors_quality_normal", *_SHARES} - {
+    "errors_low_confidence"
+}
+ROUNDING = 1e-9
+"""Number of findings below which a sum is zero."""
 DIRECTIONS = tuple(column in _HIGHER for column in COLUMNS)
 
 
@@ -59,10 +71,12 @@ class Errors(Metric):
     category's significant ones. A set's values are the means of its cases. Of several references the one that
     gives the best quality counts.
 
-    `errors_recall` is the share of the reference's significant findings that the candidate reports, of studies
-    that have any; `errors_false_alarms` the number of significant findings invented, of studies that have none;
-    quality is also given for each of these two strata. `errors_coverage` is the share of the content words of both
-    texts that the reader understood; `errors_low_confidence` is 1 where it lies below the threshold.
+    `errors_f1`, `errors_precision` and `errors_recall` are about the detection of clinically significant findings;
+    those of a set are micro averages (sums over sums), so a constant normal report gets 0. `errors_f1` is the
+    headline of a system. `errors_false_alarms` is the number of significant findings invented per study that has
+    none; quality is also given for studies with significant findings and for those without. `errors_coverage` is
+    the share of the content words of both texts that the reader understood; `errors_low_confidence` is 1 where it
+    lies below the threshold.
 
     `errors_advice` is the number of follow-up recommendations that were left out, added or changed, of studies
     where one report gives any. It is in none of the eight categories, nor in the quality.
@@ -103,8 +117,13 @@ class Errors(Metric):
         return (*COLUMNS, ADVICE)
 
     @property
+    def system_headline(self) -> str:
+        """F1 of significant findings: a constant report cannot win it."""
+        return "errors_f1"
+
+    @property
     def directions(self) -> tuple[bool, ...]:
-        """More quality, recall and coverage, fewer errors."""
+        """More quality, detection and coverage, fewer errors."""
         return (*DIRECTIONS, False)
 
     @property
@@ -120,6 +139,14 @@ class Errors(Metric):
             "weights_hash": _hash(self.weights),
             "references": "best",
         }
+
+    def case_scores(self, rows: Rows) -> Rows:
+        """Quality, counts and detection of each case."""
+        return with_detection(rows, rows)
+
+    def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
+        """Means of the cases; F1, precision and recall are sums over sums."""
+        return with_detection(mean(totals, counts), totals)
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Quality, counts and the rest of each case."""
@@ -154,7 +181,7 @@ class Errors(Metric):
         read = self._findings([case.candidate, *case.references], reading)
         best = self._judge_of(read)(case, self._context(case))
         row = [math.nan] * len(self.columns) if best is None else self._row(best)
-        values = dict(zip(self.columns, row, strict=True))
+        values = dict(zip(self.columns, self.case_scores(np.array(row)).tolist(), strict=True))
         if best is None or math.isnan(row[0]):
             return Explanation(self.name, values)
         notes = notes_of(best.aligned, best.profile, self.knowledge(), self._arithmetic(), which=best.reference)
@@ -222,11 +249,11 @@ class Errors(Metric):
 
 
 def row_of(profile: Profile, quality: float) -> list[float]:
-    """The values of COLUMNS for the errors of a case."""
+    """Return the statistics of a case: the values of COLUMNS, with the counts of DETECTION in their positions."""
     total, significant, *categories = counts_of(profile)
-    abnormal = profile.asked > 0
+    abnormal = profile.detection.n_reference > 0
     system = (
-        profile.found / profile.asked if abnormal else math.nan,
+        *map(float, profile.detection),
         math.nan if abnormal else float(profile.alarms),
         profile.coverage,
         float(profile.coverage < coverage_threshold()),
@@ -234,6 +261,32 @@ def row_of(profile: Profile, quality: float) -> list[float]:
         math.nan if abnormal else quality,
     )
     return [quality, total, significant, *system, *categories]
+
+
+def with_detection(values: Rows, counts: Rows) -> Rows:
+    """Return `values` (..., m) with F1, precision and recall computed from the counts of correct, false, missed.
+
+    >>> counts = np.full(len(COLUMNS), 0.0)
+    >>> counts[DETECTION] = 3, 1, 2
+    >>> with_detection(counts, counts)[DETECTION].round(3).tolist()
+    [0.667, 0.75, 0.6]
+    """
+    correct, false, missed = np.moveaxis(counts[..., DETECTION], -1, 0)
+    found = values.copy()
+    found[..., DETECTION] = np.stack(
+        [
+            _share(2 * correct, 2 * correct + false + missed),
+            _share(correct, correct + false),
+            _share(correct, correct + missed),
+        ],
+        axis=-1,
+    )
+    return found
+
+
+def _share(part: Rows, total: Rows) -> Rows:
+    """Return part / total; sums of repeated judgments are fractions, whose rounding is not a finding."""
+    return ratio(part, np.where(total > ROUNDING, total, 0.0))
 
 
 class _Judged(NamedTuple):
@@ -264,6 +317,4 @@ def _hash(weights: str) -> str:
 def _range(column: str) -> tuple[float, float]:
     if column.startswith("errors_quality"):
         return (-1.0, 1.0)
-    return (
-        (0.0, 1.0) if column in ("errors_recall", "errors_coverage", "errors_low_confidence") else (0.0, math.inf)
-    )
+    return (0.0, 1.0) if column in _SHARES else (0.0, math.inf)

@@ -243,11 +243,14 @@ def _lines(
     scores = judge.empty
     totals = np.zeros(2 * judge.rows)
     judged = np.zeros(judge.values, dtype=np.int64)
+    not_judged = np.zeros(judge.values, dtype=np.int64)
     share = np.ones(judge.rows, dtype=bool)
     for part in gathered.parts:
         rows = gathered.rows(judge, part, system)
         totals += sums_of(rows).sum(axis=0)
-        judged += (~np.isnan(gathered.values(judge, part, system))).sum(axis=0)
+        known = ~np.isnan(gathered.values(judge, part, system))
+        judged += known.sum(axis=0)
+        not_judged += (~known & ~known[:, :1]).sum(axis=0)
         share &= (np.isnan(rows) | (rows == 0) | (rows == 1)).all(axis=0)
     sums, counts = totals[: judge.rows], totals[judge.rows :]
     cases = int(gathered.counts[:, system].sum())
@@ -281,11 +284,12 @@ def _lines(
             high=bounds[at][1],
             level=how.level,
             judged=int(judged[at]),
-            not_judged=cases - int(judged[at]),
+            not_judged=int(not_judged[at]),
             reasons=reasons,
             higher_is_better=scores.directions[at],
             signature=scores.signature,
             method=bounds[at][2],
+            not_applicable=cases - int(judged[at]) - int(not_judged[at]),
         )
         for at, column in enumerate(scores.columns)
     ]

@@ -109,8 +109,8 @@ def compare(
         baseline: The system that the others are compared with; by default the first one.
         systems: The systems to compare; by default all.
         all_pairs: Compare every pair instead of each system with the baseline.
-        all_columns: Test every output; by default the headline of each judge and, of `errors`, recall and false
-            alarms.
+        all_columns: Test every output; by default the headlines of each judge (of systems, of cases) and, of
+            `errors`, recall and false alarms.
         columns: Outputs to test besides those.
         test: "permutation" or "bootstrap".
         correction: "holm", "bh" or "none", over all tests of this call.
@@ -187,7 +187,7 @@ def tested_columns(scores: Scores, every: bool, more: Sequence[str]) -> list[int
     """Positions of the outputs to test: all, or the headline, what belongs beside it, and what is asked for."""
     if every:
         return list(range(len(scores.columns)))
-    wanted = dict.fromkeys((scores.columns[0], *BESIDE_HEADLINE, *more))
+    wanted = dict.fromkeys((scores.system_headline, scores.columns[0], *BESIDE_HEADLINE, *more))
     return [scores.columns.index(name) for name in wanted if name in scores.columns]
 
 

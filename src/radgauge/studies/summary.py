@@ -34,6 +34,7 @@ class Summary:
         level: Coverage of the interval, 0 to 1.
         judged: Number of cases behind the value.
         not_judged: Number of cases that could not be judged.
+        not_applicable: Number of judged cases that this output says nothing about (recall of a normal study).
         reasons: Why, with counts, most frequent first.
         higher_is_better: Direction.
         signature: Settings behind the value.
@@ -53,6 +54,7 @@ class Summary:
     higher_is_better: bool
     signature: str
     method: str = ""
+    not_applicable: int = 0
 
 
 class Summaries(Shown, list[Summary]):
@@ -142,11 +144,12 @@ def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
             high=bounds[i][1],
             level=how.level,
             judged=int(judged[:, i].sum()),
-            not_judged=int((~judged[:, i]).sum()),
+            not_judged=int((~judged[:, 0] & ~judged[:, i]).sum()),
             reasons=reasons,
             higher_is_better=scores.directions[i],
             signature=scores.signature,
             method=bounds[i][2],
+            not_applicable=int((judged[:, 0] & ~judged[:, i]).sum()),
         )
         for i, column in enumerate(scores.columns)
     ]

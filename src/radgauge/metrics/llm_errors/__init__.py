@@ -23,8 +23,8 @@ from radgauge.findings.rules import NO_CONTEXT, context_of
 from radgauge.findings.weights import load_weights
 from radgauge.llm.sessions import named_server, open_session
 from radgauge.llm.structured import NOT_ASKED, StructuredQuestion, Verdict, ask_structured, recall
-from radgauge.metric import Explanation, Metric, Note, Rows
-from radgauge.metrics.errors import COLUMNS, DIRECTIONS, Errors, row_of
+from radgauge.metric import Explanation, Metric, Note, Rows, mean
+from radgauge.metrics.errors import COLUMNS, DIRECTIONS, Errors, row_of, with_detection
 from radgauge.metrics.llm_errors.accounts import Ledger
 from radgauge.metrics.llm_errors.cascade import doubts, most_doubtful
 from radgauge.metrics.llm_errors.fences import speaks_to_judge
@@ -156,6 +156,11 @@ class LlmErrors(Metric):
         return tuple(f"{name}{suffix}" for name in names)
 
     @property
+    def system_headline(self) -> str:
+        """F1 of significant findings, where findings are judged."""
+        return self.columns[COLUMNS.index("errors_f1")] if self.variant == "findings" else self.columns[0]
+
+    @property
     def directions(self) -> tuple[bool, ...]:
         """Those of the variant; agreement and a model's judgment are better than none."""
         own = _OUTPUTS[self.variant][1]
@@ -185,6 +190,15 @@ class LlmErrors(Metric):
             return self._cascade(cases, reading)
         return self._judged(cases, reading)
 
+    def case_scores(self, rows: Rows) -> Rows:
+        """As `errors`: F1, precision and recall from the counts of findings."""
+        return with_detection(rows, rows) if self.variant == "findings" else rows
+
+    def corpus_scores(self, totals: Rows, counts: Rows) -> Rows:
+        """Means of the cases; F1, precision and recall are sums over sums."""
+        means = mean(totals, counts)
+        return with_detection(means, totals) if self.variant == "findings" else means
+
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """What the model saw, matched and found wrong; its own words follow each verdict of the code."""
         if self.variant == "preference":
@@ -200,7 +214,7 @@ class LlmErrors(Metric):
             row = self._embedded(np.array([[found.values[name] for name in COLUMNS]]))[0]
             return Explanation(self.name, dict(zip(self.columns, map(float, row), strict=True)), found.notes)
         alone = dataclasses.replace(case, references=asked)
-        row = self._judged([alone], reading)[0]
+        row = self.case_scores(self._judged([alone], reading))[0]
         values = dict(zip(self.columns, map(float, row), strict=True))
         if math.isnan(row[0]):
             return Explanation(self.name, values)

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from radgauge.error_categories import CATEGORIES
-from radgauge.findings.error import FALSE, OMITTED, Error
+from radgauge.findings.detection import Detection
+from radgauge.findings.error import FALSE, LOCATION, OMITTED, Error
 from radgauge.findings.profile import Arithmetic, Profile
 from radgauge.findings.rules import SIGNIFICANT, TIERS
 from radgauge.llm.schema import FLAG, INTEGER, TEXT, TEXT_OR_NULL, faults_of, listed, one_of, record
@@ -206,12 +207,10 @@ def judged_profile(judgment: Judgment) -> Profile:
 
     A missed or invented finding has the tier that the judge gives the error; an error of an attribute the tier
     of the finding, and the judge's word on whether it matters. A descriptor error is a finding that is named
-    differently.
+    differently. A finding in a significantly wrong location is not detected.
     """
     r = judgment.reference
     tier_of = _tiers(judgment)
-    matched = {theirs for theirs, _ in judgment.matches}
-    asked = [name for name, claim in r.items() if claim.tier in SIGNIFICANT]
     errors, inexact = [], []
     for fault in judgment.errors:
         significant = fault.tier in SIGNIFICANT
@@ -226,9 +225,25 @@ def judged_profile(judgment: Judgment) -> Profile:
         tiers=tuple((tier_of[name], claim.uncertain) for name, claim in r.items()),
         inexact=tuple(inexact),
         silent=0.0,
-        asked=len(asked),
-        found=len(matched & set(asked)),
+        detection=_detection(judgment),
         coverage=judgment.coverage,
+    )
+
+
+def _detection(judgment: Judgment) -> Detection:
+    misplaced = {
+        (fault.reference, fault.candidate)
+        for fault in judgment.errors
+        if fault.kind == LOCATION and fault.tier in SIGNIFICANT
+    }
+    detected = judgment.matches.keys() - misplaced
+    in_both = {theirs for theirs, _ in detected}, {ours for _, ours in detected}
+    reference, candidate = (
+        {name for name, claim in claims.items() if claim.tier in SIGNIFICANT}
+        for claims in (judgment.reference, judgment.candidate)
+    )
+    return Detection(
+        correct=len(reference & in_both[0]), false=len(candidate - in_both[1]), missed=len(reference - in_both[0])
     )
 
 
