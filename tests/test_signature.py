@@ -5,6 +5,9 @@ After a deliberate change: `python -m radgauge.signature --update`, and review w
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -12,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import radgauge
 from radgauge.cache import Cache
 from radgauge.metric import Metric
 from radgauge.metrics.ratescore import RateScore
@@ -32,8 +36,6 @@ def _reading() -> Readings:
 
 @pytest.mark.parametrize("name", sorted(set(components()) - {*IN_ANOTHER_PROCESS}))
 def test_readers_and_writers_behave_as_their_version_says(name: str) -> None:
-    if name == "networks" and not (Path(__file__).parent / "data" / "parity").is_dir():
-        pytest.skip("the fixtures are not part of this checkout")
     assert component_line(name) == read_behaviour()[name], f"{name} moved; if that is meant, run: {COMMAND}"
 
 
@@ -79,3 +81,104 @@ def test_cached_readings_are_found_by_version_and_lexicon(tmp_path: Path) -> Non
     (key,) = cache.info().readers
     assert key == ReportReader().signature + unreleased_state()
     assert key.startswith(component("report-reader") + ":")
+
+
+ON_THE_READER = {
+    *(
+        "errors",
+        "ratescore",
+        "chexbert",
+        "chexbert_similarity",
+        "radgraph",
+        "radcliq",
+        "comet",
+        "vlscore",
+        "layman",
+    ),
+}
+SOURCE = Path(radgauge.__file__).parent
+SIGNATURES = """
+import json
+from radgauge.registry import METRICS, load
+named = {name: load(name).signature() for name in (*METRICS, "bleu:variant=cxr")}
+print(json.dumps(named))
+"""
+
+
+def _signatures(tree: Path) -> dict[str, str]:
+    """Update the digests of a source tree; return the signatures that its metrics have then."""
+    environment = {"PYTHONPATH": str(tree), "RADGAUGE_CACHE": str(tree / "cache"), "RADGAUGE_OFFLINE": "1"}
+    for command in (["-m", "radgauge.signature", "--update"], ["-c", SIGNATURES]):
+        done = subprocess.run(
+            [sys.executable, *command], capture_output=True, text=True, check=False, env=environment, cwd=tree
+        )
+        assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def _copy(folder: Path) -> Path:
+    shutil.copytree(SOURCE, folder / "radgauge", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def _edit(path: Path, pattern: str, replacement: str) -> None:
+    before = path.read_text(encoding="utf-8")
+    after = re.sub(pattern, replacement, before)
+    assert after != before
+    path.write_text(after, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def signatures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return _signatures(_copy(tmp_path_factory.mktemp("unchanged")))
+
+
+@pytest.mark.nightly
+def test_renaming_a_variable_and_moving_a_module_moves_no_signature(
+    tmp_path: Path, signatures: dict[str, str]
+) -> None:
+    tree = _copy(tmp_path)
+    places = tree / "radgauge/findings/places.py"
+    _edit(places, r"\bknown\b", "renamed")
+    moved = places.with_name("localities.py")
+    places.rename(moved)
+    for path in (tree / "radgauge").rglob("*.py"):
+        if "radgauge.findings.places" in path.read_text(encoding="utf-8"):
+            _edit(path, r"radgauge\.findings\.places", "radgauge.findings.localities")
+    assert _signatures(tree) == signatures
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("file", "pattern", "replacement", "using"),
+    [
+        ("findings/data/weights.json", r'"omission": [0-9.]+', '"omission": 0.9', {"errors", "llm_errors"}),
+        ("findings/data/matching.toml", r"(?m)^near = [0-9.]+", "near = 0.6", {"errors"}),
+        ("report_reader/lexicon/chest.toml", r'"pleural effussion"', '"pleural outpouring"', ON_THE_READER),
+        ("report_reader/lexicon/chest.toml", r"\A", "# a comment\n", set()),
+        ("report_reader/implied.py", r"(?m)^_MOST = 2", "_MOST = 1", ON_THE_READER),
+        (
+            "metrics/bleu.py",
+            r"matches > 0, matches, 0\.1\)",
+            "matches > 0, matches, 0.2)",
+            {"bleu:variant=cxr", "radcliq"},
+        ),
+        ("plain_language/check/data/grammar.toml", r"\Z", '\n[added]\nx = "y"\n', {"lay_fidelity"}),
+    ],
+    ids=[
+        "weight",
+        "number of the comparison",
+        "lexicon entry",
+        "comment",
+        "rule of the reader",
+        "BLEU-2",
+        "lay rule",
+    ],
+)
+def test_a_change_moves_the_signatures_of_the_metrics_that_use_it(
+    file: str, pattern: str, replacement: str, using: set[str], tmp_path: Path, signatures: dict[str, str]
+) -> None:
+    tree = _copy(tmp_path)
+    _edit(tree / "radgauge" / file, pattern, replacement)
+    after = _signatures(tree)
+    assert {name for name in signatures if after[name] != signatures[name]} == using

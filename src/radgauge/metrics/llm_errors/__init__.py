@@ -179,7 +179,8 @@ class LlmErrors(Metric):
         if self.variant == "findings":
             found["weights_hash"] = Errors(weights=self.weights).parts()["weights_hash"]
         if self.ask == "cascade":
-            found["reader"] = Errors(weights=self.weights).parts()["reader"]
+            errors = Errors(weights=self.weights, context=self.context)
+            found["errors"] = "(" + errors.signature().replace("|", ";") + ")"
         return {**found, "references": "all" if self.variant == "preference" else "best"}
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
