@@ -97,3 +97,53 @@ def test_words_of_the_modality_are_understood_and_claim_nothing(text: str) -> No
     reading = read_report(text)
     assert reading.unread == ()
     assert [each for each in reading.mentions if each.kind == "open"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "assertion"),
+    [
+        ("The right popliteal vein is not fully compressible.", "dvt", "present"),
+        ("The left lung is only partially expanded.", "lung_collapse", "present"),
+        ("The lungs are not fully evaluated.", "lung_collapse", ""),
+        ("The urinary bladder contains gas.", "abnormal_gas", "present"),
+        ("The gallbladder is absent.", "absent_gallbladder", "present"),
+        ("Gallstones are absent.", "cholelithiasis", "absent"),
+        ("The edema has given way to emphysema.", "edema", "absent"),
+        ("The edema has given way to emphysema.", "emphysema", "present"),
+        ("The film fails to exclude a pulmonary embolism.", "pulmonary_embolism", "uncertain"),
+        ("It cannot be said that the pneumonia has cleared.", "pneumonia", "present"),
+        ("If pneumonia persists, repeat the film.", "pneumonia", "uncertain"),
+        ("The disc protrusion narrows the canal.", "disc_protrusion", "present"),
+    ],
+)
+def test_what_a_verb_says_of_a_structure(text: str, concept: str, assertion: str) -> None:
+    assert {each.assertion for each in _findings(text) if each.concept == concept} == {assertion} - {""}
+
+
+@pytest.mark.parametrize(
+    ("text", "context"),
+    [
+        ("Old films showed a pneumothorax.", "history"),
+        ("The previous study had shown a pneumothorax.", "history"),
+        ("Screening for breast cancer.", "history"),
+        ("Prior CT demonstrated a nodule, which has grown.", "current"),
+        ("Compared with the prior study, today's film demonstrated an effusion.", "current"),
+    ],
+)
+def test_what_an_earlier_study_showed_is_history(text: str, context: str) -> None:
+    assert [each.attributes.context for each in _findings(text)] == [context]
+
+
+@pytest.mark.parametrize(
+    ("text", "side", "places"),
+    [
+        ("In the left kidney, a cyst is seen.", "left", {"kidney"}),
+        ("In the laterobasal segment of the right lung, a nodule is seen.", "right", {"basal_segment", "lung"}),
+        ("In the left lung, a nodule is seen adjacent to the fissure.", "left", {"lung", "lung_fissure"}),
+        ("When both lungs are examined in the lung window: a nodule in the left lung.", "left", {"lung"}),
+        ("In the left lung, a nodule is seen; a mass in the right kidney.", "left", {"lung"}),
+    ],
+)
+def test_a_place_that_opens_a_sentence_holds_for_it(text: str, side: str, places: set[str]) -> None:
+    first = _findings(text)[0].attributes
+    assert (first.laterality, set(first.locations)) == (side, places)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from radgauge.parsing import shipped_toml
-from radgauge.report_reader.drafts import Draft
+from radgauge.report_reader.composing import Draft
 from radgauge.report_reader.retag import COMPARING, NOUNS_OF_CHANGE
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 
@@ -322,6 +322,12 @@ def mark_history(
                     inside = items[index + 1 : draft.item]
                     if not any(each.role == "verb" or stops(each) or _denies(each) for each in inside):
                         draft.history = True
+    for index, word in enumerate(words):
+        if word not in REPORTED or _EARLIER_STUDY.isdisjoint(" ".join(words[max(index - 3, 0) : index]).split()):
+            continue
+        for draft in drafts:  # "the old films showed an effusion"
+            if draft.item > index and not draft.change and not any(starts[index + 1 : draft.item + 1]):
+                draft.history = True
     for before, draft in pairwise(drafts):
         if before.history and not draft.history and items[draft.item].role in FINDINGS:
             between = range(before.item + 1, draft.item)
@@ -330,6 +336,8 @@ def mark_history(
                 draft.history = True  # "previous lumpectomy for cancer"
 
 
+REPORTED = frozenset(_LISTS["reported"])
+_EARLIER_STUDY = frozenset(_LISTS["earlier_study"])
 LONG_AGO = frozenset(_LISTS["long_ago"])
 _BEFORE_DATE = frozenset(
     {"preposition", "determiner", "side", "anatomy", "position", "quantity", "comma", "context"}

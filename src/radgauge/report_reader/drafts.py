@@ -5,45 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 
-from radgauge.parsing import shipped_toml
-from radgauge.report_reader.phrases import look_left, look_right, object_after, place_follows, subject_before
+from radgauge.report_reader.composing import Draft, apart, compose, composed
+from radgauge.report_reader.growth import grown_structures, tells_growth
+from radgauge.report_reader.phrases import (
+    fronted_places,
+    look_left,
+    look_right,
+    object_after,
+    place_follows,
+    subject_before,
+)
 from radgauge.report_reader.vocabulary import (
-    ALWAYS,
-    ANYWHERE,
     FINDINGS,
-    IF_DENIED,
     JOINS,
     MODIFIERS,
     Item,
     Vocabulary,
 )
 from radgauge.report_reader.wholes import coordinated_before
-
-
-class Draft:
-    """A mention in the making: item index, concept, and what is found out about it."""
-
-    __slots__ = (
-        *("always", "change", "clause", "concept", "explicit", "first", "history", "inverse", "item", "side"),
-        *("denied", "sides_differ", "sizes", "unnamed", "words"),
-    )
-
-    def __init__(self, item: int, concept: str) -> None:
-        self.item = item
-        self.first = item  # where its words start
-        self.concept = concept
-        self.inverse = ""  # the finding that its denial states
-        self.clause = False  # whether it is a denial of something normal, or a statement of it by a verb
-        self.always = False  # whether it denies that finding when it is stated itself
-        self.words: list[int] = []
-        self.explicit: list[int] = []
-        self.sizes: list[float] = []
-        self.change = ""
-        self.side = ""
-        self.sides_differ = False
-        self.history = False
-        self.unnamed = False  # spoken of without a name: "the left has increased"
-        self.denied = False  # an unnamed finding that is said not to be there
 
 
 def drafts_of(
@@ -53,6 +32,7 @@ def drafts_of(
     drafts: list[Draft] = []
     draft: Draft | None
     taken: set[int] = set()  # anatomy inside the phrase of a finding
+    fronted, until = fronted_places(items, words, starts)
     for index, item in enumerate(items):
         role = item.role
         if role == "anatomy":
@@ -76,15 +56,18 @@ def drafts_of(
                         draft.words = [word for word in draft.words + described if items[word].role != "side"]
                         before += joined
                 draft.explicit = before + after or subject_before(items, index, starts, across_verb=True)
+                if fronted and index < until and not (before or (draft.explicit and not _is_beside(words, index))):
+                    lies = [place for place in fronted if _may_lie(item.value, items[place].value, vocabulary)]
+                    draft.explicit = lies + draft.explicit
                 taken.update(before)
                 if " " in words[index] and index > 1 and items[index - 1].role in JOINS:
                     drafts += _shared_finding(items, words, index, draft, vocabulary)
                 if " of " in words[index] and index + 2 < len(items) and items[index + 1].role in JOINS:
                     drafts += _shared_noun(items, words, index, draft, vocabulary)
             if words[index] in vocabulary.compositions:
-                _compose(draft, composed(draft, items, words[index], vocabulary))
-        elif _tells_growth(items, words, index):
-            drafts += _grown(items, words, starts, index, vocabulary)
+                compose(draft, composed(draft, items, words[index], vocabulary))
+        elif tells_growth(items, words, index):
+            drafts += grown_structures(items, words, starts, index, vocabulary)
             continue
         elif words[index] in vocabulary.compositions:
             draft = Draft(index, "")
@@ -101,6 +84,10 @@ def drafts_of(
             if not concept and index + 1 < len(items) and words[index + 1] in _OBJECTS:
                 draft.explicit = _last_place(items, index)  # "touches the root without displacing it"
                 concept = composed(draft, items, words[index], vocabulary)
+            if not concept and " " in words[index]:  # "contains gas" is a term for some structures only
+                last = words[index].rsplit(" ", 1)[-1]
+                if last in vocabulary.compositions:
+                    concept = composed(draft, items, last, vocabulary)
             if not concept and index and _concludes(items[index - 1]):
                 draft.explicit, concept = _concluded(items, words, index, vocabulary)
             draft.words, before, draft.history = look_left(items, index)
@@ -112,7 +99,7 @@ def drafts_of(
                 draft.explicit = draft.explicit or before
             if not concept or _describes_next(items, index):
                 continue
-            _compose(draft, concept)
+            compose(draft, concept)
         else:
             continue
         drafts.append(draft)
@@ -125,6 +112,20 @@ def drafts_of(
         if draft.concept in vocabulary.elsewhere and _lies_elsewhere(draft, items, vocabulary):
             draft.concept = vocabulary.elsewhere[draft.concept]
     return drafts
+
+
+def _may_lie(finding: str, place: str, vocabulary: Vocabulary) -> bool:
+    concept = vocabulary.lexicon.concepts.get(finding)
+    own = concept.location if concept is not None else ()
+    return not own or any(vocabulary.lexicon.is_a(place, each) for each in own)
+
+
+def _is_beside(words: Sequence[str], index: int) -> bool:
+    """True if the place behind the finding at `index` is one it lies next to, not in."""
+    return not _NEXT_TO.isdisjoint(" ".join(words[index + 1 : index + 5]).split())
+
+
+_NEXT_TO = frozenset({"adjacent", "near", "neighboring", "next", "close", "vicinity", "neighborhood"})
 
 
 def _named_by_place(items: Sequence[Item], drafts: list[Draft], vocabulary: Vocabulary) -> list[Draft]:
@@ -267,95 +268,7 @@ def _concluded(
     return [], ""
 
 
-def _grown(
-    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], index: int, vocabulary: Vocabulary
-) -> list[Draft]:
-    """A structure that has enlarged is enlarged: "the heart has enlarged since the prior study"."""
-    last = words[index].rsplit(" ", 1)[-1]
-    draft = Draft(index, "")
-    grown = items[index].value != "decreased"
-    measured = _measured_as(items, words, index)
-    if last in _COMPARATIVES or last == "than":
-        last = _COMPARATIVES.get(words[index].split(" ", 1)[0], last)
-    if last not in vocabulary.compositions and not measured:
-        last = "enlarged" if grown else "small"
-    if not measured and (last not in vocabulary.compositions or (not grown and not _is_compared(words, index))):
-        return []
-    draft.explicit = subject_before(items, index, starts)
-    if any(items[each].role in FINDINGS for each in range(min(draft.explicit, default=index), index)):
-        return []
-    stated = measured and " " not in words[index]  # "spleen size is increased" compares with the norm
-    if items[index].role == "change" and not stated and not _with_a_structure(items, words, index):
-        draft.change = items[index].value
-    for word in (last, *(measured if grown else _SHRUNK if measured else ())):
-        if word not in vocabulary.compositions:
-            continue
-        if concept := composed(draft, items, word, vocabulary):
-            _compose(draft, concept)
-            return [draft] if draft.concept else []
-        if several := apart(draft, items, word, vocabulary):
-            return several
-    return []
-
-
 _OBJECTS = frozenset({"it", "them"})
-_COMPARATIVES = {
-    "wider": "widened",
-    "larger": "enlarged",
-    "bigger": "enlarged",
-    "thicker": "thickened",
-    "smaller": "small",
-    "narrower": "narrowed",
-    "higher": "raised",
-    "bulkier": "enlarged",
-}
-
-
-def _tells_growth(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether the words at `index` may say that a structure has grown: "has enlarged", "wider than before"."""
-    item = items[index]
-    if _is_compared(words, index):
-        return words[index] in _COMPARATIVES or (
-            item.role == "change" and item.value in ("increased", "decreased")
-        )
-    if item.role != "change" or item.value not in ("increased", "decreased"):
-        return False
-    return " " in words[index] or bool(_measured_as(items, words, index))
-
-
-def _measured_as(items: Sequence[Item], words: Sequence[str], index: int) -> tuple[str, ...]:
-    """What a structure is whose dimension has grown: "spleen size increased", "the size of the spleen grew"."""
-    for position in range(index - 1, max(index - 7, -1), -1):
-        item = items[position]
-        if item.role == "part" and words[position] in _DIMENSIONS:
-            return _DIMENSIONS[words[position]]
-        if item.role not in _BEFORE_GROWTH and words[position] != "of":
-            return ()
-    return ()
-
-
-_SHRUNK = ("small",)
-_BEFORE_GROWTH = MODIFIERS | {"verb", "anatomy", "determiner", "conjunction"}
-_DIMENSIONS: dict[str, tuple[str, ...]] = {
-    dimension: tuple(words)
-    for words, dimensions in shipped_toml(__file__, "word_lists.toml")["dimensions"]
-    for dimension in dimensions
-}
-
-
-def _is_compared(words: Sequence[str], index: int) -> bool:
-    return words[index].endswith(" than") or words[index + 1 : index + 2] == ["than"]
-
-
-def _with_a_structure(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
-    """Whether the comparison is with another structure or with what is normal, not with an earlier time."""
-    if not _is_compared(words, index):
-        return False
-    behind = range(index + 1, min(index + 5, len(items)))
-    return any(items[each].role in ("anatomy", "normality") or words[each] in _COUNTERPARTS for each in behind)
-
-
-_COUNTERPARTS = frozenset({"left", "right", "other", "opposite", "contralateral", "normal", "usual", "expected"})
 
 
 def _last_place(items: Sequence[Item], index: int) -> list[int]:
@@ -368,56 +281,6 @@ def _describes_next(items: Sequence[Item], index: int) -> bool:
     while position < len(items) and items[position].role in MODIFIERS:
         position += 1
     return position < len(items) and items[position].role in FINDINGS
-
-
-def _compose(draft: Draft, concept: str) -> None:
-    """Give a draft the concept of a composition, or what its denial states."""
-    if concept.startswith((ALWAYS, IF_DENIED)):
-        draft.inverse, draft.always = concept[1:], concept[0] == ALWAYS
-    elif concept:
-        draft.concept = concept
-
-
-def composed(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> str:
-    """Concept of an organ and a word ("heart", "enlarged"), "" if the lexicon knows none.
-
-    A finding said of several organs ("degenerative changes of the spine and shoulders") keeps its own,
-    wider concept when the organs would make different findings of it.
-    """
-    found = {vocabulary.composition(word, items[place].value) for place in draft.explicit} - {""}
-    if len(found) > 1:
-        found.discard(vocabulary.composition(word, ANYWHERE))
-    return found.pop() if len(found) == 1 else ""
-
-
-def specific(draft: Draft, items: Sequence[Item], concept: str, vocabulary: Vocabulary) -> str:
-    """The finding of this structure that a general one is, if it has a name: occlusion of the vertebral artery."""
-    concepts = vocabulary.lexicon.concepts
-    known = concepts.get(concept)
-    if known is None or known.location or concept == "abnormality":
-        return concept
-    for place in draft.explicit:
-        structure = concepts.get(items[place].value)
-        if structure is not None:
-            entry = vocabulary.term((*structure.name.split(), *known.name.split()))
-            if entry is not None and entry.role in FINDINGS:
-                return entry.value
-    return concept
-
-
-def apart(draft: Draft, items: Sequence[Item], word: str, vocabulary: Vocabulary) -> list[Draft]:
-    """One draft per finding that a word makes of several organs: "ventricles and cisterns are free of blood"."""
-    places: dict[str, list[int]] = {}
-    for place in draft.explicit:
-        if concept := vocabulary.composition(word, items[place].value):
-            places.setdefault(concept, []).append(place)
-    found = []
-    for concept, there in places.items() if len(places) > 1 else ():
-        one = copy(draft)
-        one.explicit = there
-        _compose(one, concept)
-        found.append(one)
-    return found
 
 
 def _share_places(
@@ -440,4 +303,4 @@ def _share_places(
         ):
             first.explicit = list(second.explicit)
             if words[left] in vocabulary.compositions:  # "tortuous and calcified aorta"
-                _compose(first, composed(first, items, words[left], vocabulary))
+                compose(first, composed(first, items, words[left], vocabulary))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radgauge.parsing import shipped_toml
-from radgauge.report_reader.drafts import Draft, apart, composed
+from radgauge.report_reader.composing import Draft, apart, composed
 from radgauge.report_reader.phrases import look_right, object_after, subject_before
 from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 

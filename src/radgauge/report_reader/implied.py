@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.report_reader.drafts import Draft, composed
+from radgauge.report_reader.composing import Draft, composed
 from radgauge.report_reader.lexicon import ABNORMAL_KINDS, Lexicon
 from radgauge.report_reader.reading import Mention
 from radgauge.report_reader.vocabulary import Item, Vocabulary

@@ -104,6 +104,26 @@ def look_right(items: Sequence[Item], index: int, starts: Sequence[bool]) -> tup
     return words, anatomy
 
 
+def fronted_places(items: Sequence[Item], words: Sequence[str], starts: Sequence[bool]) -> tuple[list[int], int]:
+    """Structures that open a sentence, and where what is said of them ends: "in the left lower lobe, a nodule"."""
+    found: list[int] = []
+    if not items or items[0].role != "preposition":
+        return found, 0
+    for index in range(1, len(items)):
+        role = items[index].role
+        if role == "anatomy":
+            found.append(index)
+        elif (role == "comma" and not place_follows(items, index + 1)) or words[index].startswith("there "):
+            ends = (at for at in range(index + 1, len(items)) if starts[at] or items[at].role == "semicolon")
+            return found, next(ends, len(items))
+        elif role not in _OPENING:
+            break
+    return [], 0
+
+
+_OPENING = MODIFIERS | JOINS | {"determiner", "preposition", "number"}
+
+
 def place_follows(items: Sequence[Item], index: int) -> bool:
     """Whether anatomy starts here that is not the subject or the front of something else."""
     found = False

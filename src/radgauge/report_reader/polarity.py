@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radgauge.parsing import shipped_toml
-from radgauge.report_reader.drafts import Draft, composed, specific
+from radgauge.report_reader.composing import Draft, composed, specific
 from radgauge.report_reader.vocabulary import FINDINGS, Cue, Item, Vocabulary
 
 _UNSPECIFIC = "abnormality"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from radgauge.parsing import shipped_toml
-from radgauge.report_reader.vocabulary import FINDINGS, MODIFIERS, Cue, Item
+from radgauge.report_reader.vocabulary import ALWAYS, FINDINGS, MODIFIERS, Cue, Item, Vocabulary
 from radgauge.text.tokens import Tokens
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")
@@ -73,19 +73,23 @@ def _finding_follows(items: Sequence[Item], index: int) -> bool:
     return index < len(items) and items[index].role in FINDINGS and items[index].form == "noun"
 
 
-_SHORT_OF = frozenset(_LISTS["short_of"])
+SHORT_OF = frozenset(_LISTS["short_of"])
 
 
-def fall_short(items: list[Item], words: Sequence[str]) -> None:
-    """What is beyond normal limits, or less than sharp, is not normal."""
+def fall_short(items: list[Item], words: Sequence[str], vocabulary: Vocabulary) -> None:
+    """What is beyond normal limits, less than sharp or not fully compressible is not normal."""
     for index, item in enumerate(items[:-1]):
-        if words[index] not in _SHORT_OF:
+        if words[index] not in SHORT_OF:
             continue
         behind = index + 1
         while behind < len(items) - 1 and items[behind].role == "determiner":
             behind += 1
-        if items[behind].role == "normality":
+        if items[behind].role == "normality" or _says_normal(words[behind], vocabulary):
             items[index] = item._replace(role="cue", cues=(Cue("absent", "before", "phrase"),))
+
+
+def _says_normal(word: str, vocabulary: Vocabulary) -> bool:
+    return any(concept.startswith(ALWAYS) for _, concept in vocabulary.compositions.get(word, ()))
 
 
 def deny_changes(items: list[Item], words: Sequence[str]) -> None:
@@ -263,6 +267,24 @@ def not_seen_before(items: list[Item], words: Sequence[str]) -> None:
         if (across and earlier) or (position < len(items) and words[position].startswith(_BEFORE)):
             items[index] = item._replace(role="change", value="new", cues=())
 
+
+def set_aside_preamble(items: list[Item], words: Sequence[str]) -> None:
+    """Talk of how the images are read names no place: "when both lungs are examined in the lung window: ..."."""
+    if words[0] not in _PREAMBLE_OPENS:
+        return
+    end = next((at for at in range(min(len(items), _LONGEST_PREAMBLE)) if items[at].role in _PREAMBLE_ENDS), 0)
+    said = {item.role for item in items[:end]}
+    if _PREAMBLE.isdisjoint(words[:end]) or not said.isdisjoint(FINDINGS) or "normality" in said:
+        return
+    for index in range(end):
+        if items[index].role in ("anatomy", "side", "part", "position"):
+            items[index] = items[index]._replace(role="other", cues=())
+
+
+_PREAMBLE = frozenset(_LISTS["preamble"])
+_PREAMBLE_OPENS = frozenset({"when", "in", "on", "at"})
+_PREAMBLE_ENDS = frozenset({"colon", "semicolon"})
+_LONGEST_PREAMBLE = 16  # items
 
 _CONCEPTS: dict[str, tuple[str, int]] = {
     letter: (level["concept"], level["highest"]) for letter, level in _LISTS["vertebral_levels"].items()

@@ -13,6 +13,7 @@ from radgauge.report_reader.anaphora import not_there, refers_back
 from radgauge.report_reader.assertion import asked_findings, assert_items, clause_starts, question
 from radgauge.report_reader.attributes import (
     LONG_AGO,
+    REPORTED,
     describe,
     is_degree_of_change,
     mark_dated,
@@ -21,13 +22,15 @@ from radgauge.report_reader.attributes import (
     over_limits,
     stops,
 )
-from radgauge.report_reader.drafts import Draft, drafts_of
+from radgauge.report_reader.composing import Draft
+from radgauge.report_reader.drafts import drafts_of
 from radgauge.report_reader.ellipsis import TRIGGERS, unnamed_findings
 from radgauge.report_reader.implied import implied_denials
 from radgauge.report_reader.open_claims import count_content, open_claims
 from radgauge.report_reader.polarity import cancel_double_negation, turn_denials
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation
 from radgauge.report_reader.retag import (
+    SHORT_OF,
     adjectives_in_front,
     clear_of,
     compare_places,
@@ -38,6 +41,7 @@ from radgauge.report_reader.retag import (
     join_levels,
     misplaced_devices,
     not_seen_before,
+    set_aside_preamble,
 )
 from radgauge.report_reader.senses import choose_senses, share_heads
 from radgauge.report_reader.sides import (
@@ -89,6 +93,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     choose_senses(items, words_of(items, tokens), vocabulary)
     adjectives_in_front(items)
     words = words_of(items, tokens)
+    if not roles.isdisjoint(("colon", "semicolon")):
+        set_aside_preamble(items, words)
     if "side" in roles:
         same_side(items, vocabulary)
         compare_sides(items, words)
@@ -99,7 +105,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         words = words_of(items, tokens)
     if "normality" in roles:
         clear_of(items, words)
-        fall_short(items, words)
+    if not SHORT_OF.isdisjoint(words):
+        fall_short(items, words, vocabulary)
     joined = "verb" in roles or not roles.isdisjoint(("comma", "conjunction", "semicolon"))
     starts = clause_starts(items, words) if joined else [False] * len(items)
     if "change" in roles:
@@ -138,7 +145,11 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     if "unit" in roles:
         measure(items, words, drafts)
         drafts = over_limits(items, words, drafts, vocabulary)
-    if "context" in roles or any(item.role == "cue" and item.value == "history" for item in items):
+    if (
+        "context" in roles
+        or not REPORTED.isdisjoint(words)
+        or any(item.role == "cue" and item.value == "history" for item in items)
+    ):
         mark_history(items, words, starts, drafts)
     if "number" in roles or not LONG_AGO.isdisjoint(words) or "last" in words:
         mark_dated(items, words, drafts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 
 from radgauge.parsing import shipped_toml
-from radgauge.report_reader.drafts import Draft
+from radgauge.report_reader.composing import Draft
 from radgauge.report_reader.reading import Mention, Relation
 from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item, Vocabulary
 

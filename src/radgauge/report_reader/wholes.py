@@ -9,7 +9,7 @@ from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item, Vocabulary
 
 if TYPE_CHECKING:
-    from radgauge.report_reader.drafts import Draft
+    from radgauge.report_reader.composing import Draft
 
 _WHERE = frozenset({"side", "position"})
 
