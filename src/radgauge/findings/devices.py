@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -61,12 +62,13 @@ class Devices:
         mentions = reading.mentions
         devices = [index for index, mention in enumerate(mentions) if mention.kind == "device"]
         found: dict[int, str] = {}
+        named = Counter(mentions[index].sentence for index in devices)
         for place in reversed(range(len(devices))):
             index = devices[place]
             mention = mentions[index]
             following = mentions[devices[place + 1]] if place + 1 < len(devices) else None
             start, end, _ = reading.sentences[mention.sentence]
-            alone = not any(mentions[i].sentence == mention.sentence for i in devices if i != index)
+            alone = named[mention.sentence] == 1
             if following is not None and following.sentence == mention.sentence:
                 end = following.start
                 if _LISTED.match(reading.text[mention.end : end]) and devices[place + 1] in found:
@@ -74,7 +76,7 @@ class Devices:
                     continue
             words = reading.text[start if alone else mention.end : end].lower()
             last = following is None or following.sentence > mention.sentence
-            goes_on = _continued(reading, mention, mentions).lower() if last else ""
+            goes_on = _continued(reading, mention, named).lower() if last else ""
             said = self._judged(mention.concept, words)
             if self._said(self.other.bad, goes_on)[0]:
                 said = BAD
@@ -107,7 +109,7 @@ class Devices:
         return plain, denied
 
 
-def _continued(reading: ReportReading, mention: Mention, mentions: Sequence[Mention]) -> str:
+def _continued(reading: ReportReading, mention: Mention, named: Mapping[int, int]) -> str:
     """The next sentence, if it goes on about the device: "This should be withdrawn", "Repositioning needed"."""
     number = mention.sentence + 1
     if number >= len(reading.sentences):
@@ -116,7 +118,7 @@ def _continued(reading: ReportReading, mention: Mention, mentions: Sequence[Ment
     sentence = reading.text[start:end]
     if _GOES_ON.match(sentence) is None:
         return ""
-    if any(each.sentence == number and each.kind == "device" for each in mentions):
+    if named.get(number):
         return ""
     return sentence
 

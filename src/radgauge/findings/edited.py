@@ -38,28 +38,32 @@ def count_edits(
     if errors and is_copy(found.nearest_c, _claimed(candidate)) and is_copy(found.nearest_r, _claimed(reference)):
         errors[:] = [_certain(error, left_out=error.category == OMITTED and not error.spans) for error in errors]
     recommends = [{each.sentence: each for each in findings.advice} for findings in (reference, candidate)]
+    by_r, by_c = _by_sentence(errors)
+    claims_r, claims_c = (_claims_by_sentence(each) for each in (reference, candidate))
     for edit in found.edits:
-        if _is_of_advice(edit, recommends[0].get(edit.sentence_r), recommends[1].get(edit.sentence_c), errors):
+        known = sorted({*by_r.get(edit.sentence_r, ()), *by_c.get(edit.sentence_c, ())})
+        if _is_of_advice(edit, recommends[0].get(edit.sentence_r), recommends[1].get(edit.sentence_c), known):
             continue
         claims = edit.sentence_r in reference.sentences.claiming, edit.sentence_c in candidate.sentences.claiming
         if not (any(claims) if edit.tells in ("added", "omitted") else all(claims)):
             continue
-        known = [index for index, error in enumerate(errors) if _touches(error, edit)]
         alone = any(errors[index].support > 0.0 for index in known)
         for index in known:
             errors[index] = _certain(errors[index])
         counted = {errors[index].category for index in known} - {FALSE, OMITTED}
         if not alone and _category(edit) not in counted and not any(errors[index].significant for index in known):
-            errors.append(_error(edit, reference, candidate, knowledge, context))
+            ours, theirs = claims_c.get(edit.sentence_c, []), claims_r.get(edit.sentence_r, [])
+            errors.append(_error(edit, (reference, theirs), (candidate, ours), knowledge, context))
+            _index(errors[-1], len(errors) - 1, by_r, by_c)
 
 
-def _is_of_advice(edit: Edit, theirs: Advice | None, ours: Advice | None, errors: Sequence[Error]) -> bool:
+def _is_of_advice(edit: Edit, theirs: Advice | None, ours: Advice | None, known: Sequence[int]) -> bool:
     """True if an edit changes a recommendation (its interval, or all of its sentence): those count apart."""
     if theirs is None or ours is None:
         return False
     if edit.tells == "size" and theirs.days != ours.days:
         return True
-    return not any(_touches(error, edit) for error in errors) and not theirs.agrees_with(ours)
+    return not known and not theirs.agrees_with(ours)
 
 
 def _certain(error: Error, *, left_out: bool = False) -> Error:
@@ -74,14 +78,43 @@ def _claimed(findings: Findings) -> frozenset[int]:
     return frozenset(number for each in findings.present for number in each.sentences)
 
 
-def _touches(error: Error, edit: Edit) -> bool:
-    r, c = error.reference, error.candidate
-    return (r is not None and edit.sentence_r in r.sentences) or (c is not None and edit.sentence_c in c.sentences)
+_Index = dict[int, list[int]]
 
 
-def _error(edit: Edit, reference: Findings, candidate: Findings, knowledge: Knowledge, context: Context) -> Error:
-    ours = _claim(candidate, edit.sentence_c, knowledge, context)
-    theirs = _claim(reference, edit.sentence_r, knowledge, context)
+def _by_sentence(errors: Sequence[Error]) -> tuple[_Index, _Index]:
+    """Indices of the errors by the sentences of the reference and of the candidate that they concern."""
+    by_r: _Index = {}
+    by_c: _Index = {}
+    for index, error in enumerate(errors):
+        _index(error, index, by_r, by_c)
+    return by_r, by_c
+
+
+def _index(error: Error, index: int, by_r: _Index, by_c: _Index) -> None:
+    for finding, by in ((error.reference, by_r), (error.candidate, by_c)):
+        for sentence in finding.sentences if finding is not None else ():
+            by.setdefault(sentence, []).append(index)
+
+
+def _claims_by_sentence(findings: Findings) -> dict[int, list[Finding]]:
+    claims: dict[int, list[Finding]] = {}
+    for finding in findings.present:
+        for sentence in finding.sentences:
+            claims.setdefault(sentence, []).append(finding)
+    return claims
+
+
+def _error(
+    edit: Edit,
+    of_reference: tuple[Findings, list[Finding]],
+    of_candidate: tuple[Findings, list[Finding]],
+    knowledge: Knowledge,
+    context: Context,
+) -> Error:
+    """The error of an edit; with each report come the findings of its sentence."""
+    (reference, named_r), (candidate, named_c) = of_reference, of_candidate
+    ours = _most_significant(named_c, knowledge, context)
+    theirs = _most_significant(named_r, knowledge, context)
     known = [knowledge.rules.tier_of(each, context) for each in (theirs, ours) if each is not None]
     tier = min(known) if known else UNNAMED
     r, c = theirs or _unnamed(reference, edit.sentence_r), ours or _unnamed(candidate, edit.sentence_c)
@@ -107,9 +140,8 @@ def _category(edit: Edit) -> int:
     return SEVERITY
 
 
-def _claim(findings: Findings, sentence: int, knowledge: Knowledge, context: Context) -> Finding | None:
+def _most_significant(inside: Sequence[Finding], knowledge: Knowledge, context: Context) -> Finding | None:
     """The most significant finding of a sentence."""
-    inside = [each for each in findings.present if sentence in each.sentences]
     return min(inside, key=lambda each: knowledge.rules.tier_of(each, context), default=None)
 
 

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from radgauge.findings.numbers import DATA
+
+COMPARED = 100
+"""Sentences of a report that one of another is compared with at most; no real report has as many."""
 
 _TOKEN = re.compile(r"(\d+(?:\.\d+)?)\s*(mm|cm|%|percent)?(?![^\W_])|[^\W\d_]+")
 _MM = {"cm": 10.0, "mm": 1.0}
@@ -135,6 +139,7 @@ def compare_sentences(reference: Sequence[str], candidate: Sequence[str]) -> Cop
     ([('side', 'left', 'right')], [0.6666666666666666])
     """
     theirs = [words_of(each) for each in reference]
+    nearby = _Nearby(theirs, len(candidate))
     where = {text: number for number, text in enumerate(reference)}
     nearest_r, nearest_c = [0.0] * len(theirs), []
     found: list[Edit] = []
@@ -146,7 +151,8 @@ def compare_sentences(reference: Sequence[str], candidate: Sequence[str]) -> Cop
             nearest_c.append(copy)
             continue
         best, nearest = 0.0, -1
-        for number, other in enumerate(theirs):
+        for number in nearby(ours, at):
+            other = theirs[number]
             alike = _alike(ours, other)
             if alike > best:
                 best, nearest = alike, number
@@ -156,6 +162,32 @@ def compare_sentences(reference: Sequence[str], candidate: Sequence[str]) -> Cop
         if best >= _table().alike:
             found += [Edit(*each, nearest, at) for each in _between(theirs[nearest], ours, best)]
     return Copies(found, nearest_r, nearest_c)
+
+
+class _Nearby:
+    """The sentences of a report that one of another is compared with: all, or the likeliest of a very long one."""
+
+    def __init__(self, sentences: Sequence[Words], others: int) -> None:
+        self._all = range(len(sentences))
+        self._share = len(sentences) / max(1, others)
+        self._with: dict[str, list[int]] = {}
+        if len(sentences) > COMPARED:
+            for number, words in enumerate(sentences):
+                for word in words.content:
+                    self._with.setdefault(word, []).append(number)
+
+    def __call__(self, words: Words, at: int) -> Iterable[int]:
+        """Those with its rarest words, of a frequent word those around the same part of the report, in order."""
+        if not self._with:
+            return self._all
+        numbers: set[int] = set()
+        for having in sorted((self._with.get(word, []) for word in sorted(words.content)), key=len):
+            room = COMPARED - len(numbers)
+            if room <= 0:
+                break
+            middle = bisect_left(having, int(at * self._share))
+            numbers.update(having[max(0, middle - room // 2) : middle + room // 2 + 1])
+        return sorted(numbers)
 
 
 def is_copy(nearest: Sequence[float], claiming: Collection[int]) -> bool:

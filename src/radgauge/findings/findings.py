@@ -25,6 +25,9 @@ SAME = numbers()["similarity"]["same"]
 """Similarity from which two findings of one report that share a place are one finding said twice."""
 
 
+REPEATS = 200
+"""Places that are kept of one claim: a text of a million repeats must not cost the square of their number."""
+
 OTHERS = 8
 """Further concepts of one claim that are kept: each is compared with each of another claim's."""
 
@@ -162,6 +165,9 @@ def _position(a: str, b: str) -> str:
 
 
 def union(a: Finding, b: Finding) -> Finding:
+    """Return two claims as one; of what is repeated more than REPEATS times the first places are kept."""
+    if len(a.spans) >= REPEATS:
+        b = b._replace(spans=(), sentences=frozenset(), descriptors=frozenset())
     others = tuple(dict.fromkeys(c for c in (*a.others, *b.concepts) if c != a.concept))[:OTHERS]
     return Finding(
         concept=a.concept,

@@ -38,6 +38,7 @@ from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
 from radgauge.findings.support import supports
 from radgauge.findings.weights import Weights
 
+COMPARED = 50  # findings that an invented one is held against
 ACTIONABLE = TIERS.index("actionable")
 LIKELY = numbers()["support"]["likely"]  # support from which an unmatched finding is no significant error
 PICTURED = numbers()["support"]["pictured"]  # support of a word for how a matched finding looks
@@ -125,12 +126,16 @@ def profile_of(
 def _pictured(matched: Sequence[Finding], knowledge: Knowledge) -> Callable[[Finding], bool]:
     """Whether a finding says only how one looks that both reports have, in its sentence and structure."""
     is_sketch = knowledge.similarity.is_sketch
+    by_sentence: dict[int, list[Finding]] = {}
+    for each in matched:
+        for sentence in each.sentences:
+            by_sentence.setdefault(sentence, []).append(each)
 
     def says_how_it_looks(finding: Finding) -> bool:
         return is_sketch(finding.concept) and any(
-            not finding.sentences.isdisjoint(known.sentences)
-            and (not finding.locations or not known.locations or one_place(finding, known, knowledge))
-            for known in matched
+            not finding.locations or not known.locations or one_place(finding, known, knowledge)
+            for sentence in finding.sentences
+            for known in by_sentence.get(sentence, ())
         )
 
     return says_how_it_looks
@@ -169,7 +174,7 @@ def _rivals(errors: list[Error], knowledge: Knowledge) -> None:
     for index, error in enumerate(errors):
         if error.category != FALSE or error.spans or error.candidate is None:
             continue
-        for place, finding in enumerate(missed):
+        for place, finding in enumerate(missed[:COMPARED]):
             if finding is not None and one_place(finding, error.candidate, knowledge):
                 support = 1.0 - (1.0 - error.support) * share
                 errors[index] = error._replace(support=support, significant=error.significant and support < LIKELY)

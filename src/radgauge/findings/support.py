@@ -27,6 +27,10 @@ COPIED_FROM = 0.5
 """Share of its words from which a sentence begins to be a copy."""
 
 
+COMPARED = 200
+"""Claims of a report that a sentence of another is compared with at most; no real report has as many."""
+
+
 class Scale(NamedTuple):
     """Evidence e as a probability, 1 / (1 + exp(-slope e)): e = cosine - half - copied c + described d.
 
@@ -128,22 +132,33 @@ def supports(
     wanted = list(sentences)
     if not wanted or not other.claiming:
         return [0.0] * len(wanted)
-    cosines = own.vectors(wanted) @ other.claims.T
     scale = _scale()
+    vectors, claims = own.vectors(wanted), other.claims
+    table = vectors @ claims.T if len(other.claiming) <= COMPARED else None
     found = []
     for row, sentence in enumerate(wanted):
-        at = int(cosines[row].argmax())
+        near = _near(sentence, len(own.texts), len(other.claiming))
+        cosines = claims[near] @ vectors[row] if table is None else table[row]
+        at = near.start + int(cosines.argmax())
         words = own.words[sentence]
         shared = len(words & other.words[other.claiming[at]]) / len(words) if words else 0.0
-        evidence = float(cosines[row, at]) - scale.half - scale.copied * max(shared - COPIED_FROM, 0.0)
+        evidence = float(cosines[at - near.start]) - scale.half - scale.copied * max(shared - COPIED_FROM, 0.0)
         if shared < COPIED_FROM and (sizes := frozenset(words_of(own.texts[sentence]).numbers)):
-            common = (sizes.intersection(words_of(other.texts[number]).numbers) for number in other.claiming)
+            common = (sizes.intersection(words_of(other.texts[number]).numbers) for number in other.claiming[near])
             evidence += scale.measured * max(map(len, common)) / len(sizes)
         picture = pictures[row] if pictures else None
         if picture is not None:
-            evidence += scale.described * (float((other.claims @ picture).max()) - scale.described_half)
+            evidence += scale.described * (float((claims[near] @ picture).max()) - scale.described_half)
         found.append(1.0 / (1.0 + math.exp(-scale.slope * evidence)))
     return found
+
+
+def _near(sentence: int, sentences: int, claims: int) -> slice:
+    """The claims that a sentence is compared with: all, or of a very long report those around the same part."""
+    if claims <= COMPARED:
+        return slice(0, claims)
+    first = max(0, min(claims * sentence // max(1, sentences) - COMPARED // 2, claims - COMPARED))
+    return slice(first, first + COMPARED)
 
 
 @lru_cache(maxsize=1)

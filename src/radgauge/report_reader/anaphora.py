@@ -21,6 +21,7 @@ _NOT_THERE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 60  # characters of a sentence that says no more than that something like the last finding is not there
+_REACH = 200  # mentions back that "on the same side" refers to at most
 _AMONG = 4  # tokens at the start of a sentence among which a pronoun refers to the sentence before
 
 
@@ -54,7 +55,8 @@ def resolve_references(mentions: list[Mention], first: int, vocabulary: Vocabula
 
 def _antecedent(mentions: Sequence[Mention], first: int) -> Mention | None:
     """The last finding of the sentence before, if it was not denied."""
-    for mention in reversed(mentions[:first]):
+    for index in range(first - 1, -1, -1):
+        mention = mentions[index]
         if mention.sentence != mentions[first - 1].sentence:
             return None
         if mention.kind in FINDINGS and mention.assertion != "absent":
@@ -63,9 +65,10 @@ def _antecedent(mentions: Sequence[Mention], first: int) -> Mention | None:
 
 
 def _side_before(mentions: Sequence[Mention], first: int) -> str:
-    for mention in reversed(mentions[:first]):
-        if mention.attributes.laterality in ("left", "right"):
-            return mention.attributes.laterality
+    for index in range(first - 1, max(first - 1 - _REACH, -1), -1):
+        side = mentions[index].attributes.laterality
+        if side in ("left", "right"):
+            return side
     return ""
 
 

@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from radgauge.plain_language.check.patterns import everyday
+from radgauge.plain_language.check.aligning import align_facts, related
 from radgauge.plain_language.check.reading import Advice, EverydayReading, Fact, read_everyday
 
 Span = tuple[int, int]
 
 CERTAINTY = {"": 3.0, "probable": 2.0, "concern": 1.5, "possible": 1.0}
-EXPLAINED = frozenset({"anything_wrong", "acute", "pain", "fluid", "infection", "inflammation", "swelling"})
-GLOSSED = frozenset(
-    (
-        *(
-            "infection",
-            "inflammation",
-            "pain",
-            "trauma",
-            "swelling",
-            "fluid",
-            "thickening",
-            "blockage",
-            "scar",
-            "flow",
-        ),
-        *("anything_wrong", "calcification", "opacity", "acute", "surgery", "stenosis", "dilatation", "collapse"),
-        *("nodule", "arthritis", "atrophy", "tear", "healing", "contrast"),
-    )
-)
 SPECIFIC = frozenset(
     (
         *("ct", "mri", "xray", "ultrasound", "pet", "mammogram", "views", "biopsy", "specialist", "surgery"),
@@ -110,7 +89,7 @@ def compare_readings(professional: EverydayReading, lay: EverydayReading, *, str
     kept: list[tuple[Fact | Advice, Fact | Advice]] = []
     differences: list[Difference] = []
     unread: list[Difference] = []
-    pairs, lost, added = _aligned(_each_once(professional.facts), _each_once(lay.facts), strict=strict)
+    pairs, lost, added = align_facts(_each_once(professional.facts), _each_once(lay.facts), strict=strict)
     for p, q in pairs:
         told = list(_told_otherwise(p, q, professional, lay, strict=strict))
         differences += told
@@ -183,162 +162,6 @@ def _set(values: Iterable[str]) -> str:
     return " and ".join(sorted(values))
 
 
-def _meant(fact: Fact) -> frozenset[str]:
-    return _meanings(fact.values)
-
-
-@lru_cache(maxsize=4096)
-def _meanings(values: frozenset[str]) -> frozenset[str]:
-    return frozenset(meaning for value in values for meaning in everyday().means.get(value, {value}))
-
-
-@lru_cache(maxsize=4096)
-def _related(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether two sets of parts can speak of one place; no part at all can be any."""
-    if not a or not b:
-        return True
-    return any(_is_kin(x, y) for x in a for y in b)
-
-
-_ANYWHERE = {
-    "chest": {
-        "lung",
-        "heart",
-        "mediastinum",
-        "pleura",
-        "rib",
-        "aorta",
-        "diaphragm",
-        "breastbone",
-        "hilum",
-        "airways",
-        "bone",
-        "spine",
-    }
-}
-
-
-def _is_kin(x: str, y: str) -> bool:
-    above = everyday().above
-    for a, b in ((x, y), (y, x)):
-        if a == b or above.get(a) == b or (above.get(a) and above.get(a) == above.get(b)):
-            return True
-        if b in _ANYWHERE.get(a, ()):
-            return True
-    return {x, y} <= {"heart", "mediastinum", "aorta", "vessel", "hilum"}
-
-
-def _alike(p: Fact, q: Fact) -> bool:
-    """Whether two facts can be one statement, however it is told."""
-    if p.kind != q.kind:
-        return False
-    if p.kind == "normal":
-        return _related(p.parts, q.parts)
-    if p.kind in ("benign", "limited"):
-        return True
-    if p.kind == "course":
-        return _related(p.parts, q.parts)
-    if _meant(p) & _meant(q):
-        return p.denied == q.denied or _related(p.parts, q.parts)
-    return False
-
-
-def _likeness(p: Fact, q: Fact, at: float) -> float:
-    score = 4.0 * (p.denied == q.denied) + 2.0 * bool(p.values & q.values)
-    score += 2.0 * bool(p.parts & q.parts) + (1.0 * _related(p.parts, q.parts))
-    score += 1.5 * (p.sides == q.sides) + 1.0 * (p.zones == q.zones) + 1.5 * (p.degree == q.degree)
-    return score + 1.0 * (p.change == q.change) + 1.0 * (p.certainty == q.certainty) - at
-
-
-def _aligned(
-    professional: Sequence[Fact], lay: Sequence[Fact], *, strict: bool
-) -> tuple[list[tuple[Fact, Fact]], list[Fact], list[Fact]]:
-    pairs: list[tuple[Fact, Fact]] = []
-    by_key: dict[tuple[str, bool, str], list[int]] = defaultdict(list)
-    for j, q in enumerate(lay):
-        for key in _keys(q):
-            by_key[key].append(j)
-    possible = [
-        (_likeness(p, lay[j], abs(i / max(1, len(professional)) - j / max(1, len(lay)))), i, j)
-        for i, p in enumerate(professional)
-        for j in {j for key in _keys(p) for j in by_key.get(key, ())}
-        if _alike(p, lay[j])
-    ]
-    mine: set[int] = set()
-    theirs: set[int] = set()
-    for _, i, j in sorted(possible, key=lambda each: (-each[0], each[1], each[2])):
-        if i not in mine and j not in theirs:
-            pairs.append((professional[i], lay[j]))
-            mine.add(i)
-            theirs.add(j)
-    lost = [p for i, p in enumerate(professional) if i not in mine]
-    added = [q for j, q in enumerate(lay) if j not in theirs]
-    lost, crossed = _crossed(lost, added)
-    pairs += crossed
-    taken = {id(q) for _, q in crossed}
-    added = [each for each in added if id(each) not in taken]
-    return (
-        pairs,
-        [p for p in lost if not _is_said(p, lay, strict=strict)],
-        [q for q in added if not _is_said(q, professional, strict=strict) and not _is_gloss(q, professional)],
-    )
-
-
-def _keys(fact: Fact) -> list[tuple[str, bool, str]]:
-    """What two facts that are told alike have in common: kind, yes or no, and for findings one meaning."""
-    meanings = _meant(fact) if fact.kind in ("finding", "device") else ("",)
-    return [(fact.kind, fact.denied, meaning) for meaning in meanings]
-
-
-def _crossed(lost: Sequence[Fact], added: Sequence[Fact]) -> tuple[list[Fact], list[tuple[Fact, Fact]]]:
-    """Facts of which one text says yes and the other no."""
-    crossed: list[tuple[Fact, Fact]] = []
-    left = []
-    taken: set[int] = set()
-    for p in lost:
-        match = next((q for q in added if p.denied != q.denied and id(q) not in taken and _alike(p, q)), None)
-        if match is None:
-            left.append(p)
-        else:
-            crossed.append((p, match))
-            taken.add(id(match))
-    return left, crossed
-
-
-def _is_said(fact: Fact, others: Sequence[Fact], *, strict: bool) -> bool:
-    """Whether the other text says it in another way: again, as normality, or as the absence of something there."""
-    for other in others:
-        if fact.kind == other.kind and _alike(fact, other) and fact.denied == other.denied:
-            return True
-        calm, other_calm = _is_calm(fact), _is_calm(other)
-        if strict and not (fact.kind == other.kind == "normal"):
-            continue
-        if calm and other_calm and _related(fact.parts, other.parts):
-            return True
-        if "acute" in _meant(fact) and fact.denied and other_calm:
-            return True
-        if "acute" in _meant(other) and other.denied and calm and not fact.parts:
-            return True
-    return fact.kind == "finding" and fact.denied is False and fact.values <= _SAYS_LITTLE
-
-
-_SAYS_LITTLE = frozenset({"anything_wrong", "acute", "alignment", "variant", "flow", "pain", "healing"})
-
-
-def _is_calm(fact: Fact) -> bool:
-    return fact.kind == "normal" or (fact.kind == "finding" and fact.denied)
-
-
-def _is_gloss(fact: Fact, professional: Sequence[Fact]) -> bool:
-    """Whether a fact of the lay text explains one of the report rather than adding one."""
-    if fact.kind in ("limited", "benign", "course"):
-        return fact.gloss
-    if fact.gloss and (fact.values <= GLOSSED or fact.kind == "normal"):
-        return True
-    near = [p for p in professional if not p.denied and _related(p.parts, fact.parts)]
-    return fact.kind == "finding" and not fact.denied and fact.values <= EXPLAINED and bool(near)
-
-
 def _told_otherwise(
     p: Fact, q: Fact, professional: EverydayReading, lay: EverydayReading, *, strict: bool
 ) -> Iterable[Difference]:
@@ -358,7 +181,7 @@ def _told_otherwise(
         return
     if p.zones and q.zones and not p.zones & q.zones:
         yield differs("place", _set(p.zones), _set(q.zones))
-    if not _related(p.parts, q.parts):
+    if not related(p.parts, q.parts):
         yield differs("place", _set(p.parts), _set(q.parts))
     if p.degree != q.degree and not _is_quiet_degree(p, q, professional):
         yield differs("degree", p.degree, q.degree)
