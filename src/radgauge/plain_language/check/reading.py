@@ -68,6 +68,9 @@ _NEW_SUBJECT = re.compile(
 )
 
 
+_REACH = 200  # facts back that "the same side" refers to at most
+
+
 class Fact(NamedTuple):
     """One thing a text says. Empty means not said."""
 
@@ -476,8 +479,7 @@ def _sides(each: Found, cues: _Cues, before: Sequence[Fact]) -> frozenset[str]:
     if near:
         return _folded({v for side in near for v in side.values})
     if _SAME_SIDE.search(cues.text) and before:
-        earlier = next((fact.sides for fact in reversed(before) if fact.sides), NONE)
-        return earlier
+        return next((fact.sides for fact in before[: -_REACH - 1 : -1] if fact.sides), NONE)
     everywhere = {v for side in cues.named["sides"] for v in side.values}
     if len(everywhere) == 1 and not any(
         side.start > each.end and cues.clause(side.start) != cues.clause(each.start)
