@@ -9,7 +9,7 @@ from outcome import Outcome
 
 import radgauge as rg
 from radgauge.errors import UsageError
-from radgauge.studies.releases import Limit, broken_limits, compare_releases
+from radgauge.studies.releases import Limit, broken_limits, compare_releases, unanswered_limits
 
 REPORTS = (
     "Moderate right pleural effusion. No pneumothorax.",
@@ -39,3 +39,41 @@ def control_limit_on_an_output_that_nobody_computed() -> Outcome:
     except UsageError as error:
         return Outcome(tried, must, str(error), "errors_recall" in str(error))
     return Outcome(tried, must, f"{len(broken)} limits broken", False)
+
+
+def gate(newer: tuple[str, ...], older: tuple[str, ...]) -> list[str]:
+    """Reasons to stop the newer version: limits on significant errors and recall, no study missing."""
+    limits = [Limit.parse("errors_significant > +0.02"), Limit.parse("errors_recall < -0.02")]
+    found = compare_releases(scored(newer), scored(older), permutations=50, columns=["errors_significant"])
+    missing = unanswered_limits(found.scores, found.comparisons, limits, allowed=0)
+    return missing + broken_limits(found.comparisons, limits)
+
+
+OLDER = ("No pleural effusion.", "No pneumothorax.", *REPORTS[2:])
+"""The older version misses the findings of the first two studies."""
+
+
+def silence(text: str, what: str) -> Outcome:
+    """The newer version writes this where the older one was wrong."""
+    reasons = gate((text, text, *REPORTS[2:]), OLDER)
+    did = reasons[0] if reasons else "no limit is broken"
+    return Outcome(
+        f"{what} for the studies on which the older version was wrong", "break the gate", did, bool(reasons)
+    )
+
+
+def control_empty_reports_where_the_older_version_was_wrong() -> Outcome:
+    """Silence removes errors from the mean."""
+    return silence("", "an empty report")
+
+
+def control_words_without_a_finding_where_the_older_version_was_wrong() -> Outcome:
+    """A text in which nothing can be judged is silence too."""
+    return silence("Report to follow.", "“Report to follow.”")
+
+
+def control_a_gate_passes_what_is_better() -> Outcome:
+    """A gate that nothing passes would hold the controls above as well."""
+    reasons = gate(REPORTS, OLDER)
+    tried = "a newer version that reports what the older one missed"
+    return Outcome(tried, "pass", reasons[0] if reasons else "no limit is broken", not reasons)

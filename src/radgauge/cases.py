@@ -26,6 +26,8 @@ Key = tuple[str, str]
 EMPTY: Mapping[str, str] = MappingProxyType({})
 SAMPLE = 50  # values of a column that are looked at to tell reports from other text
 MISSING = "radgauge:missing"  # no column of the input has this name by chance
+UNANSWERED = ("no candidate", "empty candidate", "candidate has no words")
+"""Reasons for "not judged" that are failures of the system: it was asked and wrote nothing."""
 """Meta key of a case that stands for a text nobody supplied; its value is the reason."""
 
 

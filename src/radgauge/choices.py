@@ -53,3 +53,6 @@ Section = Literal["findings", "impression", "both", "whole"]
 
 EngineName = Literal["process", "pool", "ray"]
 """Where the parts of a large run are scored: in this process, in several, or on a Ray cluster."""
+
+RESAMPLES = 2000
+"""Resamples behind an interval, wherever it is shown: another number would be another interval."""

@@ -23,6 +23,10 @@ class UsageError(RadgaugeError, ValueError):
     """The call itself is wrong: an unknown name, an impossible setting."""
 
 
+class BrokenLimit(RadgaugeError):
+    """A limit that the user set is broken: everything worked, and the answer is no."""
+
+
 class ModelError(RadgaugeError):
     """A checkpoint is missing, incomplete, of another shape, or must not be fetched."""
 

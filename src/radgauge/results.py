@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.cases import Key
+from radgauge.cases import UNANSWERED, Key
 from radgauge.errors import RadgaugeError, UsageError
 from radgauge.metric import Metric, Rows, mean, sums
 from radgauge.show.notebook import Grid, Shown
@@ -80,6 +81,25 @@ class Scores:
         """Name of the output that systems are ordered by."""
         return self.columns[0] if self.metric is None else self.metric.system_headline
 
+    @property
+    def ranges(self) -> tuple[tuple[float, float], ...]:
+        """Smallest and largest possible value of each output, infinite where nobody knows it."""
+        unknown = ((-math.inf, math.inf),) * len(self.columns)
+        known = self.metric.ranges if self.metric is not None else unknown
+        return known if len(known) == len(self.columns) else unknown
+
+    def behind(self) -> NDArray[np.bool_]:
+        """Cases behind the corpus value of each output, (n, m).
+
+        Corpus values are made of `rows`; a case can be part of them although its own value is 0 / 0.
+        """
+        judged = ~np.isnan(self.rows)
+        if self.metric is None or not len(self.rows):
+            return ~np.isnan(self.values)
+        uses = _used_statistics(self.corpus_scores, *sums(self.rows))
+        behind = judged @ uses
+        return np.where(uses.any(axis=0), behind, ~np.isnan(self.values))
+
     def column(self, name: str) -> NDArray[np.float64]:
         """One output, one value per case."""
         if name not in self.columns:
@@ -114,6 +134,18 @@ class Scores:
         return mean(totals, counts) if self.metric is None else self.metric.corpus_scores(totals, counts)
 
 
+def _used_statistics(corpus_scores: Callable[[Rows, Rows], Rows], totals: Rows, counts: Rows) -> NDArray[np.bool_]:
+    """Statistics (k, m) that each output depends on: those whose sum moves it, where the data are or nearby."""
+    width = len(totals)
+    number = np.maximum(counts, 1.0)
+    uses = np.zeros((width, 1), dtype=bool)
+    for base in (totals, np.abs(totals) + counts + 1.0):
+        moved = corpus_scores(base + np.diag(0.01 * np.abs(base) + 0.01), np.tile(number, (width, 1)))
+        still = corpus_scores(base, number)
+        uses = uses | ~((moved == still) | (np.isnan(moved) & np.isnan(still)))
+    return uses
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Results(Shown, Mapping[str, Scores]):
     """What `score` returns: every judge's Scores on the same cases, by name.
@@ -141,6 +173,13 @@ class Results(Shown, Mapping[str, Scores]):
     def keys_of_cases(self) -> tuple[Key, ...]:
         """(id, system) of every case."""
         return next(iter(self.judges.values())).keys if self.judges else ()
+
+    @property
+    def unanswered(self) -> frozenset[Key]:
+        """Cases whose candidate is absent, empty or without a word, as the judges that refuse such texts said."""
+        return frozenset(
+            key for scores in self.values() for key, reason in scores.reasons.items() if reason in UNANSWERED
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.cases import Case, Key, as_cases
+from radgauge.cases import UNANSWERED, Case, Key, as_cases
 from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.metric import Metric, Rows
 from radgauge.reading import Progress, Readings
@@ -239,7 +239,7 @@ def _unable(metric: Metric, case: Case, longest: int) -> str:
     if case.missing:
         return case.missing
     if not metric.judges_empty and not has_words(case.candidate):
-        return "candidate has no words" if case.candidate.strip() else "empty candidate"
+        return UNANSWERED[2] if case.candidate.strip() else UNANSWERED[1]
     if "reference" in metric.needs and not _with_usable_references(metric, case).references:
         blank = not any(text.strip() for text in case.references)
         return "no reference" if not case.references else "empty reference" if blank else "reference has no words"

@@ -174,7 +174,7 @@ def test_paid_answers_outlive_the_readings_unless_told(
     assert list((tmp_path / "cache").rglob("*.jsonl")) == []
 
 
-def test_a_judge_that_answers_nothing_ends_with_code_1(judging: ScriptedServer, reports: Path) -> None:
+def test_a_judge_that_answers_nothing_is_a_failure(judging: ScriptedServer, reports: Path) -> None:
     judging.behaviour = lambda request: Reply("I would rather not.")
     done = CliRunner().invoke(app, ["score", str(reports), "-m", "llm_errors"])
     assert done.exit_code == 1

@@ -65,7 +65,7 @@ def test_scores_alone(folder: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["report"], 2, "no reports given"),
-        (["report", "absent.csv"], 1, "absent.csv"),
+        (["report", "absent.csv"], 3, "absent.csv"),
         (["report", "reports.csv", *FAST, "--baseline", "nobody"], 2, "no system 'nobody'"),
         (["report", "reports.csv", *FAST, "--table", "x.docx"], 2, "must end in .csv, .tex or .md"),
         (["report", "reports.csv", *FAST, "--table", "secret=x.csv"], 2, "no table 'secret'"),

@@ -84,7 +84,7 @@ def test_check_export_align_and_report(study: Path) -> None:
 def test_a_damaged_study_is_named_and_not_exported(study: Path) -> None:
     with Store(study) as store:
         store._connection.execute("UPDATE states SET version = 99 WHERE person = 'rater-1'")
-    assert "is not what the events give" in _run("study", "check", study, code=1)
+    assert "is not what the events give" in _run("study", "check", study, code=3)
     with pytest.raises(InputError, match="cannot be trusted"):
         _run("study", "export", study, "-o", study.with_name("x.csv"))
 

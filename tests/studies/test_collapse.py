@@ -50,8 +50,8 @@ def test_score_says_so_and_adds_baselines(same: Path) -> None:
         app, ["score", str(same), "-m", "rouge", "--baselines", "--json", "--no-cache", "--resamples", "10"]
     )
     said = json.loads(done.stdout)
-    assert said["collapse"][0].startswith("system 'system' writes 1 distinct report for 24 studies")
-    assert list(dict.fromkeys(line["system"] for line in said["summary"])) == ["system", TEMPLATE, FREQUENT]
+    assert said["collapse"][0].startswith("system 'reports' writes 1 distinct report for 24 studies")
+    assert list(dict.fromkeys(line["system"] for line in said["summary"])) == ["reports", TEMPLATE, FREQUENT]
 
 
 def test_compare_and_report_say_so(same: Path, tmp_path: Path) -> None:
@@ -60,7 +60,8 @@ def test_compare_and_report_say_so(same: Path, tmp_path: Path) -> None:
         [*("compare", str(same), "-m", "rouge", "--baselines", "--json", "--no-cache"), "--permutations", "10"],
     )
     said = json.loads(done.stdout)
-    assert {line["system"] for line in said["comparisons"]} == {TEMPLATE, FREQUENT}
+    (leader,) = {line["baseline"] for line in said["comparisons"]}
+    assert {leader, *(line["system"] for line in said["comparisons"])} == {"reports", TEMPLATE, FREQUENT}
     assert len(said["collapse"]) == 1
     cases = rg.read_cases(same).cases
     report = rg.build_report(rg.score(cases, "rouge"), cases=cases, resamples=10, permutations=10)

@@ -111,7 +111,7 @@ def test_same_and_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert result.difference == pytest.approx(1.0 - expected)
     assert result.note == f"{name} of example 1: 1, printed 0.5"
     done = CliRunner().invoke(app, ["models", "verify", "--models", str(tmp_path), "--json"])
-    assert done.exit_code == 1
+    assert done.exit_code == 3
     assert json.loads(done.stdout)[0]["status"] == "off"
 
 
@@ -162,7 +162,7 @@ def test_a_checkpoint_that_cannot_be_loaded_is_not_missing(tmp_path: Path) -> No
     found = {each["name"]: each for each in json.loads(done.stdout)}
     assert found["CheXbert RadEval probes"]["status"] == "unreadable"
     assert "an empty file" in found["CheXbert RadEval probes"]["note"]
-    assert done.exit_code == 1
+    assert done.exit_code == 3
 
 
 def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:

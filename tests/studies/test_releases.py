@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 import radgauge as rg
 from radgauge.cases import Case
 from radgauge.cli.options import app
-from radgauge.errors import InputError, UsageError
+from radgauge.errors import BrokenLimit, InputError, UsageError
 from radgauge.results import Results
-from radgauge.studies.releases import Limit, broken_limits, compare_releases
+from radgauge.studies.releases import Limit, broken_limits, compare_releases, unanswered_limits
 
 REFERENCE = "There is a large left pneumothorax. The heart is normal in size."
 WRONG = "No pneumothorax. The heart is normal in size."
@@ -42,7 +42,58 @@ def test_each_system_is_compared_with_itself_before() -> None:
 def test_cases_that_only_one_has_are_counted_and_left_out() -> None:
     found = compare_releases(scored(set(), number=12), scored(set(), number=10), permutations=200)
     assert found.cases == 10
-    assert found.notes == ("2 cases are in one of the two only and are left out; 10 are in both",)
+    assert [(each.answered, each.asked, each.missing) for each in found.answers] == [
+        (12, 12, ()),
+        (10, 12, ("s10", "s11")),
+    ]
+
+
+ERRORS = {2, 3, 5}
+"""Studies on which the older version is wrong."""
+
+
+def silent(text: str | None, *, system: str = "model") -> Results:
+    """The newer version: right, and on the studies of the older one's errors it writes this, or has no row."""
+    cases = [
+        Case(f"s{n}", REFERENCE if n not in ERRORS else text or "", (REFERENCE,), system)
+        for n in range(12)
+        if n not in ERRORS or text is not None
+    ]
+    return rg.score(cases, ["errors"])
+
+
+SILENCE = pytest.mark.parametrize("text", ["", "...", "Report to follow.", None])
+
+
+@SILENCE
+def test_a_version_that_is_silent_on_its_errors_breaks_the_gate(text: str | None) -> None:
+    found = compare_releases(silent(text), scored(ERRORS), permutations=200, columns=["errors_significant"])
+    limits = [Limit.parse("errors_significant > +0.02"), Limit.parse("errors_recall < -0.02")]
+    assert broken_limits(found.comparisons, limits) == []  # over the studies that both answered, which are equal
+    (reason,) = unanswered_limits(found.scores, found.comparisons, limits, allowed=2)
+    assert reason.startswith("3 studies have no judged answer of both model and model (before)")
+    assert "first: s2" in reason
+    assert unanswered_limits(found.scores, found.comparisons, limits, allowed=3) == []
+    lines = {line.column: line.result for line in found.comparisons}
+    assert {(line.n, line.value_b) for line in lines.values() if line.n} == {(9, 1.0), (9, 0.0)}
+    answered = 12 if text == "Report to follow." else 9  # words, but nothing that can be judged
+    assert [(each.answered, each.asked) for each in found.answers] == [(answered, 12), (12, 12)]
+
+
+def test_an_older_version_that_was_silent_breaks_it_too() -> None:
+    found = compare_releases(scored(ERRORS), silent(None), permutations=200)
+    (reason,) = unanswered_limits(found.scores, found.comparisons, [Limit.parse("errors_quality < 0")], allowed=0)
+    assert "model answered 12 of 12, model (before) answered 9 of 12" in reason
+
+
+def test_one_system_on_either_side_is_one_system_whatever_it_is_called() -> None:
+    found = compare_releases(silent("", system="new"), scored(ERRORS), permutations=200)
+    assert {(line.system, line.baseline) for line in found.comparisons} == {("new", "model")}
+    assert found.cases == 12
+    assert [each.sentence() for each in found.answers] == [
+        "new answered 9 of 12 studies, first without an answer: s2",
+        "model answered 12 of 12 studies",
+    ]
 
 
 def test_other_settings_are_not_compared() -> None:
@@ -122,3 +173,37 @@ def test_the_report_shows_what_changed(files: tuple[Path, Path], tmp_path: Path)
     values = [scored(wrong)["errors"].headline for wrong in ({0, 1, 2}, set())]
     assert quality["difference"] == pytest.approx(float(np.mean(values[0]) - np.mean(values[1])))
     assert "3 reports have a clinically significant error that they had not before" in page.read_text()
+
+
+@SILENCE
+def test_the_gate_of_the_command_is_broken_by_silence(text: str | None, tmp_path: Path) -> None:
+    new, old = str(tmp_path / "new.jsonl"), str(tmp_path / "old.jsonl")
+    rg.write_scores(new, silent(text))
+    rg.write_scores(old, scored(ERRORS))
+    gate = [
+        "compare",
+        new,
+        "-b",
+        old,
+        "--fail-if",
+        "errors_significant > +0.02",
+        "--fail-if",
+        "errors_recall < -0.02",
+    ]
+    run = CliRunner().invoke(app, gate)
+    assert run.exit_code == 1
+    assert isinstance(run.exception, BrokenLimit)
+    assert "3 studies have no judged answer of both" in str(run.exception)
+    if text != "Report to follow.":
+        assert run.stdout.splitlines()[0] == "model answered 9 of 12 studies, first without an answer: s2"
+    run = CliRunner().invoke(app, [*gate, "--allow-missing", "3"])
+    assert run.exit_code == 0, run.exception
+    assert "no more than 3 studies missing" in run.stderr
+    run = CliRunner().invoke(app, [*gate, "--allow-missing", "2", "--json"])
+    assert isinstance(run.exception, BrokenLimit)
+    told = json.loads(run.stdout)
+    assert len(told["broken_limits"]) == 1
+    assert told["answers"][0]["asked"] == 12
+    if text != "Report to follow.":
+        assert CliRunner().invoke(app, ["compare", new, "-b", old, "--allow-missing", "2"]).exit_code == 1
+    assert CliRunner().invoke(app, ["compare", new, "-b", old]).exit_code == 0  # without a gate it is only shown

@@ -36,6 +36,7 @@ def radgauge(*arguments: object, folder: Path, **environment: str) -> subprocess
             code = leaving.code
     out.flush()
     err.flush()
+    assert b"Traceback" not in err.buffer.getvalue(), err.buffer.getvalue().decode("utf-8")  # type: ignore[attr-defined]
     said = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]  # type: ignore[attr-defined]
     return subprocess.CompletedProcess(words, int(str(code or 0)), *said)
 

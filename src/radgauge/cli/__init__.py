@@ -1,6 +1,6 @@
 """The command line: one file per verb, each of which reads its options and calls a function of the library.
 
-Results go to stdout, messages and progress to stderr. Exit code 0: fine, 1: bad data, 2: bad usage.
+Results go to stdout, messages and progress to stderr. Exit codes stand in `cli.exit_codes`.
 Modules here import nothing heavy at the top: `radgauge --help` must answer at once.
 """
 
@@ -12,9 +12,11 @@ import importlib
 import io
 import os
 import sys
+import traceback
 
 import typer
 
+from radgauge.cli import exit_codes
 from radgauge.cli.options import app
 
 VERBS = (
@@ -24,7 +26,6 @@ VERBS = (
 SUBJECTS = ("study_plan", "study_serve", "study_status")
 """Modules that add subjects to a verb."""
 
-INTERRUPTED = 130
 PLAIN_SIGNS = {"↑": "^", "↓": "v", "–": "-", "─": "-", "━": "=", "╌": ".", "∞": "inf", "’": "'", "…": "..."}
 
 
@@ -57,7 +58,7 @@ for _module in (*VERBS, *SUBJECTS):
 
 def main() -> None:
     """Entry point of the `radgauge` command."""
-    from radgauge.errors import RadgaugeError, UsageError
+    from radgauge.errors import BrokenLimit, RadgaugeError, UsageError
 
     _write_what_can_be_written()
     silent = _to_nowhere()
@@ -65,29 +66,38 @@ def main() -> None:
         app()
     except UsageError as error:
         _say(error)
-        sys.exit(2)
+        sys.exit(exit_codes.USAGE)
+    except BrokenLimit as error:
+        _say(error)
+        sys.exit(exit_codes.BROKEN_LIMIT)
     except RadgaugeError as error:
         _say(error)
-        sys.exit(1)
+        sys.exit(exit_codes.TROUBLE)
     except FileNotFoundError as error:
         _say(f"no such file: {error.filename}")
-        sys.exit(1)
+        sys.exit(exit_codes.TROUBLE)
     except OSError as error:
         if error.filename is None and error.errno != errno.ENOSPC:
-            raise
-        _say(": ".join(filter(None, (error.strerror, str(error.filename or "")))))
-        sys.exit(1)
+            traceback.print_exc()
+        else:
+            _say(": ".join(filter(None, (error.strerror, str(error.filename or "")))))
+        sys.exit(exit_codes.TROUBLE)
+    except Exception:  # Python would end with 1, which a pipeline reads as a broken limit
+        traceback.print_exc()
+        sys.exit(exit_codes.TROUBLE)
     except KeyboardInterrupt:  # before a verb has begun
         _say("stopped")
-        sys.exit(INTERRUPTED)
+        sys.exit(exit_codes.INTERRUPTED)
     except SystemExit as leaving:
-        if leaving.code == INTERRUPTED:  # typer turns Ctrl-C into this exit code
+        if leaving.code == exit_codes.INTERRUPTED:  # typer turns Ctrl-C into this exit code
             from radgauge.cli.resume import what_is_kept
 
             _say(f"stopped; {what_is_kept()}")
         if type(sys.stdout).__name__ == "PacifyFlushWrapper" or (_to_nowhere() and not silent):
             # what typer and rich leave behind a closed pipe
-            sys.exit(0)  # `radgauge ... | head` has seen enough
+            sys.exit(exit_codes.FINE)  # `radgauge ... | head` has seen enough
+        if leaving.code == 1:  # click's answer to a prompt without an answer; limits end as BrokenLimit
+            sys.exit(exit_codes.TROUBLE)
         raise
 
 

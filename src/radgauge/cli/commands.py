@@ -17,6 +17,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from radgauge.cli.copies import copies
+from radgauge.cli.exit_codes import EPILOG
 
 Verb = TypeVar("Verb", bound=Callable[..., None])
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
@@ -25,6 +26,7 @@ app = typer.Typer(
     name="radgauge",
     help="Measure machine-written radiology reports, offline by default.",
     no_args_is_help=True,
+    epilog=EPILOG,
     pretty_exceptions_enable=False,
     context_settings=HELP_NAMES,
 )
@@ -60,7 +62,7 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
         del run.__wrapped__  # or inspect would look through to the groups
         run.__dict__["__signature__"] = inspect.Signature(flat)
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-        place.command(name)(run)
+        place.command(name, epilog=EPILOG)(run)
         return function
 
     return add

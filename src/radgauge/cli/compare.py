@@ -11,7 +11,7 @@ import typer
 
 from radgauge.choices import Correction, TestName
 from radgauge.cli import options as o
-from radgauge.show.wording import interval, p_value, percent_change, signed
+from radgauge.show.wording import interval, percent_change, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,11 +72,19 @@ def compare_cli(
         list[str] | None,
         'Exit 1 if "errors_significant > +0.05" (a difference) or "errors_recall < 0.9" (a value) holds.',
     ] = None,
+    allow_missing: Annotated[
+        int | None,
+        typer.Option(
+            "--allow-missing",
+            min=0,
+            help="Exit 1 if more studies lack an answer of either system; 0 with --fail-if.",
+        ),
+    ] = None,
     figure: Annotated[
         Path | None,
         "Write the improvements in percent as a figure (SVG), as figure 5 of Yu et al.",
     ] = None,
-    sampling: o.Intervals = o.Intervals(resamples=2000),
+    sampling: o.Intervals = o.Intervals(),
 ) -> None:
     """Compare systems on the studies they share: difference, interval, paired test, effect size.
 
@@ -101,10 +109,12 @@ def compare_cli(
     from radgauge.scale.statistics import Gathered
     from radgauge.scale.whole import sample_of
     from radgauge.show.terminal import console
+    from radgauge.studies.answers import answers
     from radgauge.studies.baselines import RANDOM, model_table
     from radgauge.studies.collapse import collapse_notes
     from radgauge.studies.compare import compare
-    from radgauge.studies.releases import Limit, broken_limits
+    from radgauge.studies.leading import leading_system
+    from radgauge.studies.releases import Limit, broken_limits, compare_releases, unanswered_limits
     from radgauge.studies.summary import summarise
 
     source, baseline = local(source), here_or_name(baseline)
@@ -144,8 +154,6 @@ def compare_cli(
             raise UsageError(
                 "--baseline is a scores file: each system is compared with itself in it, nothing else"
             )
-        from radgauge.studies.releases import compare_releases
-
         found = compare_releases(
             results,
             before,
@@ -156,10 +164,13 @@ def compare_cli(
             columns=asked,
         )
         lines, older = found.comparisons, [*found.notes, *_flipped(found)]
+        results, replies = found.scores, found.answers
     else:
         with ExitStack() as kept:
             compared = partial(compare, results)
             if large and source is not None:
+                if baseline is None and not all_pairs:
+                    baseline = leading_system(results, o.names(systems))
                 compared = partial(compare_parts, kept.enter_context(Gathered(source)))
             lines = compared(
                 baseline=baseline,
@@ -173,7 +184,14 @@ def compare_cli(
                 percent=percent or retrieved.random_baseline or figure is not None,
                 resampling=how.at_least(1),
             )
+        compared_systems = dict.fromkeys(name for line in lines for name in (line.baseline, line.system))
+        replies = () if large else answers(results, list(compared_systems))
     broken = broken_limits(lines, limits)
+    if limits or allow_missing is not None:
+        broken = [
+            *unanswered_limits(None if large else results, lines, limits, allowed=allow_missing or 0),
+            *broken,
+        ]
     if figure is not None:
         from radgauge.files import write_file
         from radgauge.studies.figures import progress_figure
@@ -183,17 +201,21 @@ def compare_cli(
     models = model_table(summarise(results, resampling=how), lines) if retrieved.random_baseline else None
     if say.as_json:
         shown = ("comparisons", lines) if models is None else ("models", models)
-        told = {shown[0]: shown[1], "collapse": alike, "seed": sampling.seed, "correction": correction}
-        o.print_json({**told, "broken_limits": broken} if limits else told)
+        told: dict[str, object] = {shown[0]: shown[1], "answers": replies, "collapse": alike}
+        told |= {"seed": sampling.seed, "correction": correction}
+        o.print_json({**told, "broken_limits": broken} if limits or allow_missing is not None else told)
         _stop(broken)
         return
+    if any(each.missing for each in replies):
+        console().say(*(each.sentence() for each in replies))
     if models is None:
         print_comparisons(console(), lines)
     else:
         print_models(console(), models)
     tests = f"paired {test} test{'s' if len(lines) != 1 else ''}"
     say.tell(
-        f"{len(lines)} {tests}, p values corrected by {correction}; * marks p < 0.05 after correction; "
+        f"{len(lines)} {tests}, p values corrected by {correction} over pairs of systems, output by output; "
+        "* marks p < 0.05 after correction, ≤ that no permutation was as extreme; "
         + (
             "better by: in percent of the random baseline's value, negative = worse, whatever the direction"
             if retrieved.random_baseline
@@ -205,8 +227,9 @@ def compare_cli(
         say.notes("yu2022 is the interval of a simulated mean, far too narrow; differences have theirs by auto")
     say.notes(*older, *alike, *_percent_notes(lines), *few, *o.profile_note(results))
     _stop(broken)
-    if limits:
-        say.tell(f"no limit is broken: {'; '.join(limit.text for limit in limits)}")
+    if limits or allow_missing is not None:
+        checked = [*(limit.text for limit in limits), f"no more than {allow_missing or 0} studies missing"]
+        say.tell(f"no limit is broken: {'; '.join(checked)}")
 
 
 def older_is_there(baseline: str | None) -> bool:
@@ -239,10 +262,10 @@ def _flipped(found: Releases) -> list[str]:
 
 def _stop(broken: Sequence[str]) -> None:
     """End with code 1 and the reasons if a limit of `--fail-if` is broken."""
-    from radgauge.errors import InputError
+    from radgauge.errors import BrokenLimit
 
     if broken:
-        raise InputError("; ".join(broken))
+        raise BrokenLimit("; ".join(broken))
 
 
 def _random(cases: Sequence[Case], corpus: Sequence[Case] | None, *, seed: int) -> Sequence[Case]:
@@ -293,23 +316,24 @@ def print_comparisons(out: Terminal, lines: Sequence[SystemComparison]) -> None:
 
 def comparison_table(lines: Sequence[SystemComparison], *, short: bool = False) -> Table:
     """One pair of systems, one row per output."""
-    from radgauge.show.tables import Column, table
+    from radgauge.show.tables import P_COLUMN, Column, p_cell, table
     from radgauge.show.wording import arrow, number
 
     rows: list[Row] = []
     for line in lines:
         found, effect = line.result, line.result.effect
-        counts = [round(share * found.n) for share in (effect.wins, effect.ties, effect.losses)] if found.n else []
+        shares = (effect.wins, effect.ties, effect.losses) if effect.n else ()
+        counts = [round(share * effect.n) for share in shares]
         row: list[Value] = [
             *(line.column, arrow(found.higher_is_better), found.value_a, found.value_b, found.difference.value),
             interval(found.difference.low, found.difference.high),
-            found.p if found.p_adjusted is None else found.p_adjusted,
+            p_cell(found.p_shown, bound=found.p_is_bound),
         ]
         rows.append(row if short else [*row, number(effect.d_z, 2), "/".join(map(str, counts)) or "–", found.n])
     level = f"{100 * lines[0].result.difference.level:.3g} %"
     return table(
         *("metric", "", "value", "other", Column("difference", format=signed), f"{level} interval"),
-        Column("p", format=p_value, significant=0.05),
+        P_COLUMN,
         *([] if short else [Column(name, right=True) for name in ("d", "better/equal/worse", "n")]),
         rows=rows,
     )
@@ -325,7 +349,7 @@ def print_models(out: Terminal, lines: Sequence[ModelLine]) -> None:
 
 
 def _model_table(lines: Sequence[ModelLine]) -> Table:
-    from radgauge.show.tables import Column, table
+    from radgauge.show.tables import P_COLUMN, Column, p_cell, table
 
     rows = []
     for line in sorted(lines, key=lambda line: line.comparison is not None):  # the baseline first
@@ -336,7 +360,7 @@ def _model_table(lines: Sequence[ModelLine]) -> Table:
             change = found.value
             known = not (math.isnan(found.low) or math.isnan(found.high))
             bounds = f"[{percent_change(found.low)}, {percent_change(found.high)}]" if known else ""
-            p = against.result.p if against.result.p_adjusted is None else against.result.p_adjusted
+            p = p_cell(against.result.p_shown, bound=against.result.p_is_bound)
         rows.append(
             (value.system, value.value, interval(value.low, value.high), change, bounds, p, value.judged),
         )
@@ -344,6 +368,6 @@ def _model_table(lines: Sequence[ModelLine]) -> Table:
     level = f"{100 * first.level:.3g} % interval"
     return table(
         *(Column(first.column, first.higher_is_better), "value", level),
-        *(Column("better by", format=percent_change), level, Column("p", format=p_value, significant=0.05), "n"),
+        *(Column("better by", format=percent_change), level, P_COLUMN, "n"),
         rows=rows,
     )

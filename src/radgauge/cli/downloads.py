@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import typer
 
+from radgauge.cli.exit_codes import USAGE
 from radgauge.cli.lines import echo
 
 
@@ -39,4 +40,4 @@ def agree(metrics: Sequence[str] | None, *, yes: bool) -> None:
     elif not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{plan}; to agree, add --yes (or `radgauge models fetch` them first)")
     elif not typer.confirm(f"{plan}. Go on?", err=True):
-        raise typer.Exit(1)
+        raise typer.Exit(USAGE)

@@ -6,7 +6,7 @@ import re
 
 NAMES = (
     *("columns", "candidate_columns", "section", "encoding", "missing", "split", "models", "images_outside"),
-    *("references", "candidates", "baseline", "systems", "target", "url"),
+    *("references", "candidates", "baseline", "systems", "target", "url", "allow_missing"),
 )
 _VALUE = r"(\{[^{}]*\}|\[[^\[\]]*\]|'[^']*'|\"[^\"]*\"|True|[\w.]+)((?:, (?:or )?'\w+'| or '\w+')*)"
 _ARGUMENT = re.compile(rf"\b({'|'.join(NAMES)})={_VALUE}")

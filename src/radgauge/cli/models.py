@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.exit_codes import TROUBLE
 from radgauge.cli.lines import echo
 
 models = o.subjects("models", "Published checkpoints: list, fetch, verify.")
@@ -128,7 +129,7 @@ def verify_cli(
     """Compare files with their published hashes, and recompute the values that authors and peers print for public
     examples: same, or how far off.
 
-    Exit code 1 if anything is off or cannot be loaded; what is not on this machine is listed as missing.
+    Exit code 3 if anything is off or cannot be loaded; what is not on this machine is listed as missing.
     """
     from radgauge.show.tables import Column, table
     from radgauge.show.terminal import console
@@ -149,4 +150,4 @@ def verify_cli(
         if all(each.status == "missing" for each in results):
             out.say("nothing was verified: none of these checkpoints is on this machine (`radgauge models fetch`)")
     if any(each.status in ("off", "unreadable") for each in results):
-        raise typer.Exit(1)
+        raise typer.Exit(TROUBLE)

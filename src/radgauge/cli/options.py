@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from radgauge.choices import CorrelationMethod, ValueMethod
+from radgauge.choices import RESAMPLES, CorrelationMethod, ValueMethod
 from radgauge.cli.case_options import CandidateColumns as CandidateColumns
 from radgauge.cli.case_options import CaseForm as CaseForm
 from radgauge.cli.case_options import CaseSource as CaseSource
@@ -191,7 +191,7 @@ class Sampling:
 
     resamples: Annotated[
         int, typer.Option("--resamples", min=0, help="Bootstrap resamples for the intervals; 0 = no intervals.")
-    ] = 1000
+    ] = RESAMPLES
     level: Level = 0.95
     seed: Seed = 0
 

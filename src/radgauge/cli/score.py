@@ -139,7 +139,7 @@ def score_cli(
 
 
 def _fail_if_nothing_was_judged(results: Results) -> None:
-    """A metric without a single value is no result: exit code 1, with the reason."""
+    """A metric without a single value is no result: exit code 3, with the reason."""
     from collections import Counter
 
     from radgauge.errors import InputError

@@ -137,7 +137,7 @@ def large_folder(
 
 
 def fail_if_nothing_was_judged(lines: Summaries) -> None:
-    """A metric without a single value is no result: exit code 1, with the reason."""
+    """A metric without a single value is no result: exit code 3, with the reason."""
     from radgauge.errors import InputError
 
     for judge in dict.fromkeys(line.judge for line in lines):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.exit_codes import TROUBLE
 
 if TYPE_CHECKING:
     from radgauge.study import Field, NewStudy
@@ -183,7 +184,7 @@ def check_cli(
             echo(f"it continues the anchor; {found.events - int(anchor.partition('.')[0])} events came after it")
         echo(f"anchor: {found.anchor}")
     if found.problems:
-        raise typer.Exit(1)
+        raise typer.Exit(TROUBLE)
 
 
 @o.command(study, "export")
@@ -339,4 +340,4 @@ def collect_cli(
         console().show(table("sheet", "rater", *numbers, rows=rows))
         console(stderr=True).say(*(f"{each.file}: {problem}" for each in found for problem in each.problems))
     if any(each.problems for each in found):
-        raise typer.Exit(1)
+        raise typer.Exit(TROUBLE)

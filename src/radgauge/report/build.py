@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from radgauge.cases import Case
-from radgauge.choices import Correction
+from radgauge.choices import RESAMPLES, Correction
 from radgauge.errors import InputError
 from radgauge.io.judgments import Judgments
 from radgauge.metric import sums
@@ -106,7 +106,7 @@ def build_report(
     baseline: str | None = None,
     reading: Readings | None = None,
     level: float = 0.95,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     permutations: int = 10_000,
     correction: Correction = "holm",
     most_cases: int = MOST_CASES,

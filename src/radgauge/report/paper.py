@@ -86,7 +86,7 @@ def paper_table(
     style = style or PaperStyle()
     systems = list(dict.fromkeys(line.system for line in lines))
     values = {(line.system, line.column): line for line in lines}
-    marked = {(line.system, line.column) for line in comparisons if _p(line) < ALPHA}
+    marked = {(line.system, line.column) for line in comparisons if line.result.p_shown < ALPHA}
     best = {column: _best(column, systems, values, style) for column in columns}
 
     def cell(system: str, column: str) -> Cell:
@@ -133,10 +133,6 @@ def paper_table(
         note=_footnote(lines, comparisons, style, permutations, correction, cases),
     )
     return replace(made, wide=style.wide)
-
-
-def _p(line: SystemComparison) -> float:
-    return line.result.p if line.result.p_adjusted is None else line.result.p_adjusted
 
 
 def _best(

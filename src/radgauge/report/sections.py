@@ -17,8 +17,8 @@ from radgauge.scores import Results, Scores
 from radgauge.show.metric_names import metric_name
 from radgauge.show.plots import category_bars, distribution, forest, heat_map, percentile_strip, strip
 from radgauge.show.svg import Plot
-from radgauge.show.tables import Cell, Column, Row, Table, Value, bounded, table
-from radgauge.show.wording import arrow, number, p_value, signed
+from radgauge.show.tables import P_COLUMN, Cell, Column, Row, Table, Value, bounded, p_cell, table
+from radgauge.show.wording import arrow, number, signed
 from radgauge.studies.compare import SystemComparison
 from radgauge.studies.summary import Summary
 
@@ -127,8 +127,8 @@ def comparison_table(
     before = ""
     for line in lines:
         found, effect = line.result, line.result.effect
-        p = found.p_adjusted if found.p_adjusted is not None else found.p
-        counts = [round(share * found.n) for share in (effect.wins, effect.ties, effect.losses)] if found.n else []
+        p = found.p_shown
+        counts = [round(share * effect.n) for share in (effect.wins, effect.ties, effect.losses) if effect.n]
         gap = found.difference
         series = systems.index(line.system)
         mark = strip(
@@ -146,7 +146,7 @@ def comparison_table(
                 line.system,
                 bounded(gap, signed),
                 Cell("", plot=mark),
-                p,
+                p_cell(p, bound=found.p_is_bound),
                 Cell(verdict, strong=p < 0.05),
                 Cell(_two(effect.d_z), value=effect.d_z),
                 " / ".join(map(str, counts)) or "–",
@@ -176,7 +176,7 @@ def comparison_table(
         )
     baseline = lines[0].baseline if lines else ""
     return table(
-        *("metric", "system", "difference", "", Column("p", format=p_value, significant=0.05), "verdict"),
+        *("metric", "system", "difference", "", P_COLUMN, "verdict"),
         *(Column("d", format=_two), Column("better / equal / worse", right=True), "n"),
         key=key,
         title=title or f"Every system against {baseline}: paired differences on the studies both have",

@@ -14,13 +14,21 @@ from radgauge.errors import InputError, UsageError
 from radgauge.metric import Rows
 from radgauge.scale.statistics import Gathered, Index, Judge, column_of, sums_of, weights
 from radgauge.show.progress import working
-from radgauge.stats.compare import Comparison, adjust_comparisons
+from radgauge.stats.compare import Comparison
 from radgauge.stats.effect_sizes import effects
 from radgauge.stats.paired import at_least, pair
 from radgauge.stats.products import product
 from radgauge.stats.resample import LEAST, SAME, Interval, percentile_bounds
 from radgauge.stats.resampling import Resampling
-from radgauge.studies.compare import Comparisons, SystemComparison, improvement, tested_columns, tested_pairs
+from radgauge.studies.compare import (
+    Comparisons,
+    SystemComparison,
+    adjusted_by_output,
+    enough_permutations,
+    improvement,
+    tested_columns,
+    tested_pairs,
+)
 
 SWAP_BYTES = 32 << 20
 """Of swaps at a time."""
@@ -69,6 +77,7 @@ def compare_parts(
         raise UsageError(f"a folder of this size is tested by permutation, got {test!r}")
     found: list[SystemComparison] = []
     chosen = tested_pairs(gathered.systems, baseline=baseline, systems=systems, all_pairs=all_pairs)
+    permutations = enough_permutations(permutations, 1 if correction == "none" else len(chosen))
     with working("comparing") as tell:
         for place, ((name, other), judge) in enumerate(itertools.product(chosen, gathered.judges)):
             tell(judge.name, place, len(chosen) * len(gathered.judges))
@@ -96,8 +105,7 @@ def compare_parts(
                 column = scores.columns[at]
                 found.append(SystemComparison(judge.name, column, name, other, line, scores.signature, better))
     found.sort(key=lambda line: [judge.name for judge in gathered.judges].index(line.judge))
-    adjusted = adjust_comparisons([line.result for line in found], method=correction)
-    return Comparisons(replace(line, result=result) for line, result in zip(found, adjusted, strict=True))
+    return adjusted_by_output(found, correction)
 
 
 def _pair(gathered: Gathered, name: str, other: str) -> _Pair:
@@ -135,6 +143,8 @@ def _compared(
     drawn_a, drawn_b, drawn_counts = np.hsplit(drawn, 3)
     again_a, again_b = scores(drawn_a, drawn_counts), scores(drawn_b, drawn_counts)
     bounds = percentile_bounds(again_a - again_b, level=how.level)
+    widths = np.array([high - low for low, high in judge.empty.ranges])
+    bounds = np.clip(bounds, -widths, widths)
     change, changes = _percent(value_a, value_b), _percent(again_a, again_b)
     limits = np.where(np.isnan(changes).any(axis=0), np.nan, percentile_bounds(changes, level=how.level))
     units = int(both.sizes.sum())

@@ -15,7 +15,7 @@ from radgauge.cases import Case
 from radgauge.choices import Missing
 from radgauge.errors import InputError, RadgaugeError, UsageError, require
 from radgauge.files import make_folder
-from radgauge.io.case_files.read import system_files
+from radgauge.io.case_files.read import system_files, system_name
 from radgauge.io.score_folder import Manifest, fingerprint_of, part_name
 from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.columns import SECTIONS, check_roles
@@ -233,7 +233,7 @@ def tables_of(given: Input) -> tuple[Table, ...]:
     if given.references is None:
         if given.reports is None:
             raise UsageError("nothing to read: give one file, or references and candidates")
-        return (open_table(given.reports, "cases", given.how),)
+        return (open_table(given.reports, "cases", given.how, system=system_name(given.reports)),)
     files = dict(given.candidates or {})
     if not files:
         raise UsageError("references need candidates: give at least one file of candidates")

@@ -9,6 +9,7 @@ from pathlib import Path
 from radgauge.cases import Case, Key
 from radgauge.choices import Correction
 from radgauge.errors import InputError
+from radgauge.io.case_files.read import system_name
 from radgauge.io.score_folder import read_score_folder
 from radgauge.results import Results
 from radgauge.scale.comparisons import compare_parts
@@ -99,7 +100,7 @@ def texts_of(path: Path, keys: Sequence[Key], how: Reading) -> tuple[Case, ...]:
         InputError: The table has none of them.
     """
     wanted = set(keys)
-    table = open_table(path, "cases", how)
+    table = open_table(path, "cases", how, system=system_name(path))
     found = tuple(case for _, _, cases in iter_cases(table) for case in cases if case.key in wanted)
     if not found:
         raise InputError(

@@ -14,6 +14,7 @@ import numpy as np
 
 from radgauge.cache import Cache
 from radgauge.cases import Case, check_unique, text_notes
+from radgauge.choices import RESAMPLES
 from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.io.explanations import explanations_of
 from radgauge.io.tables.cells import check_characters
@@ -96,7 +97,7 @@ class Wanted:
     metrics: tuple[str, ...]
     explain: bool = False
     level: float = 0.95
-    resamples: int = 1000
+    resamples: int = RESAMPLES
     seed: int = 0
 
 

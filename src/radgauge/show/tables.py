@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from radgauge.errors import UsageError
 from radgauge.files import make_folder, write_file
-from radgauge.show.wording import arrow, interval, number, spreadsheet_cell
+from radgauge.show.wording import arrow, interval, number, p_value, spreadsheet_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +163,15 @@ def table(
 def bounded(found: Bounded, form: Callable[[float], str] = number, *, strong: bool = False) -> Cell:
     """A cell for anything with `value`, `low` and `high`: the value, and its interval in small type."""
     return Cell(form(found.value), interval(found.low, found.high), strong, value=found.value)
+
+
+P_COLUMN = Column("p", format=p_value, right=True, significant=0.05)
+"""The column of p values."""
+
+
+def p_cell(p: float, *, bound: bool) -> Cell:
+    """A p value for `P_COLUMN`; with `bound` no permutation was as extreme, so it is at most this."""
+    return Cell(p_value(p, bound=bound), strong=p < P_COLUMN.significant, value=p)
 
 
 def _cell(value: Value, column: Column) -> Cell:

@@ -65,12 +65,20 @@ def signed(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:+.3f}"
 
 
-def p_value(p: float) -> str:
+def p_value(p: float, *, bound: bool = False) -> str:
     """A p value for people: three decimals, two digits below 0.001, never 0.
+
+    Args:
+        p: The value.
+        bound: True if no permutation was as extreme: then p is at most this, and more would make it smaller.
 
     >>> p_value(0.0312), p_value(0.00098), p_value(5.3e-5), p_value(1e-320), p_value(float("nan"))
     ('0.031', '9.8e-04', '5.3e-05', '<1e-300', '–')
+    >>> p_value(0.0099, bound=True)
+    '≤0.010'
     """
+    if bound and not math.isnan(p):
+        return f"≤{p_value(p)}"
     if math.isnan(p):
         return "–"
     if p < 1e-300:

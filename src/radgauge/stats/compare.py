@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from radgauge.choices import Correction, IntervalMethod, TestName
 from radgauge.errors import InputError
@@ -39,7 +39,8 @@ class Comparison:
 
     `difference` is a minus b as the metric counts, whatever its direction; `effect` is turned so that
     positive means a is better. `n` pairs were judged for both; `missing_a` and `missing_b` pairs lack a
-    judgment of that system. `p_adjusted` is set by `adjust_comparisons`.
+    judgment of that system. `p_adjusted` is set by `adjust_comparisons`. `n` counts the cases behind `value_a`
+    and `value_b`, `effect.n` those that have a value of their own.
     """
 
     value_a: float
@@ -58,6 +59,16 @@ class Comparison:
     higher_is_better: bool
 
     @property
+    def p_is_bound(self) -> bool:
+        """True if no permutation reached the difference: p is then at most what is given."""
+        return not self.exact and self.p * (self.resamples + 1) < 1.5
+
+    @property
+    def p_shown(self) -> float:
+        """The p value to show and to judge by: the adjusted one where there is one."""
+        return self.p if self.p_adjusted is None else self.p_adjusted
+
+    @property
     def better(self) -> Literal["a", "b", ""]:
         """Which system has the better value; says nothing about significance."""
         if not self.difference.value:
@@ -73,6 +84,9 @@ def compare_paired(
     corpus_scores: CorpusScores = mean_scores,
     values_a: ArrayLike | None = None,
     values_b: ArrayLike | None = None,
+    behind_a: NDArray[np.bool_] | None = None,
+    behind_b: NDArray[np.bool_] | None = None,
+    ranges: Sequence[tuple[float, float]] | None = None,
     groups: Labels | None = None,
     higher_is_better: bool = True,
     test: TestName = "permutation",
@@ -90,6 +104,9 @@ def compare_paired(
         corpus_scores: maps column sums and counts to scores.
         values_a: (n, m) scores per case for the effect sizes; by default the corpus score of each case alone.
         values_b: the same for system b.
+        behind_a: (n, m) cases behind each corpus value of system a; by default those with a value per case.
+        behind_b: the same for system b.
+        ranges: smallest and largest possible value of each output: no interval leaves the range of a difference.
         groups: one label per row; rows with the same label (a patient, a study) move together.
         alternative: `better` asks whether a is better than b, in the metric's own direction.
 
@@ -135,12 +152,16 @@ def compare_paired(
             f"values_a and values_b must have one row per case and one column per output, "
             f"{(len(a), len(scores_a))}; got {case_a.shape} and {case_b.shape}"
         )
-    missing_a, missing_b = np.isnan(case_a), np.isnan(case_b)
+    missing_a = np.isnan(case_a) if behind_a is None else ~behind_a
+    missing_b = np.isnan(case_b) if behind_b is None else ~behind_b
     both = ~(missing_a | missing_b)
     index, units = unit_index(groups, len(a))
     judged_units = (sum_by_unit(both.astype(np.float64), index, units) > 0).sum(0)
     used = chosen_method(method, int(judged_units.max(initial=0)))
     bounds = np.where(judged_units >= LEAST, bounds, np.nan)
+    if ranges is not None:
+        widths = np.array([high - low for low, high in ranges])
+        bounds = np.clip(bounds, -widths, widths)
     return tuple(
         Comparison(
             value_a=float(scores_a[j]),

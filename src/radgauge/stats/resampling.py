@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from radgauge.choices import CorrelationMethod, IntervalMethod, ValueMethod
+from radgauge.choices import RESAMPLES, CorrelationMethod, IntervalMethod, ValueMethod
 from radgauge.errors import UsageError
 
 
@@ -35,7 +35,7 @@ class Resampling:
     """
 
     level: float = 0.95
-    resamples: int = 1000
+    resamples: int = RESAMPLES
     method: ValueMethod | CorrelationMethod = "auto"
     seed: int = 0
 
@@ -70,4 +70,4 @@ class Resampling:
 
 
 USUAL = Resampling()
-"""95 % intervals from 1,000 resamples, seed 0."""
+"""95 % intervals, seed 0."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from radgauge.choices import Correction, IntervalMethod, TestName
+from radgauge.choices import RESAMPLES, Correction, IntervalMethod, TestName
 from radgauge.error_categories import BESIDE_HEADLINE
 from radgauge.errors import InputError, UsageError
 from radgauge.scores import Results, Scores
@@ -20,15 +20,17 @@ from radgauge.stats.effect_sizes import effects
 from radgauge.stats.relative import relative_change
 from radgauge.stats.resample import Interval
 from radgauge.stats.resampling import Resampling
+from radgauge.studies.leading import leading_system
 
 
 @dataclass(frozen=True, slots=True)
 class SystemComparison:
     """One output of one judge: `system` against `baseline`, on the studies that both have.
 
-    `result.difference` is system minus baseline; `result.p_adjusted` accounts for everything that one call
-    of `compare` tested. `improvement` is the change in percent of the baseline's value, positive = better
-    whatever the direction; NaN where the baseline's value is not positive; None if it was not asked for.
+    `result.difference` is system minus baseline; `result.p_adjusted` accounts for all pairs of systems that one
+    call of `compare` tested, each output by itself: it does not depend on which other outputs were tested.
+    `improvement` is the change in percent of the baseline's value, positive = better whatever the direction; NaN
+    where the baseline's value is not positive; None if it was not asked for.
     """
 
     judge: str
@@ -58,6 +60,7 @@ class Comparisons(Shown, list[SystemComparison]):
                 "high": line.result.difference.high,
                 "p": line.result.p,
                 "p_adjusted": line.result.p_adjusted,
+                "p_is_bound": line.result.p_is_bound,
                 "higher_is_better": line.result.higher_is_better,
                 "d_z": line.result.effect.d_z,
                 "n": line.result.n,
@@ -76,7 +79,7 @@ class Comparisons(Shown, list[SystemComparison]):
                 f"{line.system} against {line.baseline}",
                 signed(line.result.difference.value),
                 interval_text(line.result.difference.low, line.result.difference.high),
-                p_value(line.result.p if line.result.p_adjusted is None else line.result.p_adjusted),
+                p_value(line.result.p_shown, bound=line.result.p_is_bound),
                 str(line.result.n),
             )
             for line in self
@@ -95,7 +98,7 @@ def compare(
     test: TestName = "permutation",
     correction: Correction = "holm",
     permutations: int = 10_000,
-    resamples: int = 2000,
+    resamples: int = RESAMPLES,
     level: float = 0.95,
     method: IntervalMethod = "auto",
     percent: bool = False,
@@ -106,15 +109,17 @@ def compare(
 
     Args:
         results: What `score` or `read_scores` returned, with two systems or more.
-        baseline: The system that the others are compared with; by default the first one.
+        baseline: The system that the others are compared with; by default the one that leads by the judge that
+            agrees best with raters (`leading_system`).
         systems: The systems to compare; by default all.
         all_pairs: Compare every pair instead of each system with the baseline.
         all_columns: Test every output; by default the headlines of each judge (of systems, of cases) and, of
             `errors`, recall and false alarms.
         columns: Outputs to test besides those.
         test: "permutation" or "bootstrap".
-        correction: "holm", "bh" or "none", over all tests of this call.
-        permutations: Rearrangements of the permutation test.
+        correction: "holm", "bh" or "none", over the pairs of systems of this call, each output by itself.
+        permutations: Rearrangements of the permutation test; more are made where so many pairs are tested that
+            none could be significant otherwise.
         resamples: Resamples behind the intervals of the differences.
         level: Coverage of the intervals.
         method: "percentile" or "bca".
@@ -124,7 +129,10 @@ def compare(
     """
     how = resampling or Resampling(level, resamples, method, seed)
     there = list(dict.fromkeys(system for _, system in results.keys_of_cases))
+    if baseline is None and not all_pairs and set(systems or ()) <= set(there):
+        baseline = leading_system(results, systems)
     pairs = tested_pairs(there, baseline=baseline, systems=systems, all_pairs=all_pairs)
+    permutations = enough_permutations(permutations, 1 if correction == "none" else len(pairs))
     found: list[SystemComparison] = []
     with working("comparing") as tell:
         for place, (scores, (system, other)) in enumerate(itertools.product(results.values(), pairs)):
@@ -136,6 +144,9 @@ def compare(
                 corpus_scores=scores.corpus_scores,
                 values_a=a.values,
                 values_b=b.values,
+                behind_a=a.behind(),
+                behind_b=b.behind(),
+                ranges=scores.ranges,
                 higher_is_better=scores.higher_is_better,
                 test=test,
                 permutations=permutations,
@@ -159,8 +170,29 @@ def compare(
                 column = scores.columns[number]
                 better = improvement(changes[number], up) if percent else None
                 found.append(SystemComparison(scores.judge, column, system, other, line, scores.signature, better))
-    adjusted = adjust_comparisons([line.result for line in found], method=correction)
-    return Comparisons(replace(line, result=result) for line, result in zip(found, adjusted, strict=True))
+    return adjusted_by_output(found, correction)
+
+
+def enough_permutations(permutations: int, tests: int) -> int:
+    """Permutations with which a corrected p value of so many tests can fall below .05: at least 40 per test.
+
+    >>> enough_permutations(10_000, 6), enough_permutations(100, 6)
+    (10000, 240)
+    """
+    return max(permutations, 40 * tests)
+
+
+def adjusted_by_output(lines: Sequence[SystemComparison], correction: Correction) -> Comparisons:
+    """The same lines with p values corrected over the pairs of systems, each output by itself."""
+    families: dict[tuple[str, str], list[int]] = {}
+    for position, line in enumerate(lines):
+        families.setdefault((line.judge, line.column), []).append(position)
+    adjusted = list(lines)
+    for positions in families.values():
+        results = adjust_comparisons([lines[position].result for position in positions], method=correction)
+        for position, result in zip(positions, results, strict=True):
+            adjusted[position] = replace(lines[position], result=result)
+    return Comparisons(adjusted)
 
 
 def tested_pairs(

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from radgauge.cases import Key
 from radgauge.choices import Correction
 from radgauge.errors import InputError, UsageError
 from radgauge.results import Results, Scores
 from radgauge.show.wording import interval, number, signed
-from radgauge.stats.compare import adjust_comparisons
 from radgauge.stats.resampling import Resampling
-from radgauge.studies.compare import Comparisons, SystemComparison, compare
+from radgauge.studies.answers import Answers, answers, unpaired
+from radgauge.studies.compare import (
+    Comparisons,
+    SystemComparison,
+    adjusted_by_output,
+    compare,
+    enough_permutations,
+)
 
 BEFORE = " (before)"
 """What the systems of the older scores are called."""
@@ -46,6 +54,8 @@ class Releases:
         column: The output that the flips speak of.
         cases: Cases that both scores have.
         notes: What could not be compared, and why.
+        answers: Answered studies of each system, now and before.
+        scores: Both scores side by side, the older ones under the names of the baselines.
     """
 
     comparisons: Comparisons
@@ -54,6 +64,8 @@ class Releases:
     column: str
     cases: int
     notes: tuple[str, ...]
+    answers: tuple[Answers, ...]
+    scores: Results
 
 
 def compare_releases(
@@ -84,15 +96,11 @@ def compare_releases(
     """
     notes = []
     judges: dict[str, Scores] = {}
-    where = {key: place for place, key in enumerate(before.keys_of_cases)}
-    shared = [(place, where[key]) for place, key in enumerate(now.keys_of_cases) if key in where]
-    if not shared:
+    pairs = _paired_systems(now, before)
+    if not any((study, pairs.get(system)) in set(now.keys_of_cases) for study, system in before.keys_of_cases):
         raise InputError(
             "the older scores share no (id, system) with the newer ones, so there is nothing to compare"
         )
-    lost = len(now.keys_of_cases) + len(where) - 2 * len(shared)
-    if lost:
-        notes.append(f"{lost} cases are in one of the two only and are left out; {len(shared)} are in both")
     for name, scores in now.items():
         if name not in before:
             notes.append(f"{name} is not in the older scores")
@@ -104,26 +112,34 @@ def compare_releases(
                 f"{name} is left out, its signature differs: {changes}; score both again with one version"
             )
             continue
-        judges[name] = _side_by_side(scores.take([i for i, _ in shared]), older.take([j for _, j in shared]))
+        judges[name] = _side_by_side(scores, older, pairs)
     if not judges:
         raise InputError(f"no metric can be compared with the older scores: {'; '.join(notes)}")
-    systems = list(dict.fromkeys(now.keys_of_cases[i][1] for i, _ in shared))
+    both = Results(judges)
+    shared = [(now_name, _name_before(name, now_name)) for name, now_name in pairs.items()]
     lines: list[SystemComparison] = []
-    for system in systems:
+    for system, baseline in shared:
         lines += compare(
-            Results(judges),
-            baseline=system + BEFORE,
-            systems=[system, system + BEFORE],
+            both,
+            baseline=baseline,
+            systems=[system, baseline],
             correction="none",
-            permutations=permutations,
+            permutations=enough_permutations(permutations, 1 if correction == "none" else len(shared)),
             resampling=resampling or Resampling(),
             all_columns=all_columns,
             columns=columns,
         )
-    adjusted = adjust_comparisons([line.result for line in lines], method=correction)
-    tested = Comparisons(replace(line, result=result) for line, result in zip(lines, adjusted, strict=True))
-    column, worse, better = _flips(judges)
-    return Releases(tested, worse, better, column, len(shared), tuple(notes))
+    tested = adjusted_by_output(lines, correction)
+    replies = tuple(each for pair in shared for each in answers(both, pair))
+    only = (
+        len(now.keys_of_cases)
+        + len(before.keys_of_cases)
+        - sum(sum(name in pair for _, name in both.keys_of_cases) for pair in shared)
+    )
+    if only:
+        notes.append(f"{only} cases are of systems that only one of the two has, and are left out")
+    column, worse, better, cases = _flips(judges, shared)
+    return Releases(tested, worse, better, column, cases, tuple(notes), replies, both)
 
 
 def differing_parts(before: str, now: str) -> dict[str, tuple[str, str]]:
@@ -152,38 +168,57 @@ _PARTS = {
 }
 
 
-def _side_by_side(now: Scores, before: Scores) -> Scores:
-    import numpy as np
+def _paired_systems(now: Results, before: Results) -> dict[str, str]:
+    """Name before -> name now; one system on either side is the same system, whatever the files are called."""
+    names = [list(dict.fromkeys(system for _, system in results.keys_of_cases)) for results in (before, now)]
+    if len(names[0]) == len(names[1]) == 1:
+        return {names[0][0]: names[1][0]}
+    return {name: name for name in names[0] if name in names[1]}
 
-    renamed = tuple((study, system + BEFORE) for study, system in before.keys)
-    reasons = {(study, system + BEFORE): why for (study, system), why in before.reasons.items()}
+
+def _name_before(name: str, name_now: str) -> str:
+    return name + BEFORE if name == name_now else name
+
+
+def _side_by_side(now: Scores, before: Scores, pairs: Mapping[str, str]) -> Scores:
+    """Both as one: the systems of `pairs`, those of the older scores under their names before."""
+    now = now.take([at for at, (_, system) in enumerate(now.keys) if system in pairs.values()])
+    before = before.take([at for at, (_, system) in enumerate(before.keys) if system in pairs])
+
+    def renamed(key: Key) -> Key:
+        return key[0], _name_before(key[1], pairs[key[1]])
+
     return replace(
         now,
-        keys=(*now.keys, *renamed),
+        keys=(*now.keys, *map(renamed, before.keys)),
         rows=np.concatenate([now.rows, before.rows]),
         values=np.concatenate([now.values, before.values]),
-        reasons={**now.reasons, **reasons},
+        reasons={**now.reasons, **{renamed(key): reason for key, reason in before.reasons.items()}},
     )
 
 
-def _flips(judges: dict[str, Scores]) -> tuple[str, tuple[Flip, ...], tuple[Flip, ...]]:
-    """Cases that gained their first significant error, and cases that lost their last one."""
-    counting = [scores for scores in judges.values() if "errors_significant" in scores.columns]
-    if not counting:
-        return "", (), ()
-    scores = counting[0]
-    values = scores.column("errors_significant")
-    half = len(scores) // 2
+def _flips(
+    judges: Mapping[str, Scores], pairs: Sequence[tuple[str, str]]
+) -> tuple[str, tuple[Flip, ...], tuple[Flip, ...], int]:
+    """Cases that gained their first significant error, those that lost their last one, and cases in both."""
+    counting = next((scores for scores in judges.values() if "errors_significant" in scores.columns), None)
+    keys = next(iter(judges.values())).keys
+    there = set(keys)
+    shared = [((study, now), (study, old)) for now, old in pairs for study, name in keys if name == now]
+    shared = [pair for pair in shared if pair[1] in there]
+    if counting is None:
+        return "", (), (), len(shared)
+    counts = dict(zip(counting.keys, counting.column("errors_significant").tolist(), strict=True))
     worse, better = [], []
-    for place, key in enumerate(scores.keys[:half]):
-        after, before = float(values[place]), float(values[half + place])
+    for key, older in shared:
+        after, before = counts[key], counts[older]
         if before == 0 and after > 0:
             worse.append(Flip(key, before, after))
         elif before > 0 and after == 0:
             better.append(Flip(key, before, after))
     worse.sort(key=lambda flip: (-flip.after, flip.key))
     better.sort(key=lambda flip: (-flip.before, flip.key))
-    return "errors_significant", tuple(worse), tuple(better)
+    return "errors_significant", tuple(worse), tuple(better), len(shared)
 
 
 _LIMIT = re.compile(r"\s*(?P<column>[\w.:-]+)\s*(?P<sign>[<>])\s*(?P<value>[+-]?(?:\d+\.?\d*|\.\d+))\s*")
@@ -240,6 +275,43 @@ class Limit:
                 f"which breaks {self.text!r}"
             )
         return f"{what} is {number(value)}, which breaks {self.text!r}"
+
+
+def unanswered_limits(
+    results: Results | None, lines: Sequence[SystemComparison], limits: Sequence[Limit], *, allowed: int
+) -> list[str]:
+    """Reasons why a release must stop since studies are left out of a comparison, one per pair of systems.
+
+    Args:
+        results: Scores of all systems compared; None if they are not in memory, then the comparisons count.
+        lines: Comparisons.
+        limits: Limits of the gate; their judges must have judged both reports of a study.
+        allowed: Number of studies that may be left out.
+    """
+    columns = {limit.column for limit in limits}
+    reasons = []
+    for system, baseline in dict.fromkeys((line.system, line.baseline) for line in lines):
+        pair = [line for line in lines if (line.system, line.baseline) == (system, baseline)]
+        if results is None:
+            lost = pair[0].result.difference.missing
+            if lost > allowed:
+                reasons.append(
+                    f"{lost:,} studies were not judged for both {system} and {baseline}, which breaks "
+                    f"allow_missing={allowed}"
+                )
+            continue
+        judges = dict.fromkeys(line.judge for line in pair if line.column in columns)
+        missing = unpaired(results, system, baseline, judges)
+        if len(missing) > allowed:
+            counts = ", ".join(
+                f"{each.system} answered {each.answered:,} of {each.asked:,}"
+                for each in answers(results, (system, baseline))
+            )
+            reasons.append(
+                f"{len(missing):,} studies have no judged answer of both {system} and {baseline} ({counts}; "
+                f"first: {missing[0]}), which breaks allow_missing={allowed}"
+            )
+    return reasons
 
 
 def broken_limits(lines: Sequence[SystemComparison], limits: Sequence[Limit]) -> list[str]:

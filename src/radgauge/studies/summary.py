@@ -7,9 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-
-from radgauge.choices import ValueMethod
+from radgauge.choices import RESAMPLES, ValueMethod
 from radgauge.metric import sums
 from radgauge.scores import Results, Scores
 from radgauge.show.notebook import Grid, Shown, known
@@ -85,7 +83,7 @@ def summarise(
     results: Results,
     *,
     level: float = 0.95,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     method: ValueMethod = "auto",
     seed: int = 0,
     resampling: Resampling | None = None,
@@ -114,7 +112,7 @@ def summarise(
 
 
 def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
-    judged = ~np.isnan(scores.values)
+    judged = scores.behind()
     values = scores.corpus_scores(*sums(scores.rows))
     bounds = [(math.nan, math.nan, "")] * len(values)
     if how.resamples:
@@ -127,12 +125,10 @@ def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
             **how.draw(),
         )
         bounds = [(each.low, each.high, each.method) for each in found]
-        if scores.metric is not None and len(scores.metric.ranges) == len(bounds):
-            limits = scores.metric.ranges
-            bounds = [
-                (max(low, least), min(high, most), how_made)
-                for (low, high, how_made), (least, most) in zip(bounds, limits, strict=True)
-            ]
+        bounds = [
+            (max(low, least), min(high, most), how_made)
+            for (low, high, how_made), (least, most) in zip(bounds, scores.ranges, strict=True)
+        ]
     reasons = tuple(Counter(scores.reasons.values()).most_common())
     return [
         Summary(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from radgauge.cases import MISSING, Case, check_unique
+from radgauge.cases import MISSING, UNANSWERED, Case, check_unique
 from radgauge.choices import Missing
 from radgauge.errors import InputError
 from radgauge.io.tables import InputTable
@@ -74,7 +74,7 @@ def _merged(study: Case, case: Case) -> Case:
 
 
 def _without_candidate(study: Case, system: str) -> Case:
-    return replace(study, system=system, meta=MappingProxyType({**study.meta, MISSING: "no candidate"}))
+    return replace(study, system=system, meta=MappingProxyType({**study.meta, MISSING: UNANSWERED[0]}))
 
 
 def _check_complete(

@@ -131,7 +131,7 @@ def read_cases(
     if references is None:
         if path is None:
             raise UsageError("nothing to read: give one file, or references and candidates")
-        sides = [_read(Path(path), "cases", options)]
+        sides = [_read(Path(path), "cases", options, system=system_name(Path(path)))]
         if one_view:
             sides[0], notes = _one_view(sides[0], Path(path), view_seed)
             warnings += notes
@@ -261,7 +261,7 @@ def system_files(files: Sequence[Path | str | tuple[str, Path]]) -> dict[str, Pa
     named: dict[str, Path] = {}
     for item in files:
         file = item[1] if isinstance(item, tuple) else Path(item)
-        system = item[0] if isinstance(item, tuple) else file.name.removesuffix(".gz").rsplit(".", 1)[0]
+        system = item[0] if isinstance(item, tuple) else system_name(file)
         if system in named:
             raise UsageError(
                 f"two files of candidates would both be the system {system!r}: {named[system]} and {file}; "
@@ -269,6 +269,11 @@ def system_files(files: Sequence[Path | str | tuple[str, Path]]) -> dict[str, Pa
             )
         named[system] = file
     return named
+
+
+def system_name(file: Path) -> str:
+    """Name of a system whose reports a file holds: the file's own without its endings."""
+    return file.name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
 def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") -> Side:
