@@ -164,7 +164,7 @@ def test_graphs_of_a_table_are_written_and_scored_again(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["read", str(table), "--graphs", str(dump)])
     assert done.exit_code == 0, done.output
     assert done.stdout.endswith("graphs.json: 3 graphs\n")  # an empty report has none
-    assert sorted(read_graphs(dump)) == ["1/reference", "1/system", "2/reference"]
+    assert sorted(read_graphs(dump)) == ["1/reference", "1/reports", "2/reference"]
     cases = [{"id": "1", "candidate": "Left effusion.", "reference": "Small left effusion."}]
     stored = rg.score(cases, ["radgraph"], models=str(dump))["radgraph"]
     assert stored.columns[0] == "radgraph_yu_embedded"  # a file does not make them published

@@ -31,7 +31,7 @@ def pairs(found: CaseFile) -> list[tuple[str, str, str, tuple[str, ...]]]:
 def test_a_plain_csv(tmp_path: Path) -> None:
     path = put(tmp_path, "r.csv", "id,reference,candidate,split\n007,Clear.,clear lungs,test\nb,Normal.,x,val\n")
     found = read_cases(path)
-    assert pairs(found) == [("007", "system", "clear lungs", ("Clear.",)), ("b", "system", "x", ("Normal.",))]
+    assert pairs(found) == [("007", "r", "clear lungs", ("Clear.",)), ("b", "r", "x", ("Normal.",))]
     assert found.cases[0].meta == {"split": "test"}
     source = found.provenance.sources[0]
     assert (source.name, source.format, source.encoding, source.rows) == ("r.csv", "csv", "utf-8", 2)
@@ -225,10 +225,10 @@ def test_empty_texts_are_kept_and_noted(tmp_path: Path) -> None:
     path = put(tmp_path, "r.csv", "id,reference,candidate\n1,R,\n2, ,x\n3,NaN,nan\n4,R,x\n")
     found = read_cases(path)
     assert pairs(found) == [
-        ("1", "system", "", ("R",)),
-        ("2", "system", "x", (" ",)),
-        ("3", "system", "", ("",)),
-        ("4", "system", "x", ("R",)),
+        ("1", "r", "", ("R",)),
+        ("2", "r", "x", (" ",)),
+        ("3", "r", "", ("",)),
+        ("4", "r", "x", ("R",)),
     ]
     assert found.provenance.warnings == (
         "2 of 4 candidates are empty; first: id '1' (r.csv, line 2)",
@@ -299,9 +299,9 @@ def test_headings_without_a_choice_are_noted(tmp_path: Path) -> None:
 def test_a_section_is_taken_from_every_text(tmp_path: Path) -> None:
     found = read_cases(put(tmp_path, "r.csv", REPORTS), section="findings")
     assert pairs(found) == [
-        ("1", "system", "clear lungs", ("Clear.",)),
-        ("2", "system", "a", ("",)),
-        ("3", "system", "x", ("Lungs clear.",)),
+        ("1", "r", "clear lungs", ("Clear.",)),
+        ("2", "r", "a", ("",)),
+        ("3", "r", "x", ("Lungs clear.",)),
     ]
     assert found.provenance.section == "findings"
     assert found.provenance.warnings == (
