@@ -104,7 +104,8 @@ def compare_paired(
         corpus_scores: maps column sums and counts to scores.
         values_a: (n, m) scores per case for the effect sizes; by default the corpus score of each case alone.
         values_b: the same for system b.
-        behind_a: (n, m) cases behind each corpus value of system a; by default those with a value per case.
+        behind_a: (n, m) cases behind each corpus value of system a; by default those with a value per case. Cases
+            that have no value in either system, such as a normal study for a recall, do not count.
         behind_b: the same for system b.
         ranges: smallest and largest possible value of each output: no interval leaves the range of a difference.
         groups: one label per row; rows with the same label (a patient, a study) move together.
@@ -152,8 +153,10 @@ def compare_paired(
             f"values_a and values_b must have one row per case and one column per output, "
             f"{(len(a), len(scores_a))}; got {case_a.shape} and {case_b.shape}"
         )
-    missing_a = np.isnan(case_a) if behind_a is None else ~behind_a
-    missing_b = np.isnan(case_b) if behind_b is None else ~behind_b
+    missing_a, missing_b = np.isnan(case_a), np.isnan(case_b)
+    if behind_a is not None and behind_b is not None:  # 0 / 0 in one system is no reason to leave out the other
+        silent = missing_a & missing_b
+        missing_a, missing_b = ~behind_a | silent, ~behind_b | silent
     both = ~(missing_a | missing_b)
     index, units = unit_index(groups, len(a))
     judged_units = (sum_by_unit(both.astype(np.float64), index, units) > 0).sum(0)

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from radgauge.choices import RESAMPLES, ValueMethod
 from radgauge.metric import sums
 from radgauge.scores import Results, Scores
@@ -112,7 +114,7 @@ def summarise(
 
 
 def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
-    judged = scores.behind()
+    judged = ~np.isnan(scores.values)
     values = scores.corpus_scores(*sums(scores.rows))
     bounds = [(math.nan, math.nan, "")] * len(values)
     if how.resamples:
