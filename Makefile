@@ -11,6 +11,7 @@
 #   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
 #   make bench-published  time the published models against their authors' packages (own environment, long)
 #   make docs    build the documentation as a static site, warnings are errors (build/site)
+#   make lock    write the versions of the development environment to dev.lock (make test LOCKED=1 installs them)
 #   make release  build, check and list what would be published, with a bill of materials (dist)
 #   make figures  write the figures of docs/ anew from the development data (RADGAUGE_DATA)
 #   make clean   remove environments and build products
@@ -29,7 +30,7 @@ PYTEST  := $(RUN) -m pytest -n $(WORKERS) --dist loadfile
 INTEGRATIONS := .venv-integrations
 DOCS   := .venv-docs
 
-.PHONY: demo test test-all test-nightly test-llm test-integrations fuzz check format bench-published parity figures docs release clean
+.PHONY: demo test test-all test-nightly test-llm test-integrations fuzz check format bench-published parity figures docs lock release clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -43,7 +44,8 @@ $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(RUN) -m pip install --quiet --disable-pip-version-check "$(TORCH)"
-	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[parquet,models,image,fit,llm,meteor,lay,scale]" --group dev
+	$(RUN) -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),--constraint dev.lock) \
+		--editable ".[parquet,models,image,fit,llm,meteor,lay,scale]" --group dev
 	@touch $@
 
 test: check
@@ -113,6 +115,10 @@ $(DOCS)/installed: pyproject.toml
 docs: $(DOCS)/installed
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --quiet --strict
 	@echo "build/site/index.html"
+
+lock: $(VENV)/installed
+	{ sed '/^[^#]/d' dev.lock; $(RUN) -m pip list --format freeze --exclude radgauge --exclude pip --exclude setuptools | \
+		sed 's/+cpu$$//'; } > dev.lock.new && mv dev.lock.new dev.lock
 
 release: $(VENV)/installed
 	$(RUN) scripts/release.py

@@ -67,7 +67,8 @@ def list_cli(
     rows = [
         (
             *(each.name, each.purpose),
-            each.id.replace(each.revision, each.revision[:7]) if each.pinned else f"{each.id} (not pinned)",
+            (each.id.replace(each.revision, each.revision[:7]) if each.pinned else f"{each.id} (not pinned)")
+            + ("" if each.hashes else " (no hash known)"),
             *(str(each.megabytes or "?"), each.licence, str(found[each.name] or "no")),
         )
         for each in CHECKPOINTS

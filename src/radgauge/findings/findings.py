@@ -165,9 +165,10 @@ def _position(a: str, b: str) -> str:
 
 
 def union(a: Finding, b: Finding) -> Finding:
-    """Return two claims as one; of what is repeated more than REPEATS times the first places are kept."""
+    """Return two claims as one; what is said more than REPEATS times adds no more words and places."""
     if len(a.spans) >= REPEATS:
-        b = b._replace(spans=(), sentences=frozenset(), descriptors=frozenset())
+        nothing: frozenset[str] = frozenset()
+        b = b._replace(spans=(), sentences=frozenset(), descriptors=nothing, locations=nothing, labels=frozenset())
     others = tuple(dict.fromkeys(c for c in (*a.others, *b.concepts) if c != a.concept))[:OTHERS]
     return Finding(
         concept=a.concept,
