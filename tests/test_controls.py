@@ -16,7 +16,7 @@ def run(*arguments: str, folder: Path = CONTROLS) -> subprocess.CompletedProcess
     return subprocess.run([sys.executable, str(folder), *arguments], capture_output=True, text=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_control_holds_and_the_page_says_what_came_out() -> None:
     done = run()
     assert done.returncode == 0, done.stdout
@@ -24,7 +24,7 @@ def test_every_control_holds_and_the_page_says_what_came_out() -> None:
     assert " **no** " not in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_control_that_fails_or_raises_fails_the_run(tmp_path: Path) -> None:
     for name in ("__main__.py", "outcome.py"):
         (tmp_path / name).write_text((CONTROLS / name).read_text(encoding="utf-8"), encoding="utf-8")

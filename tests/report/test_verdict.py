@@ -11,9 +11,13 @@ import radgauge as rg
 from radgauge.cases import Case
 from radgauge.reading import Readings
 from radgauge.report import build_report
-from radgauge.report.verdict import Verdict, trusted_columns
+from radgauge.report.verdict import Verdict
+from radgauge.results import Scores
+from radgauge.show.metric_names import metric_name
+from radgauge.show.wording import interval, signed
 from radgauge.stats.proportions import wilson_interval
 from radgauge.studies.baselines import TEMPLATE
+from radgauge.studies.leading import trusted_columns
 
 SIDES = ("left", "right")
 
@@ -48,7 +52,7 @@ def right_and_wrong() -> list[Case]:
 
 def test_the_trusted_metric_decides_and_the_others_are_named(right_and_wrong: list[Case]) -> None:
     said = verdict(right_and_wrong, ["rouge", "errors", "bleu"])
-    assert said.answer.startswith("right is better than copier: Clinical quality +")
+    assert said.answer.startswith("right is better than copier: F1 of significant findings +")
     (opposite,) = [warning for warning in said.warnings if "the opposite" in warning]
     assert opposite.startswith("ROUGE-L and BLEU-4 say the opposite. Believe Clinical quality:")
     assert said.systems[0].system == "right"
@@ -70,7 +74,9 @@ def test_shares_are_of_reports_with_wilson_intervals(right_and_wrong: list[Case]
 
 def test_without_a_trusted_metric_the_page_says_so(right_and_wrong: list[Case]) -> None:
     said = verdict(right_and_wrong, ["rouge"])
-    assert any("No metric of this report is known to follow radiologists" in warning for warning in said.warnings)
+    assert any(
+        "No metric of this report is known to agree with radiologists" in warning for warning in said.warnings
+    )
     assert said.systems == ()
 
 
@@ -81,29 +87,100 @@ def test_equal_systems_cannot_be_told_apart() -> None:
     assert any("Only 12 studies" in warning for warning in said.warnings)
 
 
+NORMAL = "The heart is normal in size. The lungs are clear. No pleural effusion or pneumothorax."
+
+
 @pytest.mark.parametrize("name", [TEMPLATE, "always the same"])
-def test_a_constant_report_that_wins_is_never_the_answer(name: str) -> None:
+@pytest.mark.parametrize("odd", [0, 1])
+def test_no_system_that_beats_a_constant_report_is_the_heading(name: str, odd: int) -> None:
+    """Nearly constant, 19 of 20 alike, is constant."""
     cases = []
-    normal = "The heart is normal in size. The lungs are clear. No pleural effusion or pneumothorax."
     for n in range(20):
-        cases.append(Case(f"s{n}", normal, (normal,), name))
-        cases.append(Case(f"s{n}", f"Large left pneumothorax, study {n}.", (normal,), "bad"))
-        cases.append(Case(f"s{n}", f"Small left effusion, study {n}. The heart is normal.", (normal,), "less bad"))
-    said = verdict(cases, ["errors"])
-    assert said.answer.startswith(("less bad", "bad and less bad", "less bad and bad"))
-    assert [facts.system for facts in said.systems][-1] == name
-    assert said.warnings[0].startswith(
-        f"No system here beats writing the same for all: the constant report “{name}”"
+        cases.append(Case(f"s{n}", f"Odd. {NORMAL}" if n < odd else NORMAL, (NORMAL,), name))
+        cases.append(Case(f"s{n}", f"Large left pneumothorax, study {n}.", (NORMAL,), "bad"))
+    said = verdict(cases, ["errors", "rouge"])
+    assert said.answer.startswith("No system here beats a constant report: by F1 of significant findings bad")
+    assert name in said.answer
+    assert [facts.system for facts in said.systems] == ["bad", name]
+
+
+def test_constant_reports_alone_are_called_so() -> None:
+    texts = {"a": NORMAL, "b": "No acute disease."}
+    cases = [Case(f"s{n}", text, (NORMAL,), name) for n in range(20) for name, text in texts.items()]
+    assert verdict(cases, ["errors"]).answer == (
+        "No system here beats a constant report: both 2 write the same for nearly every study."
     )
 
 
-def test_a_system_behind_a_constant_report_is_called_worse() -> None:
-    normal = "The heart is normal in size. The lungs are clear. No pleural effusion or pneumothorax."
-    cases = [Case(f"s{n}", f"Large left pneumothorax, study {n}.", (normal,), "model") for n in range(20)]
-    cases += [Case(f"s{n}", normal, (normal,), TEMPLATE) for n in range(20)]
-    said = verdict(cases, ["errors", "rouge"])
-    assert said.answer.startswith(f"model is worse than {TEMPLATE}: Clinical quality -")
-    assert not any("the opposite" in warning for warning in said.warnings)
+def test_a_system_that_beats_a_constant_report_is_named(right_and_wrong: list[Case]) -> None:
+    cases = [case for case in right_and_wrong if case.system == "right"]
+    cases += [Case(case.id, NORMAL, case.references, TEMPLATE) for case in cases]
+    assert verdict(cases, ["errors"]).answer.startswith(f"right is better than {TEMPLATE}: F1 of significant")
+
+
+def test_a_negligible_difference_is_called_negligible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every case a little better: no chance, and nothing that matters."""
+    values = np.tile([[0.500], [0.508]], (60, 1)) + np.repeat(np.linspace(-0.2, 0.2, 60), 2)[:, None]
+    keys = tuple((f"s{n}", name) for n in range(60) for name in ("old", "new"))
+    scores = Scores("errors", "errors", keys, values, values, ("errors_quality",), True)
+    results = rg.Results({"errors": scores})
+    said = build_report(results, permutations=500, resamples=100).verdict
+    smallest = metric_name("errors_quality").smallest
+    assert smallest is not None
+    assert 0.01 < smallest < 0.05
+    assert said.answer == (
+        "new and old do not differ by anything that matters: Clinical quality +0.008, below the smallest "
+        f"effect of interest ({smallest:.3f})."
+    )
+    assert "unlikely to be chance" in said.reasons[0]
+    monkeypatch.setattr("radgauge.report.headline.negligible", lambda line: False)
+    assert "new is better than old" in build_report(results, permutations=500, resamples=100).verdict.answer
+
+
+def test_silence_is_shown_before_anything_else() -> None:
+    cases = []
+    for n, (reference, reworded) in enumerate(studies(24)):
+        cases.append(Case(f"s{n}", reworded if n % 2 else "", (reference,), "shy"))
+        cases.append(Case(f"s{n}", reworded if n % 2 else reference.replace("large", "no"), (reference,), "bold"))
+    said = verdict(cases, ["errors"])
+    assert said.answered[0] == "shy answered 12 of 24 studies, first without an answer: s0."
+    assert said.answered[1] == "bold answered 24 of 24 studies."
+    shy = next(facts for facts in said.systems if facts.system == "shy")
+    assert (shy.judged, shy.cases, shy.abnormal) == (12, 24, 12)
+
+
+def test_older_scores_lead_the_page(right_and_wrong: list[Case]) -> None:
+    right = [case for case in right_and_wrong if case.system == "right"]
+    wrong = [Case(case.id, case.candidate, case.references, "old") for case in right_and_wrong[1::2]]
+    results = rg.score(right, ["errors"])
+    said = build_report(results, cases=right, before=rg.score(wrong, ["errors"]), resamples=100, permutations=500)
+    assert said.verdict.answer.startswith("right is better than old: F1 of significant findings +")
+    assert said.verdict.reasons[-1] == (
+        "0 of 24 reports have a clinically significant error that they had not before, 24 have lost theirs."
+    )
+
+
+def test_headline_table_and_python_have_one_p_value(right_and_wrong: list[Case]) -> None:
+    third = [Case(case.id, NORMAL, case.references, "third") for case in right_and_wrong[::2]]
+    cases = [*right_and_wrong, *third]
+    results = rg.score(cases, ["errors", "bleu"])
+    report = build_report(results, cases=cases)
+    table = {(row["metric"], row["system"]): row for row in report.tables["comparison"].records}
+    lines = {(line.column, line.system): line.result for line in rg.compare(results)}
+    assert table.keys() == lines.keys()
+    for key, row in table.items():
+        expected = lines[key].p_adjusted, lines[key].difference.low
+        np.testing.assert_array_equal((row["p_adjusted"], row["low"]), expected)
+    row = table["errors_f1", "copier"]
+    bounds = interval(-row["high"], -row["low"])
+    assert f"difference {signed(-row['difference'])} {bounds}" in report.verdict.reasons[0]
+
+
+def test_with_judgments_the_page_is_about_metrics(judgments: object, results: rg.Results) -> None:
+    report = build_report(results, judgments=judgments, resamples=50, permutations=50)  # type: ignore[arg-type]
+    assert "the raters" in report.verdict.answer
+    assert "is better than" not in report.verdict.answer
+    assert "can be trusted" in report.verdict.reasons[-1] or "could be chance" in report.verdict.reasons[-1]
 
 
 def test_radiologists_of_the_same_cases_decide_who_is_trusted(judgments: object, results: rg.Results) -> None:

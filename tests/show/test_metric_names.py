@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import os
+import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -54,3 +56,22 @@ def test_the_kept_agreement_is_what_the_benchmark_measures(monkeypatch: pytest.M
             assert line["tau"] > kept[column]["tau"] - 0.03, column
         else:
             assert line["tau"] == pytest.approx(kept[column]["tau"], abs=0.03), column
+
+
+@pytest.mark.nightly
+def test_the_kept_smallest_effects_are_what_the_benchmark_measures() -> None:
+    data = BENCHMARKS.parents[1] / "shared" / "data" / "judged"
+    if not data.is_dir():
+        pytest.skip("the judged pairs are not on this machine")
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "smallest_effects.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(BENCHMARKS.parent / "src")},
+    )
+    measured = {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}
+    kept = json.loads((files("radgauge.show") / "data" / "smallest_effects.json").read_text(encoding="utf-8"))
+    assert {column: effect["value"] for column, effect in kept.items()} == pytest.approx(
+        {column: measured[column] for column in kept}, rel=0.1
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from radgauge.report.methods import methods_text, not_judged_rows, source_rows
 from radgauge.report.paper import PaperStyle, bibliography, paper_table
 from radgauge.report.pictures import LONGEST, PagePictures, page_pictures
 from radgauge.report.standing import most_disputed
-from radgauge.report.verdict import Verdict, build_verdict, verdict_judge
+from radgauge.report.verdict import Verdict, build_verdict
 from radgauge.scores import Results, Scores
 from radgauge.show.metric_names import MetricName, metric_name
 from radgauge.show.progress import working
@@ -30,6 +30,7 @@ from radgauge.show.tables import Table
 from radgauge.stats.resampling import Resampling
 from radgauge.studies.agreement import Alignment, align
 from radgauge.studies.compare import SystemComparison, compare
+from radgauge.studies.leading import leading_judge, leading_system
 from radgauge.studies.summary import summarise
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def build_report(
         judgments: What radiologists said about the same cases.
         header: Header of the scores file: software, input hashes, seed.
         title: Heading of the page.
-        baseline: The system that others are compared with; by default the first one.
+        baseline: The system that others are compared with; by default the one that leads.
         reading: Shared readings for the explanations.
         level: Coverage of the intervals.
         resamples: Bootstrap resamples.
@@ -147,7 +148,7 @@ def build_report(
         raise InputError("there are no scores to report: no metric, or no case")
     head = header or {}
     systems = tuple(dict.fromkeys(system for _, system in keys))
-    texts = list(cases) or (list(judgments.cases) if judgments is not None else [])
+    texts = _named_as(results, cases) or (list(judgments.cases) if judgments is not None else [])
     shared = reading if reading is not None else Readings()
     notes: tuple[str, ...] = _missing_texts(results, texts)
     if whole is not None:
@@ -179,7 +180,7 @@ def build_report(
     if len(systems) > 1:
         try:
             found = compared(
-                baseline=baseline,
+                baseline=baseline if baseline is not None else leading_system(results),
                 correction=correction,
                 permutations=permutations,
                 resampling=how.at_least(1),
@@ -207,6 +208,7 @@ def build_report(
         first=[each.key[0] for each in disputed],
         longest=picture_size,
     )
+    changed = None
     if before is not None:
         from radgauge.studies.releases import compare_releases
 
@@ -264,7 +266,7 @@ def build_report(
     if appendix:
         from radgauge.report.appendix import worst_cases
 
-        leading = verdict_judge(results, alignment)
+        leading = leading_judge(results)
         worst = worst_cases(results, leading, cases=texts, most=appendix, reading=shared)
     verdict = build_verdict(
         results,
@@ -272,11 +274,9 @@ def build_report(
         alignment=alignment,
         places=browser.places,
         reading=shared,
-        correction=correction,
-        permutations=permutations,
-        resampling=how,
+        comparisons=found,
+        changed=changed,
         collapsed=collapsed,
-        compared=compared,
     )
     return Report(
         title=title,
@@ -347,6 +347,14 @@ def _corpus_note(results: Results) -> str:
         f"{', '.join(names)}: values and differences are of all reports together, d and better / equal / worse of "
         "single reports, so the two can point different ways."
     )
+
+
+def _named_as(results: Results, cases: Sequence[Case]) -> list[Case]:
+    """The cases, under the name of the scores if both are of one system: it may be called after another file."""
+    scored = {system for _, system in results.keys_of_cases}
+    if len(scored) == 1 and len({case.system for case in cases}) == 1:
+        return [replace(case, system=next(iter(scored))) for case in cases]
+    return list(cases)
 
 
 def _missing_texts(results: Results, cases: Sequence[Case]) -> tuple[str, ...]:

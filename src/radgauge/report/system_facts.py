@@ -45,21 +45,27 @@ class SystemFacts:
     Attributes:
         system: Its name.
         judged: Reports behind the shares.
+        cases: Reports that it was asked for.
         significant: Share of reports with a clinically significant error; NaN if nobody counted errors.
         low: Lower end of its Wilson interval.
         high: Upper end.
         recall: Share of the references' significant findings that are reported; NaN if unknown.
         false_alarms: Invented significant findings per normal study; NaN if unknown.
+        abnormal: Studies behind `recall`.
+        normal: Studies behind `false_alarms`.
         common: Its commonest kinds of significant error.
     """
 
     system: str
     judged: int
+    cases: int
     significant: float
     low: float
     high: float
     recall: float
     false_alarms: float
+    abnormal: int
+    normal: int
     common: tuple[CommonError, ...]
 
 
@@ -83,11 +89,14 @@ def system_facts(
     return SystemFacts(
         system,
         total,
+        len(own),
         hits / total if total else math.nan,
         low,
         high,
         _corpus(own, "errors_recall"),
         _corpus(own, "errors_false_alarms"),
+        _support(own, "errors_recall"),
+        _support(own, "errors_false_alarms"),
         tuple(_common(own, total, cases, places, reading)),
     )
 
@@ -96,6 +105,10 @@ def _corpus(scores: Scores, column: str) -> float:
     if column not in scores.columns:
         return math.nan
     return float(scores.corpus_scores(*sums(scores.rows))[scores.columns.index(column)])
+
+
+def _support(scores: Scores, column: str) -> int:
+    return int((~np.isnan(scores.column(column))).sum()) if column in scores.columns else 0
 
 
 def _common(

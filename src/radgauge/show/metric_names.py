@@ -24,6 +24,8 @@ class MetricName:
         low: Lower end of its 95 % interval.
         high: Upper end.
         pairs: How many pairs stand behind it.
+        smallest: Smallest effect of interest (`benchmarks/smallest_effects.py`): the change of a set's mean if one
+            report in ten is one rating point better; None if it was not measured.
     """
 
     column: str
@@ -34,6 +36,7 @@ class MetricName:
     low: float | None = None
     high: float | None = None
     pairs: int = 0
+    smallest: float | None = None
 
     @property
     def agreement(self) -> str:
@@ -74,11 +77,12 @@ def metric_name(column: str) -> MetricName:
     """
     plain = column.removesuffix(EMBEDDED)
     entry = _names().get(plain)
+    smallest = _smallest_effects().get(column, {}).get("value")
     if entry is None:
-        return MetricName(column, column)
+        return MetricName(column, column, smallest=smallest)
     name = entry["name"] if plain == column else f"{entry['name']} (embedded)"
     found = _measured().get(column)
-    known = MetricName(column, name, entry["what"], entry["follows"])
+    known = MetricName(column, name, entry["what"], entry["follows"], smallest=smallest)
     if found is None:
         return known
     return replace(known, tau=found["tau"], low=found["low"], high=found["high"], pairs=int(found["pairs"]))
@@ -92,6 +96,13 @@ def _names() -> dict[str, dict[str, str]]:
 @functools.cache
 def _measured() -> dict[str, dict[str, float]]:
     text = (files("radgauge.show") / "data" / "agreement.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, float]] = json.loads(text)
+    return found
+
+
+@functools.cache
+def _smallest_effects() -> dict[str, dict[str, float]]:
+    text = (files("radgauge.show") / "data" / "smallest_effects.json").read_text(encoding="utf-8")
     found: dict[str, dict[str, float]] = json.loads(text)
     return found
 

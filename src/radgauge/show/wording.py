@@ -59,10 +59,13 @@ def arrow(higher_is_better: bool) -> str:
 def signed(value: float) -> str:
     """A difference with its sign.
 
-    >>> signed(0.0142), signed(float("nan"))
-    ('+0.014', '–')
+    >>> signed(0.0142), signed(-0.0), signed(float("nan"))
+    ('+0.014', '0.000', '–')
     """
-    return "–" if math.isnan(value) else f"{value:+.3f}"
+    if math.isnan(value):
+        return "–"
+    shown = f"{value:+.3f}"
+    return "0.000" if float(shown) == 0 else shown
 
 
 def p_value(p: float, *, bound: bool = False) -> str:
