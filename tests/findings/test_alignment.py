@@ -292,3 +292,13 @@ def test_a_benign_description_weighs_as_the_diagnosis_that_it_suggests() -> None
     (finding,) = findings("Bulge concerning for aortic aneurysm.").present
     assert finding.concepts == ("disc_bulge", "aortic_aneurysm")
     assert TIERS[KNOWN.rules.tier_of(finding)] == "actionable"
+
+
+def test_one_clear_lung_is_half_of_clear_lungs() -> None:
+    def silent(candidate: str) -> float:
+        texts = findings("The lungs are clear."), findings(candidate)
+        return profile_of(aligned("The lungs are clear.", candidate), *texts, KNOWN).silent
+
+    assert silent("Both lungs are clear.") == 0.0
+    assert silent("Left lung is clear. Right lung is clear.") == 0.0
+    assert silent("The left lung is clear.") == pytest.approx(0.5 * silent("The heart is normal."))

@@ -27,6 +27,7 @@ def _findings(text: str) -> list[Mention]:
         ("Low density lesion (cyst?) in the liver, bile stones.", "cyst", "uncertain"),
         ("Opacity (infection, aspiration?) in the right base.", "pulmonary_infection", "uncertain"),
         ("Atelectasis?, effusion is present.", "pleural_effusion", "present"),
+        ("Ground glass (pneumonic foci?) in the upper lobe.", "pneumonia", "uncertain"),
         ("Osseous fusion at L4-L5.", "bony_fusion", "present"),
         ("Slight atelectasis in the middle lobe.", "atelectasis", "present"),
         ("No lymph nodes of pathological size were detected at the hila.", "hilar_lymphadenopathy", "absent"),
@@ -61,6 +62,9 @@ def test_a_finding_is_named_by_its_place_across_a_verb(text: str, concept: str) 
         ("Left kidney dimensions are decreased.", ["renal_atrophy"], ""),
         ("The diameter of the ascending aorta has increased.", ["aortic_enlargement"], "increased"),
         ("The size of the nodule has increased.", ["nodule"], "increased"),
+        ("Increase in spleen size.", ["splenomegaly"], "increased"),
+        ("Increased diameter of the pulmonary artery.", ["pulmonary_artery_enlargement"], ""),
+        ("Increased size of the effusion.", ["pleural_effusion"], ""),
     ],
 )
 def test_a_dimension_that_has_grown_enlarges_its_structure(text: str, concepts: list[str], change: str) -> None:
@@ -77,6 +81,9 @@ def test_a_dimension_that_has_grown_enlarges_its_structure(text: str, concepts: 
         ("A 24x45x20 mm mass.", (24.0, 45.0, 20.0)),
         ("Mass from 40 x 30 mm to 2 cm x 1 cm.", (20.0, 10.0)),
         ("Mass of 2 cm, 5 mm from the wall.", (20.0, 5.0)),
+        ("The nodule was 6 mm.", (6.0,)),
+        ("Nodule 8 mm (was 6 mm).", (8.0,)),
+        ("The diameter of the ascending aorta was 43 mm.", (43.0,)),
     ],
 )
 def test_each_dimension_has_its_own_unit(text: str, sizes: tuple[float, ...]) -> None:

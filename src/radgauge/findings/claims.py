@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from radgauge.findings.advice import advice_of
 from radgauge.findings.findings import NOT_NORMAL, Denial, Finding, Findings, Knowledge
 from radgauge.findings.labels import labels_in
 from radgauge.findings.merging import drop_weak, join_suggestions, merge
-from radgauge.findings.places import SEVERITIES, SIDES
+from radgauge.findings.places import BOTH, SEVERITIES, SIDES
 from radgauge.findings.rules import Rules
 from radgauge.findings.support import Sentences
 from radgauge.parsing import shipped_toml
@@ -94,6 +94,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         ruled_out=ruled_out,
         topics=frozenset(found | normal),
         normal_topics=frozenset(normal - found),
+        one_sided=frozenset(normal - found - _both_sided(denied, topics)),
         disputed=_disputed(present, denied),
         sentences=_sentences(reading, present),
         content_words=reading.content_words,
@@ -101,6 +102,16 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         unread=_unread(reading),
         advice=advice_of(reading),
     )
+
+
+def _both_sided(denied: Sequence[Denial], topics: Mapping[str, Sequence[str]]) -> set[str]:
+    """Parts of the chest of which a denial speaks without a side, or denials of both sides."""
+    sides: dict[str, int] = {}
+    for denial in denied:
+        for concept in denial.concepts:
+            for topic in topics.get(concept, ()):
+                sides[topic] = sides.get(topic, 0) | (denial.sides or BOTH)
+    return {topic for topic, spoken in sides.items() if spoken & BOTH == BOTH}
 
 
 def _stands_alone(index: int, mentions: Sequence[Mention]) -> bool:

@@ -112,6 +112,7 @@ class Findings:
         ruled_out: Every concept that some denial names or names a kind of, to see quickly that none does.
         topics: Parts of the chest that it speaks of.
         normal_topics: Those among them that it calls normal and finds nothing in.
+        one_sided: Those among the latter that it calls normal on one side only.
         disputed: Positions in `present` of findings that the report itself denies elsewhere.
         sentences: Its sentences, for what was not brought together by concepts.
         content_words: How many content words the text has.
@@ -125,6 +126,7 @@ class Findings:
     ruled_out: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
     normal_topics: frozenset[str] = frozenset()
+    one_sided: frozenset[str] = frozenset()
     disputed: frozenset[int] = frozenset()
     sentences: Sentences = field(default_factory=Sentences, compare=False)
     content_words: int = 0

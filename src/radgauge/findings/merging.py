@@ -21,7 +21,7 @@ CAN_BE = numbers()["similarity"]["can_be"]
 SAYS_AGAIN = numbers()["similarity"]["says_again"]
 OUTWEIGHED = 2  # tiers from a benign description to an actionable diagnosis, or from a minor to an urgent one
 _SLASH = re.compile(r"^\s*/\s*$")
-_BRACKET = re.compile(r"^\s*\(\s*$")  # "hypodense lesion (cyst?)"
+_BRACKET = re.compile(r"^[^.;:()?]{0,40}\(\s*$")  # "hypodense lesion in the liver (cyst?)"
 _APPOSED = re.compile(
     r"(?:^|[,;(])\s*(?:which\s+)?(?:is\s+|are\s+)?(?:most\s+)?"
     r"(?:likely|probably|possibly|presumably|perhaps|suspected|favored)\b(?:\W+\w+){0,3}\W*$",

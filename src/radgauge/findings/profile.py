@@ -251,9 +251,13 @@ def _attribute_errors(match: Match, tier: int, knowledge: Knowledge) -> list[Err
 
 
 def silence(reference: Findings, candidate: Findings) -> float:
-    """Share of the parts of the chest the reference calls normal that the candidate does not speak of."""
+    """Share of the parts of the chest the reference calls normal that the candidate does not speak of.
+
+    A part of which the candidate calls one side normal and the reference both counts half.
+    """
     asked = reference.normal_topics
-    return len(asked - candidate.topics) / len(asked) if asked else 0.0
+    half = (asked & candidate.one_sided) - reference.one_sided
+    return (len(asked - candidate.topics) + 0.5 * len(half)) / len(asked) if asked else 0.0
 
 
 def counts_of(profile: Profile) -> list[float]:

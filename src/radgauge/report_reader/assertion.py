@@ -138,13 +138,15 @@ def asked_findings(items: list[Item], words: Sequence[str], tokens: Tokens) -> d
     """
     asked: dict[int, int] = {}
     for mark in range(1, len(items)):
-        before = items[mark - 1]
-        if words[mark] != "?" or before.role not in FINDINGS:
-            continue
-        if tokens.starts[items[mark].first] != tokens.ends[before.last - 1]:
+        if words[mark] != "?" or tokens.starts[items[mark].first] != tokens.ends[items[mark - 1].last - 1]:
             continue  # "?pneumonia"
+        finding = mark - 1
+        while finding > 0 and items[finding].role in MODIFIERS:  # "pneumonic foci?"
+            finding -= 1
+        if items[finding].role not in FINDINGS:
+            continue
         items[mark] = items[mark]._replace(role="mark", cues=())
-        asked[mark - 1] = mark
+        asked[finding] = mark
         opening = mark - 1
         while opening >= 0 and items[opening].role in _LISTED:
             opening -= 1

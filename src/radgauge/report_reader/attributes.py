@@ -172,7 +172,7 @@ _NOTHING = (-1, -1)
 
 def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]) -> None:
     """Give every size in millimetres to what it is the size of; a size of before tells the change."""
-    before: list[tuple[Draft, float]] = []
+    before: list[tuple[Draft, list[float], str]] = []
     for index, item in enumerate(items):
         if item.role != "unit" or _goes_on(items, words, index):
             continue
@@ -198,15 +198,17 @@ def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]
             continue
         told_by = position + 1 if items[position + 1].role == "preposition" else position
         if told_by >= 0 and _is_past(items[told_by], words[told_by]):
-            before.append((owner, max(sizes)))  # "previously 6 mm", "(was 6 mm)"
+            before.append((owner, sizes, words[told_by]))  # "previously 6 mm", "(was 6 mm)"
         elif (now := _sizes_now(items, words, position + 1, index)) and now < len(sizes):
-            before.append((owner, max(sizes[:-now])))  # "from 55 to 20 mm"
+            before.append((owner, sizes[:-now], "from"))  # "from 55 to 20 mm"
             owner.sizes += sizes[-now:]
         else:
             owner.sizes += sizes
-    for owner, size in before:
-        if owner.sizes and not owner.change and max(owner.sizes) != size:
-            owner.change = "increased" if max(owner.sizes) > size else "decreased"
+    for owner, sizes, told_by_word in before:
+        if not owner.sizes and told_by_word in _TENSE:  # the only size of a report in the past tense
+            owner.sizes += sizes
+        elif owner.sizes and not owner.change and max(owner.sizes) != max(sizes):
+            owner.change = "increased" if max(owner.sizes) > max(sizes) else "decreased"
 
 
 _AT_MOST = frozenset(_LISTS["at_most"])
@@ -301,6 +303,7 @@ def _in_phrase(items: Sequence[Item], index: int, head: int) -> bool:
 
 
 _PAST = frozenset({"was", "were", "against", "formerly", "earlier", "originally", "initially", "once", "former"})
+_TENSE = frozenset({"was", "were"})
 _COMPARED = ("previous", "prior", "compared", "versus", "up from", "down from")
 
 

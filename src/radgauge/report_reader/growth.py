@@ -38,7 +38,22 @@ def tells_growth(items: Sequence[Item], words: Sequence[str], index: int) -> boo
         )
     if item.role != "change" or item.value not in ("increased", "decreased"):
         return False
-    return " " in words[index] or bool(_measured_as(items, words, index))
+    return " " in words[index] or bool(_measured_as(items, words, index) or _behind(items, words, index))
+
+
+def _behind(items: Sequence[Item], words: Sequence[str], index: int) -> list[int]:
+    """A structure and its dimension behind a change: "increase in spleen size"."""
+    phrase: list[int] = []
+    for position in range(index + 1, min(index + 9, len(items))):
+        role = items[position].role
+        if role in ("anatomy", "part"):
+            phrase.append(position)
+        elif role not in MODIFIERS and role not in ("determiner", "preposition", "conjunction"):
+            if role in FINDINGS:
+                return []
+            break
+    sized = any(words[at] in _DIMENSIONS and items[at].role == "part" for at in phrase)
+    return phrase if sized and any(items[at].role == "anatomy" for at in phrase) else []
 
 
 def grown_structures(
@@ -48,14 +63,16 @@ def grown_structures(
     last = words[index].rsplit(" ", 1)[-1]
     draft = Draft(index, "")
     grown = items[index].value != "decreased"
-    measured = _measured_as(items, words, index)
+    measured, behind = _measured_as(items, words, index), _behind(items, words, index)
+    if behind:
+        measured = next((_DIMENSIONS[words[at]] for at in behind if words[at] in _DIMENSIONS), measured)
     if last in _COMPARATIVES or last == "than":
         last = _COMPARATIVES.get(words[index].split(" ", 1)[0], last)
     if last not in vocabulary.compositions and not measured:
         last = "enlarged" if grown else "small"
     if not measured and (last not in vocabulary.compositions or (not grown and not _is_compared(words, index))):
         return []
-    draft.explicit = subject_before(items, index, starts)
+    draft.explicit = [at for at in behind if items[at].role == "anatomy"] or subject_before(items, index, starts)
     if any(items[each].role in FINDINGS for each in range(min(draft.explicit, default=index), index)):
         return []
     stated = measured and " " not in words[index]  # "spleen size is increased" compares with the norm
