@@ -33,7 +33,7 @@ LAYERS = [
     {"explain"},
     {"metrics", "contract", "io", "samples", "study"},
     {"signature.compute", "signature.__main__"},
-    {"studies.summary", "studies.compare", "studies.model_checks"},
+    {"studies.summary", "studies.compare", "studies.leading", "studies.model_checks"},
     {"scale"},
     {"studies.baselines"},
     {"training"},

@@ -124,6 +124,7 @@ class Metric(ABC):
         range: Smallest and largest possible value of the headline column, for people.
         extra: The pip extra it needs, "" for none.
         summary: One line for `radgauge ls`.
+        one_range: True if every column has the range of the headline.
         independent: Whether a case's row depends on that case alone; if not (CIDEr weighs words by the other
             references of the run), the cases of a run must be measured together.
         revision: Increment it when values change for a reason that neither settings nor `parts` name; part of the
@@ -136,6 +137,7 @@ class Metric(ABC):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     extra: ClassVar[str] = ""
     summary: ClassVar[str] = ""
+    one_range: ClassVar[bool] = False
     independent: ClassVar[bool] = True
     revision: ClassVar[int] = 1
 
@@ -188,7 +190,8 @@ class Metric(ABC):
     @property
     def ranges(self) -> tuple[tuple[float, float], ...]:
         """Smallest and largest possible value of each column; only that of the headline is known by default."""
-        return (self.range, *((-math.inf, math.inf),) * (len(self.columns) - 1))
+        others = self.range if self.one_range else (-math.inf, math.inf)
+        return (self.range, *(others,) * (len(self.columns) - 1))
 
     @property
     def judges_empty(self) -> bool:
@@ -294,6 +297,11 @@ class Alias(Metric):
     def directions(self) -> tuple[bool, ...]:
         """The metric's."""
         return self.metric.directions
+
+    @property
+    def ranges(self) -> tuple[tuple[float, float], ...]:
+        """The metric's."""
+        return self.metric.ranges
 
     @property
     def judges_empty(self) -> bool:

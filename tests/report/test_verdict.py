@@ -133,6 +133,8 @@ def test_a_negligible_difference_is_called_negligible(monkeypatch: pytest.Monkey
         f"effect of interest ({smallest:.3f})."
     )
     assert "unlikely to be chance" in said.reasons[0]
+    (row,) = build_report(results, permutations=500, resamples=100).tables["comparison"].rows
+    assert "negligible" in [cell.text for cell in row]
     monkeypatch.setattr("radgauge.report.headline.negligible", lambda line: False)
     assert "new is better than old" in build_report(results, permutations=500, resamples=100).verdict.answer
 

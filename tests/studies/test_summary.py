@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import radgauge as rg
@@ -27,3 +28,12 @@ def test_a_study_without_significant_findings_has_no_recall_but_is_judged() -> N
     recall, quality = lines["errors_recall"], lines["errors_quality"]
     assert (recall.judged, recall.not_applicable, recall.not_judged) == (1, 1, 1)
     assert (quality.judged, quality.not_applicable, quality.not_judged) == (2, 0, 1)
+
+
+@pytest.mark.parametrize("name", ["bleu", "rouge", "bertscore", "chexbert", "radgraph", "errors"])
+def test_the_range_of_every_column_is_known(name: str) -> None:
+    metric = rg.load(name)
+    for column, (low, high) in zip(metric.columns, metric.ranges, strict=True):
+        assert np.isfinite(low), column
+        assert np.isfinite(high) or name == "errors", column
+    assert rg.load(f"{name} as other").ranges == metric.ranges

@@ -72,6 +72,7 @@ class BertScore(Metric):
     higher_is_better: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (-6.0, 1.0)
     summary: ClassVar[str] = "greedy matching of token vectors by cosine (BERTScore F1, precision, recall)"
+    one_range: ClassVar[bool] = True
 
     models: str = EMBEDDED
     encoder: str = DEFAULT_ENCODER

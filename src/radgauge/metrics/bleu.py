@@ -53,6 +53,7 @@ class Bleu(Metric):
     name: ClassVar[str] = "bleu"
     higher_is_better: ClassVar[bool] = True
     summary: ClassVar[str] = "word n-grams shared with the references (BLEU-1 to BLEU-4)"
+    one_range: ClassVar[bool] = True
 
     variant: Literal["standard", "cxr"] = "standard"
     tokenizer: Literal["words", "whitespace", "13a"] = "words"

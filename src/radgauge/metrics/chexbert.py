@@ -65,6 +65,7 @@ class Chexbert(Metric):
     name: ClassVar[str] = "chexbert"
     higher_is_better: ClassVar[bool] = True
     summary: ClassVar[str] = "agreement on the 14 CheXpert conditions (micro, macro, weighted F1; 14 and 5)"
+    one_range: ClassVar[bool] = True
 
     models: str = EMBEDDED
     uncertain: Literal["positive", "negative", "class", "ignore"] = "positive"

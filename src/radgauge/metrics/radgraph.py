@@ -58,6 +58,7 @@ class RadGraph(Metric):
     name: ClassVar[str] = "radgraph"
     higher_is_better: ClassVar[bool] = True
     summary: ClassVar[str] = "entities and relations shared with the reference's report graph (RadGraph F1)"
+    one_range: ClassVar[bool] = True
 
     models: str = EMBEDDED
     variant: Variant = "yu"

@@ -97,6 +97,7 @@ class Spice(Metric):
     summary: ClassVar[str] = (
         "objects, attributes and relations of captions (SPICE 1.0; needs Java and CoreNLP's jars)"
     )
+    one_range: ClassVar[bool] = True
 
     jars: str = ""
 

@@ -134,6 +134,11 @@ class VLScore(Metric):
         return (f"vlscore_{self.similarity}{mark}",)
 
     @property
+    def ranges(self) -> tuple[tuple[float, float], ...]:
+        """An area has no sign."""
+        return (self.range, (0.0, math.inf))[: len(self.columns)]
+
+    @property
     def directions(self) -> tuple[bool, ...]:
         """The area is better when small."""
         return (self.higher_is_better, False)[: len(self.columns)]

@@ -138,8 +138,11 @@ def comparison_table(
             zero=True,
         ).inline()
         verdict = "no difference shown"
+        smallest = metric_name(line.column).smallest
         if p < 0.05:
             verdict = "better" if found.better == "a" else "worse"
+            if smallest is not None and abs(gap.value) < smallest:
+                verdict = "negligible"
         rows.append(
             (
                 replace(named(line.column, found.higher_is_better), again=before == line.column),

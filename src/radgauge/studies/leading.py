@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from radgauge.metric import sums
 from radgauge.results import Results, Scores
 from radgauge.show.metric_names import metric_name
-from radgauge.studies.agreement import Alignment
+
+if TYPE_CHECKING:
+    from radgauge.studies.agreement import Alignment
 
 MIN_TRUSTED_TAU = 0.1
 """Lower end of the interval of a metric's agreement with raters above which it is trusted."""
