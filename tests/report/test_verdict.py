@@ -17,7 +17,6 @@ from radgauge.show.metric_names import metric_name
 from radgauge.show.wording import interval, signed
 from radgauge.stats.proportions import wilson_interval
 from radgauge.studies.baselines import TEMPLATE
-from radgauge.studies.leading import trusted_columns
 
 SIDES = ("left", "right")
 
@@ -183,20 +182,6 @@ def test_with_judgments_the_page_is_about_metrics(judgments: object, results: rg
     assert "the raters" in report.verdict.answer
     assert "is better than" not in report.verdict.answer
     assert "can be trusted" in report.verdict.reasons[-1] or "could be chance" in report.verdict.reasons[-1]
-
-
-def test_radiologists_of_the_same_cases_decide_who_is_trusted(judgments: object, results: rg.Results) -> None:
-    from radgauge.studies.agreement import align
-
-    found = align(results, judgments, resamples=50)  # type: ignore[arg-type]
-    lows = {
-        line.column: line.correlation.interval.low
-        for line in found.lines
-        if line.rater == "mean" and line.target == found.lines[0].target
-    }
-    expected = {column for column, low in lows.items() if low > 0.1}
-    assert set(trusted_columns(results, found)) == expected
-    assert trusted_columns(results, None) == []
 
 
 def test_what_was_not_judged_is_counted() -> None:

@@ -94,7 +94,7 @@ def build_verdict(
         collapsed: Sentences on systems that write the same for everyone.
     """
     systems = list(dict.fromkeys(system for _, system in results.keys_of_cases))
-    trusted = trusted_columns(results, alignment)
+    trusted = trusted_columns(results)
     leading = leading_judge(results)
     ranked = ranked_systems(leading, systems)
     constant = [system for system in ranked if _constant(system, cases)]

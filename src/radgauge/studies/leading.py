@@ -1,6 +1,6 @@
 """Which metric the order of systems rests on, and which system leads by it.
 
-Without judgments of the same cases, metrics are trusted whose measured agreement with raters is clearly above none
+Metrics are trusted whose measured agreement with raters is clearly above none
 (`show/data/agreement.json`). Every comparison that names no baseline is one with the system that leads, so that a
 difference has one p value and one interval wherever it is shown (comparisons with the best: Hsu 1996).
 """
@@ -9,41 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from radgauge.metric import sums
 from radgauge.results import Results, Scores
 from radgauge.show.metric_names import metric_name
 
-if TYPE_CHECKING:
-    from radgauge.studies.agreement import Alignment
-
 MIN_TRUSTED_TAU = 0.1
 """Lower end of the interval of a metric's agreement with raters above which it is trusted."""
 
 
-def trusted_columns(results: Results, alignment: Alignment | None = None) -> list[str]:
+def trusted_columns(results: Results) -> list[str]:
     """Headlines that are trusted, the one that agrees best with raters first."""
-    measured: dict[str, tuple[float, float]] = {}
-    for scores in results.values():
-        column = scores.columns[0]
-        if alignment is None:
-            name = metric_name(column)
-            if name.tau is not None and name.low is not None:
-                measured[column] = (name.tau, name.low)
-            continue
-        target = alignment.lines[0].target
-        for line in alignment.lines:
-            if (line.column, line.target, line.rater) == (column, target, "mean"):
-                tau = line.correlation.interval
-                measured[column] = (tau.value, tau.low)
-    trusted = [column for column, (_, low) in measured.items() if low > MIN_TRUSTED_TAU]
-    return sorted(trusted, key=lambda column: -measured[column][0])
+    measured = {scores.columns[0]: metric_name(scores.columns[0]) for scores in results.values()}
+    trusted = {column: name.tau for column, name in measured.items() if (name.low or 0.0) > MIN_TRUSTED_TAU}
+    return sorted(trusted, key=lambda column: -(trusted[column] or 0.0))
 
 
-def leading_judge(results: Results, alignment: Alignment | None = None) -> Scores:
+def leading_judge(results: Results) -> Scores:
     """The judge that the order of the systems rests on: the most trusted, or else the first."""
-    trusted = trusted_columns(results, alignment)
+    trusted = trusted_columns(results)
     by_column = {scores.columns[0]: scores for scores in results.values()}
     return by_column[trusted[0]] if trusted else next(iter(by_column.values()))
 
