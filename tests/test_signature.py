@@ -23,7 +23,7 @@ from radgauge.reading import Readings
 from radgauge.registry import METRICS, load
 from radgauge.report_reader import ReportReader
 from radgauge.signature import component, digest, probe_digest, read_behaviour, unreleased_state
-from radgauge.signature.compute import COMMAND, LEFT_OUT, component_line, components, known_settings, metric_digest
+from radgauge.signature.compute import COMMAND, LEFT_OUT, component_line, components, known_settings, metric_line
 
 IN_ANOTHER_PROCESS = ("layman", "lay_fidelity", "lay-reader", "everyday", "writer", "rate-entities")
 """Compile lexicons of lay words or read thousands of sentences first; the complete comparison has them."""
@@ -40,8 +40,8 @@ def test_readers_and_writers_behave_as_their_version_says(name: str) -> None:
 
 
 def _differing(metrics: dict[str, Metric]) -> dict[str, str]:
-    computed = {name: metric_digest(metric, reading=_reading()) for name, metric in metrics.items()}
-    stored = {name: read_behaviour().get(name, ("none",))[0] for name in metrics}
+    computed = {name: metric_line(name, metric, reading=_reading()) for name, metric in metrics.items()}
+    stored = {name: read_behaviour().get(name) for name in metrics}
     return {name: f"{stored[name]} -> {new}" for name, new in computed.items() if new not in (None, stored[name])}
 
 

@@ -20,7 +20,7 @@ LENGTH = 8
 
 @cache
 def read_behaviour(path: Path = BEHAVIOUR) -> Mapping[str, tuple[str, ...]]:
-    """Return the columns of each line by its name: (digest,) of a metric, (version, digest) of a component."""
+    """Return the columns of a line: digest (and sums of values) of a metric, version and digest of a component."""
     rows = [
         line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line[:1] not in ("#", "")
     ]

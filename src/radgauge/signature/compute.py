@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import struct
 import sys
 import tempfile
@@ -33,6 +34,11 @@ from radgauge.report_reader import ReportReader, rate_entities
 from radgauge.report_reader.reading import ReportReading
 from radgauge.signature import BEHAVIOUR, PROBES, digest, metric_key, read_behaviour
 
+SINGLE_PRECISION = {"errors": 1e-5, "vlscore": 1e-5, "layman": 2e-4, "bertscore": 2e-3, "radcliq": 2e-3}
+"""Tolerance of sums over the probes; on other processors a value differs by 1e-7, a rescaled one by 5e-5."""
+PLAIN = 60
+"""Number of pairs for metrics that read no reports: a pair added for a rule of the reader must not move them."""
+READING = re.compile(r"\b(?:report-reader|lay-reader|everyday)-\d")
 COMMAND = "python -m radgauge.signature --update"
 SOURCE = Path(__file__).parents[1]
 FIXTURES = SOURCE.parents[1] / "tests" / "data" / "parity"
@@ -107,19 +113,32 @@ def known_settings(names: Iterable[str] = METRICS) -> dict[str, Metric]:
     return metrics
 
 
-def metric_digest(metric: Metric, *, reading: Readings) -> str | None:
-    """Return the digest of a metric's values per case and over all cases; None if it cannot run here."""
-    cases = probe_cases()
+def metric_line(key: str, metric: Metric, *, reading: Readings) -> tuple[str, ...] | None:
+    """Return the digest of a metric's values per case and over all cases; None if it cannot run here.
+
+    Values in single precision depend on the processor, so two sums of them are stored too, and the stored line
+    remains while both agree.
+    """
     try:
+        on_reader = READING.search(metric.signature()) is not None
+        cases = [case for case in probe_cases() if on_reader or case.id < f"{PLAIN:03}"]
         rows = metric.measure(cases, reading=reading)
     except RadgaugeError:  # a missing extra, model or file: such a metric carries its `revision` instead
         return None
     values = np.vstack([metric.case_scores(rows), metric.corpus_scores(*sums(rows))[None, :]])
     if np.isnan(values).all():
         return None
-    return digest(
-        json.dumps([metric.columns, np.char.mod(f"%.{DECIMALS}f", values.round(DECIMALS) + 0.0).tolist()])
-    )
+    text = np.char.mod(f"%.{DECIMALS}f", values.round(DECIMALS) + 0.0).tolist()
+    line = digest(json.dumps([metric.columns, text]))
+    if (tolerance := SINGLE_PRECISION.get(metric.name)) is None:
+        return (line,)
+    flat = np.where(np.isnan(values), -9.0, values).ravel()
+    number = np.arange(len(flat))
+    totals = [float(flat @ np.cos(number)), float(flat @ np.sin(number))]
+    before, *stored = read_behaviour().get(key, ("",))
+    if stored and np.allclose([float(total) for total in stored], totals, rtol=0, atol=tolerance):
+        return (before, *stored)
+    return (line, *(f"{total:.7f}" for total in totals))
 
 
 def components() -> dict[str, Callable[[], object]]:
@@ -169,8 +188,8 @@ def compute_behaviour() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {name: component_line(name) for name in components()}
     reading = Readings()
     for name, metric in known_settings().items():
-        if (new_digest := metric_digest(metric, reading=reading)) is not None:
-            found[name] = (new_digest,)
+        if (line := metric_line(name, metric, reading=reading)) is not None:
+            found[name] = line
         elif name in before:
             found[name] = before[name]
     return found
