@@ -28,6 +28,9 @@ SAME = numbers()["similarity"]["same"]
 REPEATS = 200
 """Places that are kept of one claim: a text of a million repeats must not cost the square of their number."""
 
+LOCATIONS = 24
+"""Places from which a claim takes no more from what repeats it: each is held against each of another claim's."""
+
 OTHERS = 8
 """Further concepts of one claim that are kept: each is compared with each of another claim's."""
 
@@ -170,8 +173,10 @@ def union(a: Finding, b: Finding) -> Finding:
     """Return two claims as one; what is said more than REPEATS times adds no more words and places."""
     if len(a.spans) >= REPEATS:
         nothing: frozenset[str] = frozenset()
-        b = b._replace(spans=(), sentences=frozenset(), descriptors=nothing, locations=nothing, labels=frozenset())
+        b = b._replace(spans=(), sentences=frozenset(), descriptors=nothing, labels=frozenset())
     others = tuple(dict.fromkeys(c for c in (*a.others, *b.concepts) if c != a.concept))[:OTHERS]
+    if len(a.locations) >= LOCATIONS:
+        b = b._replace(locations=frozenset())
     return Finding(
         concept=a.concept,
         others=others,

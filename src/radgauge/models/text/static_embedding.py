@@ -109,7 +109,8 @@ class EmbeddingTable:
         self._term_parts = list(self.terms)
         self._known: dict[str, int] = {}
         self._unknown_words: list[str] = []
-        self._unknown = np.empty((0, self.codes.shape[1]), np.float32)
+        self._unknown: Vectors = np.empty((0, self.codes.shape[1]), np.float32)
+        self._buffer: Vectors = self._unknown
 
     def vectors(self, rows: NDArray[np.int64]) -> Vectors:
         """Rows of the table as numbers; rows past its end are words met since it was loaded."""
@@ -159,9 +160,13 @@ class EmbeddingTable:
         return row
 
     def _unknown_vectors(self) -> Vectors:
-        fresh = self._unknown_words[len(self._unknown) :]
-        if fresh:
-            self._unknown = np.vstack([self._unknown, *(self._compose(word)[None] for word in fresh)])
+        size = len(self._unknown_words)
+        if size > len(self._buffer):  # room for as many again: to add words one by one costs no square
+            self._buffer = np.empty((2 * size, self.codes.shape[1]), np.float32)
+            self._buffer[: len(self._unknown)] = self._unknown
+        for row in range(len(self._unknown), size):
+            self._buffer[row] = self._compose(self._unknown_words[row])
+        self._unknown = self._buffer[:size]
         return self._unknown
 
     def _compose(self, word: str) -> Vectors:
