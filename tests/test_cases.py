@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,3 +155,30 @@ def test_real_references() -> None:
     assert Case("1", "a", ("", "r", " ")).with_real_references().references == ("r",)
     case = Case("1", "a", ("r",))
     assert case.with_real_references() is case
+
+
+@pytest.mark.parametrize(
+    "dress",
+    [
+        "<p>{}</p>",
+        "{}<br/>",
+        "{}&nbsp;",
+        "{} &#8211; clear",
+        "No ef\u00adfusion. {}",
+        "No\u200b effusion. {}",
+        "\ufeff{}",
+    ],
+)
+def test_markup_is_counted_in_a_note(dress: str) -> None:
+    plain = Case("1", "Nodule < 5 mm & cyst > 3 mm; lungs clear.", ("Heart & lungs <normal.",))
+    dressed = [
+        Case("2", dress.format("Small effusion."), ("Small effusion.",)),
+        Case("3", "Small effusion.", ("Clear.", dress.format("Small effusion."))),
+    ]
+    notes = [
+        note for note in text_notes([plain, *dressed], places=["row 1", "row 2", "row 3"]) if "markup" in note
+    ]
+    assert len(notes) == 1
+    assert notes[0].startswith("2 of 3 cases")
+    assert "'2' (row 2)" in notes[0]
+    assert replace(dressed[0], candidate="Small effusion.").markup  # what came in, whatever is cleaned later

@@ -42,6 +42,7 @@ class Case:
         system: Who wrote the candidate.
         images: Files of the study.
         meta: Everything else the input had: section, split, patient, modality, age, indication.
+        markup: True if a text came with tags, character entities or invisible characters.
     """
 
     id: str
@@ -50,6 +51,11 @@ class Case:
     system: str = "system"
     images: tuple[Path, ...] = ()
     meta: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    markup: bool = field(default=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.markup and any(map(has_markup, (self.candidate, *self.references))):
+            object.__setattr__(self, "markup", True)
 
     @property
     def key(self) -> Key:
@@ -65,6 +71,24 @@ class Case:
         """The same case without references that are empty."""
         kept = tuple(text for text in self.references if text.strip())
         return self if len(kept) == len(self.references) else replace(self, references=kept)
+
+
+_MARKUP = re.compile(
+    r"</?(?:[a-z][a-z0-9]{0,15})(?:\s[^<>]{0,500})?/?>|&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,31}\d{0,2});"
+    r"|[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]",
+    re.IGNORECASE,
+)
+
+
+def has_markup(text: object) -> bool:
+    """Return True if a text holds a tag, a character entity, a zero-width character or a soft hyphen.
+
+    >>> has_markup("<p>No&nbsp;effusion</p>"), has_markup("Nodule <5 mm & cyst >3 mm; clear.")
+    (True, False)
+    """
+    if not isinstance(text, str) or (text.isascii() and "<" not in text and "&" not in text):
+        return False
+    return _MARKUP.search(text) is not None
 
 
 def as_cases(
@@ -326,6 +350,11 @@ def odd_texts(cases: Sequence[Case], *, places: Sequence[str]) -> list[Counted]:
         if "\ufffd" in case.candidate or any("\ufffd" in text for text in case.references):
             kinds.setdefault(
                 "cases hold the replacement sign U+FFFD: the text was decoded wrongly before it came here", []
+            ).append(index)
+        if case.markup:
+            kinds.setdefault(
+                "cases came with markup: tags, character entities (&nbsp;), zero-width characters or soft hyphens",
+                [],
             ).append(index)
         texts = (case.candidate, *case.references)
         if not all(map(looks_english, (*texts, " ".join(texts)))):

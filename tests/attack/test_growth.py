@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pytest
-from hostile_texts import SHAPES
+from hostile_texts import GRAMMAR, SHAPES
 from lay_entries import knowing_readings
 
 from radgauge.cases import Case
@@ -201,6 +201,22 @@ def test_judging_is_nearly_linear_in_every_shape_of_text(name: str) -> None:
     steep = _too_steep(_judging(name), size=4500, shapes=shapes)
     most = 2.1 if name in ALL_PAIRS else MOST
     assert {shape: value for shape, value in steep.items() if value > most} == {}
+
+
+@pytest.mark.parametrize("name", ["errors", "lay_fidelity"])
+@pytest.mark.parametrize("seed", [0, 1], ids=["the same text", "texts that differ"])
+def test_comparing_the_words_of_the_grammar_is_nearly_linear(name: str, seed: int) -> None:
+    metric = load(name)
+
+    def prepare(shape: str, size: int) -> Callable[[], object]:
+        case = Case(
+            "1", GRAMMAR[shape](size, seed) + " A nodule.", (GRAMMAR[shape](size, 0) + " A nodule. Normal.",)
+        )
+        return lambda: metric.measure([case], reading=Readings())
+
+    prepare("devices", 100)()
+    steep = {shape: exponent(lambda size, shape=shape: prepare(shape, size), size=25_000) for shape in GRAMMAR}
+    assert {shape: round(value, 2) for shape, value in steep.items() if value > MOST} == {}
 
 
 def test_embedding_a_text_for_vlscore_is_nearly_linear_in_every_shape_of_text() -> None:

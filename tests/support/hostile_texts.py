@@ -120,6 +120,80 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 """Name -> text of about `size` characters."""
 
+_FINDINGS = (
+    "effusion",
+    "nodule",
+    "fracture",
+    "edema",
+    "atelectasis",
+    "mass",
+    "cyst",
+    "opacity",
+    "stenosis",
+    "abscess",
+)
+_PLACES = (
+    "lung",
+    "liver",
+    "kidney",
+    "femur",
+    "knee",
+    "aorta",
+    "spleen",
+    "brain",
+    "shoulder",
+    "pancreas",
+    "hip",
+    "rib",
+)
+_DEVICES = ("endotracheal tube", "central venous catheter", "pacemaker", "chest tube", "nasogastric tube", "stent")
+
+
+def _grammar(template: str) -> Callable[[int, int], str]:
+    """Sentences of the grammar's own words; of another seed other findings in the same form."""
+
+    def make(size: int, seed: int = 0) -> str:
+        rng = random.Random(seed)
+        pieces, length, number = [], 0, 0
+        while length < size:
+            number += 1
+            named = {name: rng.choice(words) for name, words in _NAMES.items()}
+            pieces.append(template.format(n=number, m=rng.randrange(1, 99), word=_word(number), **named))
+            length += len(pieces[-1])
+        return "".join(pieces)[:size]
+
+    return make
+
+
+_NAMES = {
+    "finding": _FINDINGS,
+    "other": _FINDINGS,
+    "place": _PLACES,
+    "device": _DEVICES,
+    "side": ("left", "right"),
+}
+
+GRAMMAR: dict[str, Callable[[int, int], str]] = {
+    "devices": _grammar("The {device} ends in the {place}. "),
+    "devices to be moved": _grammar("{device} in the {place}. It should be withdrawn. "),
+    "the same side": _grammar("{finding} {word}. A {n} mm nodule lies on the same side. "),
+    "the other side": _grammar("{finding} on the {side}. The other one is not. "),
+    "references back": _grammar("{finding} of the {side} {place}. It contains gas. This is new. "),
+    "normal places": _grammar("{finding}. The {place} {word} is normal. Otherwise clear. "),
+    "one finding everywhere": _grammar("Small left effusion near the {side} {place}. "),
+    "one finding again": _grammar("Small left effusion {word}. "),
+    "levels": _grammar("L{m}-S1: {finding} of the {place}. "),
+    "unlike denials": _grammar("No {word}oma of the {place}. "),
+    "unlike claims": _grammar("{word}itis of the {place}. "),
+    "suggestions": _grammar("{finding} suggestive of {other}, likely {word}itis. "),
+    "sizes": _grammar("New {n} mm {finding} in the {side} {place}. "),
+    "advice": _grammar("Follow-up CT of the {place} in {n} months is recommended. "),
+    "counts": _grammar("{m} {finding} nodules in the {place}. "),
+    "abbreviated sides": _grammar("R {place} {finding}. (L) {other} {word}. "),
+    "claimed and denied": _grammar("{finding} of the {place}. No {other}. {word} unchanged. "),
+}
+"""Name -> text of about `size` characters; texts of two seeds differ in every sentence."""
+
 PIECES: tuple[str, ...] = (
     *(
         "\x00",
