@@ -191,7 +191,31 @@ def test_bodies_and_cases_are_limited() -> None:
 def test_a_text_that_is_too_long_is_not_judged_with_this_reason() -> None:
     with _client(limits=Limits(longest=30)) as client:
         case = client.post("/score", json={"cases": CASES[:1]}).json()["cases"][0]
+        asked = {"query": ["Clear.", "Clear."], "labels": ["Clear.", ["Clear.", "The lungs are clear. " * 2]]}
+        rewards = client.post("/get_reward", json=asked).json()
     assert case["not_judged"]["bleu"] == "candidate longer than 30 characters"
+    assert (rewards["rewards"], rewards["extra_logs"]["judged"]) == ([1.0, -1.0], [1.0, 0.0])
+
+
+def test_a_case_has_a_bounded_size_and_parts_too() -> None:
+    limits = Limits(references=2, case_characters=60, part_characters=100)
+    with _client(limits=limits) as client:
+        many = {"candidate": "Clear.", "references": ["Clear."] * 3}
+        refused = client.post("/score", json={"cases": [CASES[1], many]})
+        assert (refused.status_code, refused.json()["error"]) == (
+            400,
+            "case 2 has 3 references; a case has at most 2",
+        )
+        large = client.post("/score", json={"cases": [{"candidate": "a" * 30, "references": ["b" * 31]}]})
+        assert large.json()["error"] == "case 1 has 61 characters; a case has at most 60"
+        assert "line 1 has 3 references" in _stream(client, _lines([many])).json()["error"]
+        rewards = client.post("/get_reward", json={"query": ["Clear."], "labels": [["Clear."] * 3]})
+        assert "query and labels 1 has 3 references" in rewards.json()["error"]
+    cases = judging.cases_of([{"candidate": "a" * 40, "id": n} for n in range(5)], limits=Limits())
+    assert [len(part) for part in judging.parts_of(cases, limits)] == [2, 2, 1]
+    cases = judging.cases_of([{"candidate": "a", "id": n} for n in range(judging.AT_ONCE + 1)], limits=Limits())
+    assert [len(part) for part in judging.parts_of(cases, limits)] == [judging.AT_ONCE, 1]
+    assert list(judging.parts_of(cases[:1], Limits(part_characters=0))) == [cases[:1]]
 
 
 def test_a_request_that_takes_too_long_is_answered_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,8 +314,9 @@ def test_memory_of_texts_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "KEEP", 20)
     judge = judging.Judge(SETTINGS)
     for number in range(100):
-        case = judging.case_of({"candidate": f"Nodule of {number} mm.", "reference": "Clear."}, "1", number=number)
-        judge.score([case], ("errors",), until=time.monotonic() + 60)
+        given = {"candidate": f"Nodule of {number} mm.", "reference": "Clear."}
+        case = judging.case_of(given, "1", number=number, limits=Limits())
+        judge.part([case], judging.Wanted(metrics=("errors",)))
         kept = max(map(len, judge._reading._known.values()))
         assert kept <= 21
 

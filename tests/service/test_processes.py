@@ -47,13 +47,17 @@ class _Served:
     def score(self, number: int) -> Any:
         case = {"candidate": f"The nodule measures {number} mm.", "reference": "A nodule of 5 mm."}
         code, body = self.post("/score", json.dumps({"cases": [case], "metrics": ["bleu"]}).encode())
+        if code == 503:
+            raise ConnectionAbortedError("come again")
         assert code == 200, body
         return json.loads(body)["cases"][0]["values"]["bleu_1"]
 
     def workers(self) -> set[int]:
         """Processes that were started to judge (and not the one that looks after resources)."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return {pid for pid in map(int, children) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+        return {
+            pid for pid in map(int, children) if b"anyio.to_process" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        }
 
 
 @contextlib.contextmanager

@@ -266,3 +266,16 @@ def test_small_answers_are_sent_at_once() -> None:
                 assert answer.read() != b"0"
         finally:
             process.terminate()
+
+
+@pytest.mark.parametrize(
+    ("url", "warned"),
+    [
+        (None, False),
+        ("https://study.example", False),
+        ("http://localhost:80", False),
+        ("http://study.example", True),
+    ],
+)
+def test_plain_http_on_a_network_is_warned_of(url: str | None, warned: bool) -> None:
+    assert ("plain HTTP" in Place(url=url).warning) is warned

@@ -52,6 +52,15 @@ def serve_cli(
             rich_help_panel=_LIMITS,
         ),
     ] = 50_000,
+    most_references: Annotated[
+        int, typer.Option("--most-references", min=1, help="References of a case.", rich_help_panel=_LIMITS)
+    ] = 100,
+    most_characters: Annotated[
+        int,
+        typer.Option(
+            "--most-characters", min=1, help="Characters of a case with its references.", rich_help_panel=_LIMITS
+        ),
+    ] = 500_000,
     no_cache: Annotated[bool, "Neither use nor write the reading cache."] = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -72,11 +81,14 @@ def serve_cli(
 
     for package in ("starlette", "uvicorn"):
         require(package, extra="web")
+    from radgauge.service.app import run
     from radgauge.service.judge import Limits, Settings
-    from radgauge.service.workers import run
     from radgauge.web.server import Place, is_loopback
     from radgauge.web.tokens import new_token, token_hash
 
+    place = Place(host, port, url, proxy)
+    if place.warning:
+        echo(f"note: {place.warning}", err=True)
     wanted = tuple(metric or ["errors"])
     o.agreed(models, [*wanted, *([reward] if reward else [])], yes=yes)
     fresh = None
@@ -102,7 +114,15 @@ def serve_cli(
         floor=floor,
         cache=not no_cache,
         tokens=tuple(map(token_hash, tokens)),
-        limits=Limits(body=most_megabytes << 20, cases=most_cases, seconds=seconds, longest=longest),
+        workers=workers,
+        limits=Limits(
+            body=most_megabytes << 20,
+            cases=most_cases,
+            seconds=seconds,
+            longest=longest,
+            references=most_references,
+            case_characters=most_characters,
+        ),
     )
 
     def ready(address: str) -> None:
@@ -111,4 +131,4 @@ def serve_cli(
         if not quiet or fresh is not None:
             echo(f"radgauge serves {', '.join(wanted)} at {address} (Ctrl-C ends it)", err=True)
 
-    run(settings, Place(host, port, url, proxy), workers=workers, ready=ready)
+    run(settings, place, ready=ready)

@@ -45,17 +45,20 @@ def serve_cli(
 
       radgauge study serve study.sqlite --host 0.0.0.0 --url https://study.hospital.example --proxy 10.0.0.5
     """
+    from radgauge.cli.lines import echo
     from radgauge.cli.resume import keeps
     from radgauge.errors import UsageError, require
     from radgauge.study.demo import demo_study
     from radgauge.study.store import Store as Opened
 
-    for package in ("starlette", "uvicorn", "itsdangerous"):
+    for package in ("starlette", "uvicorn"):
         require(package, extra="web")
     from radgauge.study.web.app import create_app
     from radgauge.web.server import Place, serve
 
     place = Place(host, port, url, proxy)
+    if place.warning:
+        echo(f"note: {place.warning}", err=True)
     if file is None and not demo:
         raise UsageError("name the file of the study, or try --demo")
     path = file or DEMO

@@ -24,7 +24,7 @@ from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.registry import load
 from radgauge.report_reader import ReportReader
-from radgauge.scores import score
+from radgauge.scores import LONGEST, score
 from radgauge.show.progress import silence
 from radgauge.text.words import has_words
 
@@ -126,8 +126,10 @@ class Reward:
         """One reward per candidate, in order."""
         return [verdict.value for verdict in self.judge(candidates, references)]
 
-    def judge(self, candidates: Sequence[str | None], references: References) -> list[Verdict]:
-        """The same with reasons and parts."""
+    def judge(
+        self, candidates: Sequence[str | None], references: References, *, longest: int = LONGEST
+    ) -> list[Verdict]:
+        """The same with reasons and parts; a case with a text of more than `longest` characters gets the floor."""
         if isinstance(candidates, str) or isinstance(references, str):
             raise UsageError("a reward takes lists of candidates and references, got one text")
         if len(candidates) != len(references):
@@ -139,7 +141,7 @@ class Reward:
             for number, (candidate, given) in enumerate(zip(candidates, references, strict=True))
         ]
         with self._lock:
-            found = self._judge(cases)
+            found = self._judge(cases, longest)
             self._counts.update(verdict.reason or "judged" for verdict in found)
             self._texts += len(cases)
             if self._texts > KEEP:
@@ -184,11 +186,17 @@ class Reward:
             self._counts.update(verdict.reason for verdict in verdicts)
         return verdicts
 
-    def _judge(self, cases: Sequence[Case]) -> list[Verdict]:
-        reasons = {case.id: self.guards.why_not(case.candidate, case.references, self._reading) for case in cases}
+    def _judge(self, cases: Sequence[Case], longest: int = LONGEST) -> list[Verdict]:
+        reasons = {
+            case.id: f"a text longer than {longest} characters"
+            if max(map(len, (case.candidate, *case.references))) > longest
+            else self.guards.why_not(case.candidate, case.references, self._reading)
+            for case in cases
+        }
         able = [case for case in cases if not reasons[case.id]]
         with silence():
-            results = score(able, [part.metric for part in self.parts], reading=self._reading) if able else {}
+            metrics = [part.metric for part in self.parts]
+            results = score(able, metrics, reading=self._reading, longest=longest) if able else {}
         place = {case.id: number for number, case in enumerate(able)}
         verdicts = []
         for case in cases:

@@ -9,13 +9,12 @@ import json
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import anyio
-import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -24,26 +23,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from radgauge.cases import Case
 from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.parsing import parse_json
 from radgauge.results import Results
 from radgauge.service.description import STYLE, description, page
-from radgauge.service.judge import (
-    Judge,
-    Late,
-    Settings,
-    Wanted,
-    cases_of,
-    joined,
-    notes_on,
-    parts_of,
-    summary_records,
-    wanted_of,
-)
+from radgauge.service.judge import Late, Settings, Wanted, case_of, cases_of, parts_of, wanted_of
 from radgauge.service.stream import LINES, StreamedScores
+from radgauge.service.workers import Broken, Workers
 from radgauge.web.headers import AllowedHosts, SecurityHeaders
 from radgauge.web.limits import BodyLimit
-from radgauge.web.server import Place
+from radgauge.web.server import Place, serve
 from radgauge.web.tokens import bearer, is_known
 
 if TYPE_CHECKING:
@@ -61,15 +51,16 @@ class Busy(RadgaugeError):
 
 def build(settings: Settings, place: Place) -> ASGIApp:
     """The application; metrics are loaded at once, and warmed while `/ready` says 503."""
-    judge = Judge(settings)
+    workers = Workers(settings)
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
         async with anyio.create_task_group() as group:
-            group.start_soon(anyio.to_thread.run_sync, judge.warm)
+            await workers.start(group)
             yield
+            group.cancel_scope.cancel()
 
-    service = _Service(judge)
+    service = _Service(workers)
     routes = [
         Route("/", service.page),
         Route("/style.css", service.style),
@@ -87,7 +78,14 @@ def build(settings: Settings, place: Place) -> ASGIApp:
         Middleware(BodyLimit, largest=max(settings.limits.body, settings.limits.streamed_bytes)),
     ]
     told = {HTTPException: _http_error, Exception: _unexpected}
-    for kind, code in ((Late, 503), (Busy, 503), (InputError, 400), (UsageError, 400), (RadgaugeError, 500)):
+    for kind, code in (
+        (Late, 503),
+        (Busy, 503),
+        (Broken, 503),
+        (InputError, 400),
+        (UsageError, 400),
+        (RadgaugeError, 500),
+    ):
         told[kind] = partial(_told, code)
     return Starlette(routes=routes, middleware=layers, exception_handlers=told, lifespan=life)  # type: ignore[arg-type]
 
@@ -129,8 +127,9 @@ def _token(header: str | None) -> str | None:
 class _Service:
     """The addresses."""
 
-    def __init__(self, judge: Judge) -> None:
-        self.judge = judge
+    def __init__(self, workers: Workers) -> None:
+        self.workers = workers
+        self.judge = judge = workers.judge
         self.limits = judge.settings.limits
         self._description = description(judge.signatures, self.limits, reward=judge.settings.reward)
         self._waiting = 0
@@ -148,7 +147,7 @@ class _Service:
         return JSONResponse({"status": "ok"})
 
     async def is_ready(self, request: Request) -> Response:
-        ready = self.judge.ready
+        ready = self.workers.ready
         about = {"status": "ready" if ready else "loading", "metrics": self.judge.signatures}
         return JSONResponse(about, status_code=200 if ready else 503)
 
@@ -157,11 +156,11 @@ class _Service:
         if kind in LINES:
             wanted = wanted_of(_query(request.query_params), self.judge)
             self._take_place()
-            return StreamedScores(self.judge, wanted, done=self._leave_place)
+            return StreamedScores(self.workers, wanted, done=self._leave_place)
         if kind != "application/json":
             raise HTTPException(415, f"send application/json, or JSON lines as {' or '.join(LINES)}")
         given = await self._json(request, ("cases", "metrics", "explain", "level", "resamples", "seed"))
-        cases = cases_of(given.get("cases"))
+        cases = cases_of(given.get("cases"), limits=self.limits)
         if len(cases) > self.limits.cases:
             raise HTTPException(
                 413, f"a JSON request has at most {self.limits.cases} cases; send more as JSON lines ({LINES[0]})"
@@ -183,39 +182,46 @@ class _Service:
             query[len(prompt) :] if query.startswith(prompt) else query
             for query, prompt in zip(queries, prompts, strict=True)
         ]
-        return await self._in_turn(partial(self._rewarded, answers, labels))
+        cases = [
+            case_of(
+                {"candidate": answer, "references": label}, f"query and labels {at}", number=at, limits=self.limits
+            )
+            for at, (answer, label) in enumerate(zip(answers, labels, strict=True), start=1)
+        ]
+        return await self._in_turn(partial(self._rewarded, cases))
 
-    def _answer(self, cases: list[Any], wanted: Wanted, until: float) -> bytes:
-        parts: list[Results] = []
-        lines: list[dict[str, Any]] = []
-        for part in parts_of(cases, [self.judge.metrics[name] for name in wanted.metrics]):
-            found = self.judge.score(part, wanted.metrics, until=until)
-            lines += self.judge.records(part, found, explain=wanted.explain, until=until)
-            parts.append(found)
-        results = joined(parts)
-        about = {
-            "cases": lines,
-            "summary": summary_records(results, wanted),
-            "metrics": {name: self.judge.signatures[name] for name in wanted.metrics},
-            "notes": notes_on(cases, results),
-        }
-        return as_bytes(about)
+    async def _answer(self, cases: list[Case], wanted: Wanted, until: float) -> bytes:
+        results: list[Results] = []
+        records: list[dict[str, Any]] = []
+        independent = all(self.judge.metrics[name].independent for name in wanted.metrics)
+        for part in parts_of(cases, self.limits) if independent else [cases]:
+            of_part, lines = await self.workers.run("part", part, wanted, until=until)
+            results.append(of_part)
+            records += lines
+        closing = await self.workers.run("closing", results, cases, wanted, until=until)
+        return as_bytes({"cases": records, **closing})
 
-    def _rewarded(self, answers: list[str], labels: list[Any], until: float) -> bytes:
-        return as_bytes(self.judge.rewards(answers, labels, until=until))
+    async def _rewarded(self, cases: list[Case], until: float) -> bytes:
+        """What OpenRLHF expects of a remote reward: rewards, the same between 0 and 1, and numbers to log."""
+        found: list[tuple[float, bool]] = []
+        for part in parts_of(cases, self.limits):
+            texts = [case.candidate for case in part], [case.references for case in part]
+            found += await self.workers.run("rewards", *texts, until=until)
+        return as_bytes(
+            {
+                "rewards": [value for value, _ in found],
+                "scores": [min(max(value, 0.0), 1.0) for value, _ in found],
+                "extra_logs": {"judged": [float(judged) for _, judged in found]},
+            }
+        )
 
-    async def _in_turn(self, work: Any) -> Response:
-        """Run work in a thread; answer in time, whatever it does."""
+    async def _in_turn(self, work: Callable[[float], Awaitable[bytes]]) -> Response:
+        """Do some work within the time that a request has."""
         self._take_place()
-        until = time.monotonic() + self.limits.seconds
         try:
-            with anyio.fail_after(self.limits.seconds + 1):
-                body = await anyio.to_thread.run_sync(work, until, abandon_on_cancel=True)
-        except TimeoutError:
-            raise Late("the request took longer than it may; send fewer cases") from None
+            return Response(await work(time.monotonic() + self.limits.seconds), media_type="application/json")
         finally:
             self._leave_place()
-        return Response(body, media_type="application/json")
 
     def _take_place(self) -> None:
         if self._waiting >= self.limits.waiting:
@@ -229,17 +235,14 @@ class _Service:
         if request.headers.get("content-encoding", "identity") != "identity":
             raise HTTPException(415, "send the body as it is, without compression")
         body = bytearray()
-        pieces = request.stream().__aiter__()
-        while True:
-            try:
-                with anyio.fail_after(self.limits.idle):
-                    body += await anext(pieces)
-            except StopAsyncIteration:
-                break
-            except TimeoutError:
-                raise HTTPException(408, f"nothing was sent for {self.limits.idle:g} seconds") from None
-            if len(body) > self.limits.body:
-                raise HTTPException(413, f"a JSON request has at most {self.limits.body} bytes")
+        try:
+            with anyio.fail_after(self.limits.upload):
+                async for piece in request.stream():
+                    body += piece
+                    if len(body) > self.limits.body:
+                        raise HTTPException(413, f"a JSON request has at most {self.limits.body} bytes")
+        except TimeoutError:
+            raise HTTPException(408, f"the body took longer than {self.limits.upload:g} seconds") from None
         try:
             given = parse_json(bytes(body))
         except UnicodeDecodeError:
@@ -290,7 +293,7 @@ def _query(given: Mapping[str, str]) -> dict[str, Any]:
 
 
 async def _told(code: int, request: Request, error: Exception) -> Response:
-    headers = {"Retry-After": "1"} if isinstance(error, Busy | Late) else None
+    headers = {"Retry-After": "1"} if isinstance(error, Busy | Late | Broken) else None
     return JSONResponse({"error": str(error)}, status_code=code, headers=headers)
 
 
@@ -303,3 +306,8 @@ async def _unexpected(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
     return JSONResponse({"error": f"internal error ({type(error).__name__})"}, status_code=500)
+
+
+def run(settings: Settings, place: Place, *, ready: Callable[[str], None]) -> None:
+    """Serve until interrupted; `ready` gets the address once requests are taken."""
+    serve(build(settings, place), place, ready=ready)

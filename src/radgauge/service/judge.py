@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -28,7 +27,7 @@ from radgauge.stats.resampling import Resampling
 from radgauge.studies.summary import Summary, summarise
 
 AT_ONCE = 64
-"""Cases that are judged between two looks at the clock; requests take turns at this grain."""
+"""Cases of a part; requests take turns at this grain."""
 
 KEEP = 4000
 """Texts whose readings stay in memory; clients send new ones for ever."""
@@ -51,8 +50,12 @@ class Limits:
         streamed_cases: Cases of a request of JSON lines.
         line: Bytes of one JSON line.
         longest: Characters of the longest text that is judged; a case with a longer one is not, with this reason.
+        references: References of one case.
+        case_characters: Characters of a case, its references included.
+        part_characters: Characters of a part: cases are judged in parts, between which requests take turns.
+        upload: Seconds that a client may take to send a JSON request.
         seconds: From the end of a JSON request to its answer; in streams, for each part that is judged.
-        idle: Seconds that a client may be silent while it sends.
+        idle: Seconds that a client may be silent while it sends JSON lines.
         waiting: Requests that may wait for their turn; more are told to come again.
     """
 
@@ -62,6 +65,10 @@ class Limits:
     streamed_cases: int = 200_000
     line: int = 1 << 20
     longest: int = 50_000
+    references: int = 100
+    case_characters: int = 500_000
+    part_characters: int = 1_000_000
+    upload: float = 60.0
     seconds: float = 60.0
     idle: float = 30.0
     waiting: int = 64
@@ -78,6 +85,8 @@ class Settings:
         floor: What a text gets there that cannot be judged.
         cache: Whether readings are kept on disk, where all workers find them.
         tokens: Hashes of the tokens that are let in; none = everybody is.
+        workers: Processes that judge, and are killed at the deadline of what they judge; 0 = this process, whose
+            threads cannot be killed (for tests and notebooks).
         limits: What one request may cost.
     """
 
@@ -87,6 +96,7 @@ class Settings:
     floor: float = -1.0
     cache: bool = True
     tokens: tuple[str, ...] = ()
+    workers: int = 0
     limits: Limits = Limits()
 
 
@@ -102,7 +112,7 @@ class Wanted:
 
 
 class Judge:
-    """Judges one part of a request at a time, whoever asks; every thread may call it."""
+    """Judges one part of a request at a time, whoever asks; every thread may call it, see `workers`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -113,19 +123,17 @@ class Judge:
         self.metrics: dict[str, Metric] = {metric.name: metric for metric in loaded}
         if len(self.metrics) != len(loaded):
             raise UsageError("a metric is served once; give it one setting")
-        self.ready = False
         self._reading = Readings(cache=Cache() if settings.cache else None)
         self._reward = self._load_reward()
-        self._turn = threading.Lock()
+        self._turn = threading.Lock()  # a thread whose request was given up still works
         self._texts = 0
 
     def warm(self) -> None:
         """Load what metrics load at first use."""
         text = "The heart is normal in size. No pleural effusion."
-        self.score([Case("1", text, (text,))], tuple(self.metrics), until=math.inf)
+        self.part([Case("1", text, (text,))], Wanted(metrics=tuple(self.metrics)))
         if self._reward is not None:
             self._reward.warm([text])
-        self.ready = True
 
     @cached_property
     def signatures(self) -> dict[str, dict[str, Any]]:
@@ -139,51 +147,46 @@ class Judge:
             for name, metric in self.metrics.items()
         }
 
-    def score(self, cases: Sequence[Case], names: Sequence[str], *, until: float) -> Results:
-        """The values of some cases; Late if its turn has not come by `until` (monotonic seconds)."""
-        with _Turn(self._turn, until):
+    def part(self, cases: Sequence[Case], wanted: Wanted) -> tuple[Results, list[dict[str, Any]]]:
+        """Judge some cases: their results, and for each a JSON object with values, reasons and explanations."""
+        with self._turn:
             self._forget(2 * len(cases))
-            return score(
+            results = score(
                 cases,
-                [self.metrics[name] for name in names],
+                [self.metrics[name] for name in wanted.metrics],
                 reading=self._reading,
                 longest=self.settings.limits.longest,
                 progress=False,
             )
+            return results, [self._record(case, results, at, wanted.explain) for at, case in enumerate(cases)]
 
-    def records(
-        self, cases: Sequence[Case], results: Results, *, explain: bool, until: float
-    ) -> list[dict[str, Any]]:
-        """One JSON object per case: values, why some are missing, and with `explain` where they come from."""
-        found: list[dict[str, Any]] = []
-        for at, case in enumerate(cases):
-            line: dict[str, Any] = {"id": case.id, "system": case.system, "values": {}, "not_judged": {}}
-            for name, scores in results.items():
-                values = (number(value) for value in scores.values[at])
-                line["values"] |= dict(zip(scores.columns, values, strict=True))
-                if (why := scores.reasons.get(case.key)) is not None:
-                    line["not_judged"][name] = why
-            if explain:
-                with _Turn(self._turn, until):
-                    line["explanations"] = list(explanations_of(case, results=results, reading=self._reading))
-            found.append(line)
-        return found
+    def _record(self, case: Case, results: Results, at: int, explain: bool) -> dict[str, Any]:
+        record: dict[str, Any] = {"id": case.id, "system": case.system, "values": {}, "not_judged": {}}
+        for name, scores in results.items():
+            values = (number(value) for value in scores.values[at])
+            record["values"] |= dict(zip(scores.columns, values, strict=True))
+            if (why := scores.reasons.get(case.key)) is not None:
+                record["not_judged"][name] = why
+        if explain:
+            record["explanations"] = list(explanations_of(case, results=results, reading=self._reading))
+        return record
 
-    def rewards(self, candidates: Sequence[str], references: Sequence[Any], *, until: float) -> dict[str, Any]:
-        """What OpenRLHF expects of a remote reward: rewards, the same between 0 and 1, and numbers to log."""
+    def closing(self, parts: Sequence[Results], cases: Sequence[Case], wanted: Wanted) -> dict[str, Any]:
+        """Summarise the parts of a request; of `cases` the texts are looked at for the notes."""
+        results = joined(parts)
+        return {
+            "summary": summary_records(results, wanted),
+            "metrics": {name: self.signatures[name] for name in wanted.metrics},
+            "notes": notes_on(cases, results),
+        }
+
+    def rewards(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[tuple[float, bool]]:
+        """Return the reward of each candidate, and whether it was judged."""
         if self._reward is None:
             raise UsageError("this service was started without a reward")
-        for name, texts in (("query", candidates), ("labels", references)):
-            for at, given in enumerate(texts):
-                for text in [given] if isinstance(given, str) else given:
-                    check_characters(text, f"{name}[{at}]")
-        with _Turn(self._turn, until):
-            verdicts = self._reward.judge(candidates, references)
-        return {
-            "rewards": [each.value for each in verdicts],
-            "scores": [min(max(each.value, 0.0), 1.0) for each in verdicts],
-            "extra_logs": {"judged": [float(not each.reason) for each in verdicts]},
-        }
+        with self._turn:
+            verdicts = self._reward.judge(candidates, references, longest=self.settings.limits.longest)
+        return [(each.value, not each.reason) for each in verdicts]
 
     def _load_reward(self) -> Reward | None:
         if not self.settings.reward:
@@ -196,22 +199,6 @@ class Judge:
         self._texts += texts
         if self._texts > KEEP:
             self._reading, self._texts = self._reading.fork(), texts
-
-
-class _Turn:
-    """The lock of the judge, for those whose time is not up."""
-
-    def __init__(self, lock: threading.Lock, until: float) -> None:
-        self._lock = lock
-        self._until = until
-
-    def __enter__(self) -> None:
-        left = self._until - time.monotonic()
-        if left <= 0 or not self._lock.acquire(timeout=min(left, threading.TIMEOUT_MAX)):
-            raise Late("the request took longer than it may; send fewer cases")
-
-    def __exit__(self, *failure: object) -> None:
-        self._lock.release()
 
 
 def summary_records(results: Results, wanted: Wanted) -> list[dict[str, Any]]:
@@ -253,10 +240,10 @@ def joined(parts: Sequence[Results]) -> Results:
     return Results(found, {}, {})
 
 
-def case_of(given: object, where: str, *, number: int) -> Case:
+def case_of(given: object, where: str, *, number: int, limits: Limits) -> Case:
     """A case from its JSON object; messages name the place and never show a text.
 
-    >>> case_of({"candidate": "Clear.", "reference": "No effusion."}, "case 1", number=1).id
+    >>> case_of({"candidate": "Clear.", "reference": "No effusion."}, "case 1", number=1, limits=Limits()).id
     '1'
     """
     if not isinstance(given, Mapping):
@@ -279,14 +266,24 @@ def case_of(given: object, where: str, *, number: int) -> Case:
             raise InputError(f"{where}: {key} must be a text or a whole number")
     for key, text in (*names.items(), ("candidate", candidate), *(("reference", text) for text in references)):
         check_characters(str(text or ""), f"{where}: {key}")
-    return Case(str(names["id"]), candidate or "", tuple(references), str(names["system"]))
+    check_size(candidate or "", references, where, limits)
+    # A dict, and not the read-only default: cases go to the process that judges.
+    return Case(str(names["id"]), candidate or "", tuple(references), str(names["system"]), meta={})
 
 
-def cases_of(given: object) -> list[Case]:
+def check_size(candidate: str, references: Sequence[str], where: str, limits: Limits) -> None:
+    """Refuse a case that is larger than one may be."""
+    if len(references) > limits.references:
+        raise InputError(f"{where} has {len(references)} references; a case has at most {limits.references}")
+    if (size := len(candidate) + sum(map(len, references))) > limits.case_characters:
+        raise InputError(f"{where} has {size} characters; a case has at most {limits.case_characters}")
+
+
+def cases_of(given: object, *, limits: Limits) -> list[Case]:
     """The cases of a JSON request."""
     if not isinstance(given, list) or not given:
         raise InputError("cases must be a list of objects with candidate and reference")
-    cases = [case_of(item, f"case {at}", number=at) for at, item in enumerate(given, start=1)]
+    cases = [case_of(item, f"case {at}", number=at, limits=limits) for at, item in enumerate(given, start=1)]
     check_unique(cases, places=[f"case {at}" for at in range(1, len(cases) + 1)])
     return cases
 
@@ -324,7 +321,14 @@ def number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def parts_of(cases: Sequence[Case], metrics: Iterable[Metric]) -> list[Sequence[Case]]:
-    """Cases in parts that are judged one after the other; in one where a metric weighs a case by the others."""
-    size = AT_ONCE if all(metric.independent for metric in metrics) else len(cases)
-    return [cases[start : start + size] for start in range(0, len(cases), size)]
+def parts_of(cases: Sequence[Case], limits: Limits) -> Iterator[Sequence[Case]]:
+    """Cases in parts of bounded size, each of one case at least."""
+    start = size = 0
+    for at, case in enumerate(cases):
+        own = len(case.candidate) + sum(map(len, case.references))
+        if at > start and (at - start == AT_ONCE or size + own > limits.part_characters):
+            yield cases[start:at]
+            start, size = at, 0
+        size += own
+    if start < len(cases):
+        yield cases[start:]

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.to_thread
 from starlette.responses import JSONResponse, Response
 
 from radgauge.cases import Case, Key, text_notes
 from radgauge.errors import InputError, RadgaugeError
 from radgauge.parsing import parse_json
 from radgauge.results import Results
-from radgauge.service.judge import AT_ONCE, Judge, Late, Wanted, case_of, joined, notes_on, summary_records
+from radgauge.service.judge import Late, Limits, Wanted, case_of, parts_of
+from radgauge.service.workers import Broken, Workers
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -81,12 +81,13 @@ class StreamedScores(Response):
     What is wrong before the first answer is an HTTP error; after it, a last line `{"error": ...}`.
     """
 
-    def __init__(self, judge: Judge, wanted: Wanted, *, done: Callable[[], None]) -> None:
+    def __init__(self, workers: Workers, wanted: Wanted, *, done: Callable[[], None]) -> None:
         super().__init__()
-        self._judge = judge
+        self._workers = workers
+        self._judge = workers.judge
         self._wanted = wanted
         self._done = done
-        self._limits = judge.settings.limits
+        self._limits = workers.judge.settings.limits
         self._problem: RadgaugeError | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,7 +105,7 @@ class StreamedScores(Response):
     async def _send(self, scope: Scope, receive: Receive, send: Send, spool: _Spool) -> None:
         piece = await spool.next()
         if not piece and self._problem is not None:
-            code = 503 if isinstance(self._problem, Late) else 400
+            code = 503 if isinstance(self._problem, Late | Broken) else 400
             await JSONResponse({"error": str(self._problem)}, status_code=code)(scope, receive, send)
             return
         kind = [(b"content-type", LINES[0].encode())]
@@ -133,40 +134,27 @@ class StreamedScores(Response):
         for name in self._wanted.metrics:
             if not self._judge.metrics[name].independent:
                 raise InputError(f"{name} weighs a case by the others: send all cases as one JSON request")
-        cases = _Cases(self._limits.streamed_cases)
+        cases = _Cases(self._limits)
         parts: list[Results] = []
         lines = _Lines(self._limits.line)
         more = True
         while more:
             body, more = await self._next(receive)
             fresh, problem = cases.of(lines.of(body, last=not more))
-            for start in range(0, len(fresh), AT_ONCE):
-                part = fresh[start : start + AT_ONCE]
+            for part in parts_of(fresh, self._limits):
                 until = time.monotonic() + self._limits.seconds
-                found, records = await anyio.to_thread.run_sync(self._judged, part, until, abandon_on_cancel=True)
+                found, records = await self._workers.run("part", part, self._wanted, until=until)
+                for case, record in zip(part, records, strict=True):
+                    if odd := text_notes([case], places=[""]):
+                        record["notes"] = [note.removeprefix("1 of 1 ").partition("; first: ")[0] for note in odd]
                 parts.append(found)
                 spool.add(records)
             if problem is not None:
                 raise problem
         if not parts:
             raise InputError("the request has no cases")
-        spool.add([await anyio.to_thread.run_sync(self._closing, parts)])
-
-    def _judged(self, cases: list[Case], until: float) -> tuple[Results, list[dict[str, Any]]]:
-        found = self._judge.score(cases, self._wanted.metrics, until=until)
-        lines = self._judge.records(cases, found, explain=self._wanted.explain, until=until)
-        for case, line in zip(cases, lines, strict=True):
-            if odd := text_notes([case], places=[""]):
-                line["notes"] = [note.removeprefix("1 of 1 ").partition("; first: ")[0] for note in odd]
-        return found, lines
-
-    def _closing(self, parts: list[Results]) -> dict[str, Any]:
-        results = joined(parts)
-        return {
-            "summary": summary_records(results, self._wanted),
-            "metrics": {name: self._judge.signatures[name] for name in self._wanted.metrics},
-            "notes": notes_on([], results),
-        }
+        until = time.monotonic() + self._limits.seconds
+        spool.add([await self._workers.run("closing", parts, [], self._wanted, until=until)])
 
     async def _next(self, receive: Receive) -> tuple[bytes, bool]:
         try:
@@ -182,8 +170,8 @@ class StreamedScores(Response):
 class _Cases:
     """Cases as they come, each key once."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._keys: set[Key] = set()
 
     def of(self, lines: Iterator[tuple[int, bytes]]) -> tuple[list[Case], InputError | None]:
@@ -197,9 +185,10 @@ class _Cases:
         return found, None
 
     def _add(self, number: int, line: bytes) -> Case:
-        if len(self._keys) >= self._most:
-            raise InputError(f"a stream has at most {self._most} cases; send the others in another request")
-        case = case_of(_parsed(line, number), f"line {number}", number=number)
+        most = self._limits.streamed_cases
+        if len(self._keys) >= most:
+            raise InputError(f"a stream has at most {most} cases; send the others in another request")
+        case = case_of(_parsed(line, number), f"line {number}", number=number, limits=self._limits)
         if case.key in self._keys:
             raise InputError(f"line {number} repeats the id {case.id!r} of system {case.system!r}")
         self._keys.add(case.key)

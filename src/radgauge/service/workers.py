@@ -1,92 +1,86 @@
-"""Several processes behind one address: one that dies is replaced, and what it had answered stays answered.
+"""Where the service judges: in processes of their own, so that one that does not come to an end can be killed.
 
-An answer is sent whole or the connection breaks, so a client that got no answer sends its request again; nothing
-is kept in a worker but readings, which the others find in the cache on disk.
+A regular expression or a network holds the interpreter for as long as it likes, and with it all other requests and
+`/health`. So the process that answers HTTP judges nothing. anyio keeps the pool, hands work out in the order in
+which it came, and kills a worker whose request ran out of time; the next one is started and warmed at once.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import socket
-import threading
 import time
 from collections.abc import Callable
-from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
+from functools import cache
+from typing import Any
+
+import anyio
+from anyio import to_process, to_thread
+from anyio.abc import TaskGroup
 
 from radgauge.errors import RadgaugeError
-from radgauge.service.app import build
-from radgauge.service.judge import Settings
-from radgauge.web.server import Place, address_of, configuration, listen, serve
-
-LEAST_LIFE = 5.0
-"""Seconds; a worker that dies sooner, again and again, has a reason that a new one will not mend."""
-
-MOST_EARLY_DEATHS = 5
+from radgauge.service.judge import Judge, Late, Settings
 
 
-def run(settings: Settings, place: Place, *, workers: int, ready: Callable[[str], None]) -> None:
-    """Serve until interrupted; `ready` gets the address once requests are taken."""
-    app = build(settings, place)  # in the parent too: what is wrong with the settings is said at once
-    if workers == 1:
-        serve(app, place, ready=ready)
-        return
-    context = multiprocessing.get_context("spawn")
-    early = 0
-    with listen(place) as listening:
-        listening.listen()
+class Broken(RadgaugeError):
+    """The process that judged a request ended before it had an answer."""
 
-        def start() -> tuple[BaseProcess, float]:
-            process = context.Process(target=_work, args=(settings, place, listening), daemon=True)
-            # Ctrl-C reaches the whole group: a worker that is still loading must not end with a traceback
-            asked = signal.signal(signal.SIGINT, signal.SIG_IGN)
-            process.start()
-            signal.signal(signal.SIGINT, asked)
-            return process, time.monotonic()
 
-        stopped = _Stopped()
-        alive = [start() for _ in range(workers)]
-        ready(address_of(listening, place))
+class Workers:
+    """The pool of one service.
+
+    Attributes:
+        judge: The judge of this process: it knows the metrics, and judges only where there are no others.
+        ready: True once all workers have loaded what they need.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.judge = Judge(settings)
+        self.ready = False
+        self._settings = settings
+        self._turns = anyio.CapacityLimiter(max(1, settings.workers))
+        self._group: TaskGroup | None = None
+
+    async def start(self, group: TaskGroup) -> None:
+        """Warm the workers; requests that come before wait for their turn."""
+        self._group = group
+        group.start_soon(self._warm_all)
+
+    async def run(self, task: str, *arguments: Any, until: float) -> Any:
+        """Do a task of the judge; Late if it is not done by `until` (monotonic seconds)."""
         try:
-            while not stopped.wanted:
-                wait([process.sentinel for process, _ in alive], timeout=0.5)
-                for at, (process, began) in enumerate(alive):
-                    if process.exitcode is None or stopped.wanted:
-                        continue
-                    early = early + 1 if time.monotonic() - began < LEAST_LIFE else 0
-                    if early > MOST_EARLY_DEATHS:
-                        raise RadgaugeError("the workers end as soon as they are started; see their messages")
-                    alive[at] = start()
-        finally:
-            for process, _ in alive:
-                process.terminate()
-            for process, _ in alive:
-                process.join()
+            with anyio.fail_after(max(0.0, until - time.monotonic())):
+                return await self._do(task, arguments)
+        except TimeoutError:
+            if self._settings.workers and self._group is not None:
+                self._group.start_soon(self._warm)
+            raise Late("the request took longer than it may; send fewer cases") from None
+        except anyio.BrokenWorkerProcess:
+            raise Broken("the process that judged this ended; come again in a moment") from None
+
+    async def _do(self, task: str, arguments: tuple[Any, ...]) -> Any:
+        if self._settings.workers:
+            return await to_process.run_sync(
+                _judged, self._settings, task, arguments, cancellable=True, limiter=self._turns
+            )
+        method: Callable[..., Any] = getattr(self.judge, task)
+        return await to_thread.run_sync(method, *arguments, abandon_on_cancel=True)
+
+    async def _warm_all(self) -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(max(1, self._settings.workers)):
+                group.start_soon(self._warm)
+        self.ready = True
+
+    async def _warm(self) -> None:
+        try:
+            await self._do("warm", ())
+        except anyio.BrokenWorkerProcess:
+            return  # the next request starts another
 
 
-class _Stopped:
-    """Whether the parent was asked to end."""
-
-    def __init__(self) -> None:
-        self.wanted = False
-        for asked in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(asked, self._stop)
-
-    def _stop(self, number: int, frame: object) -> None:
-        self.wanted = True
+@cache
+def _judge_of(settings: Settings) -> Judge:
+    return Judge(settings)
 
 
-def _work(settings: Settings, place: Place, listening: socket.socket) -> None:
-    import uvicorn
-
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    uvicorn.Server(configuration(build(settings, place), place)).run(sockets=[listening])
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
+def _judged(settings: Settings, task: str, arguments: tuple[Any, ...]) -> Any:
+    return getattr(_judge_of(settings), task)(*arguments)

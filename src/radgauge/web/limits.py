@@ -1,4 +1,4 @@
-"""Limits: how large a request may be, and how many one visitor may send."""
+"""Limits: how large and how slow a request may be, how many a visitor may send, how many may be connected."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import anyio
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
@@ -21,10 +22,14 @@ class _TooLarge(Exception):
 
 @dataclass(frozen=True)
 class BodyLimit:
-    """Answers 413 to a request whose body has more bytes than `largest`, whatever its length header says."""
+    """Answers 413 to a request whose body has more bytes than `largest`, whatever its length header says.
+
+    With `seconds`, 408 to one whose body is not there by then, however steadily it drips.
+    """
 
     app: ASGIApp
     largest: int
+    seconds: float = math.inf
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -36,10 +41,15 @@ class BodyLimit:
             await answer(scope, receive, send)
             return
         seen, begun = 0, False
+        until, complete = anyio.current_time() + self.seconds, False
 
         async def receive_counted() -> Message:
-            nonlocal seen
-            message = await receive()
+            nonlocal seen, complete
+            if complete:
+                return await receive()
+            with anyio.fail_after(until - anyio.current_time()):
+                message = await receive()
+            complete = not message.get("more_body", False)
             seen += len(message.get("body", b""))
             if seen > self.largest:
                 raise _TooLarge
@@ -56,6 +66,11 @@ class BodyLimit:
             if begun:
                 raise
             await answer(scope, receive, send)
+        except TimeoutError:
+            if begun or complete:
+                raise
+            late = JSONResponse({"error": f"the body took longer than {self.seconds:g} seconds"}, status_code=408)
+            await late(scope, receive, send)
 
 
 @dataclass
@@ -118,3 +133,20 @@ def too_many(seconds: float) -> JSONResponse:
 def client_address(scope: Scope) -> str:
     """The address a request came from."""
     return scope["client"][0] if scope.get("client") else "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectionLimits:
+    """What connections may cost before they have sent a request.
+
+    Attributes:
+        total: Connections at the same time; beyond it the one that was silent for longest is closed.
+        per_address: The same for one address (but for that of a proxy).
+        head_seconds: From the first byte of a request, or from the connection, to the end of its headers.
+        idle_seconds: A connection may stay open between two requests.
+    """
+
+    total: int = 1024
+    per_address: int = 256
+    head_seconds: float = 10.0
+    idle_seconds: int = 75

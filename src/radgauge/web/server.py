@@ -8,17 +8,23 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import uvicorn
 
 from radgauge.errors import InputError, UsageError
+from radgauge.web.connections import Connections
 from radgauge.web.headers import LOOPBACK_NAMES, host_name
+from radgauge.web.limits import ConnectionLimits
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+
+OTHER_FILES = 128
+"""Files that a server has open besides its connections: databases, images, pipes, modules that load."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,16 @@ class Place:
         return (self.url or "").startswith("https:")
 
     @property
+    def warning(self) -> str:
+        """What is unsafe about the place; empty if nothing is."""
+        if self.url is None or self.https or is_loopback(urlsplit(self.url).hostname or ""):
+            return ""
+        return (
+            f"{self.url} is plain HTTP: whoever is on the network reads tokens and reports; use a proxy with TLS "
+            "and an https address"
+        )
+
+    @property
     def host_names(self) -> frozenset[str]:
         """The names under which the server answers."""
         return LOOPBACK_NAMES | ({host_name(urlsplit(self.url).netloc)} if self.url else set())
@@ -81,19 +97,27 @@ class _Server(uvicorn.Server):
             self._ready()
 
 
-def serve(app: ASGIApp, place: Place, *, ready: Callable[[str], None], workers_wait: int = 10) -> None:
+def serve(
+    app: ASGIApp,
+    place: Place,
+    *,
+    ready: Callable[[str], None],
+    workers_wait: int = 10,
+    limits: ConnectionLimits | None = None,
+) -> None:
     """Answer requests until interrupted or terminated; `ready` gets the address, once the server listens.
 
     Both end in an exception, so that callers close what they have open: uvicorn, when it has stopped, raises the
     signal again, and the usual SIGTERM would end the process there and then.
 
-    `workers_wait`: seconds that requests under way may take when the server is stopped.
+    `workers_wait`: seconds that requests under way may take when the server is stopped. `limits`: on connections;
+    as many files are allowed to the process as they need, or else fewer connections.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
     with listen(place) as listening:
         address = address_of(listening, place)
-        config = configuration(app, place, workers_wait=workers_wait)
+        config = configuration(app, place, workers_wait=workers_wait, limits=limits or ConnectionLimits())
         _Server(config, lambda: ready(address)).run(sockets=[listening])
 
 
@@ -101,20 +125,35 @@ def _terminated(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
 
 
-def configuration(app: ASGIApp, place: Place, *, workers_wait: int = 10) -> uvicorn.Config:
+def configuration(app: ASGIApp, place: Place, *, workers_wait: int, limits: ConnectionLimits) -> uvicorn.Config:
     """How uvicorn runs an application of ours."""
+    limits = replace(limits, total=min(limits.total, allow_files(limits.total + OTHER_FILES) - OTHER_FILES))
     return uvicorn.Config(
         app,
+        http=Connections(limits, proxy=place.proxy).protocol,  # type: ignore[arg-type]  # called, never subclassed
         log_config=None,
         access_log=False,  # addresses hold study ids and tokens
         server_header=False,
         proxy_headers=place.proxy is not None,
         forwarded_allow_ips=place.proxy,
         timeout_graceful_shutdown=workers_wait,
-        timeout_keep_alive=75,  # the usual 5 s close connections of clients that are merely slow
+        timeout_keep_alive=limits.idle_seconds,
         lifespan="on",
         ws="none",
     )
+
+
+def allow_files(number: int) -> int:
+    """Let this process open as many files, if the system lets it; return how many it may open."""
+    try:
+        import resource
+    except ImportError:  # Windows: no such limit
+        return number
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < number:
+        soft = number if hard == resource.RLIM_INFINITY else min(number, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return number if soft == resource.RLIM_INFINITY else soft
 
 
 def address_of(listening: socket.socket, place: Place) -> str:

@@ -30,6 +30,7 @@ from radgauge.web.server import Place as Listening
 from radgauge.web.sessions import Session
 
 LARGEST_BODY = 64 * 1024
+BODY_SECONDS = 20.0
 NO_LINK = "Please open the link that you were sent. It may have expired or been withdrawn: ask who runs the study."
 _LIST_CHANGES = {"submit", "reopen", "undo", "cannot_judge", "can_judge"}
 
@@ -57,6 +58,7 @@ def create_app(store: Store, *, place: Listening | None = None, limits: Limits |
     app = Starlette(
         routes=[
             Route("/", _home),
+            Route("/health", _health),
             Route("/join", _join_page),
             Route("/join", _join, methods=["POST"]),
             Route("/leave", _leave, methods=["POST"]),
@@ -79,7 +81,7 @@ def create_app(store: Store, *, place: Listening | None = None, limits: Limits |
                 limiter=RateLimiter(per_second=limits.per_second, burst=limits.burst),
                 visitor=access.visitor,
             ),
-            Middleware(BodyLimit, largest=LARGEST_BODY),
+            Middleware(BodyLimit, largest=LARGEST_BODY, seconds=BODY_SECONDS),
         ],
         exception_handlers={404: _not_found, InputError: _unavailable},
     )
@@ -101,6 +103,10 @@ async def _not_found(request: Request, error: Exception) -> Response:
 async def _unavailable(request: Request, error: Exception) -> Response:
     """The file of the study cannot be read or written now: the page keeps what it has and tries again."""
     return JSONResponse({"error": str(error)}, status_code=503)
+
+
+async def _health(request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
 
 
 # Coming in
