@@ -124,7 +124,6 @@ PACKAGES = {"numpy", "scipy", "typer", "rich", "jinja2", "markupsafe"} | {
     "starlette",  # radgauge.web and what is built on it: verbs ask for the extra first
     "uvicorn",
     "anyio",
-    "itsdangerous",
 }
 
 

@@ -23,7 +23,6 @@ from radgauge.errors import InputError, UsageError
 from radgauge.web.headers import AllowedHosts, SecurityHeaders
 from radgauge.web.limits import BodyLimit, RateLimit, RateLimiter
 from radgauge.web.server import Place, serve
-from radgauge.web.sessions import CSRF_HEADER, Sessions
 from radgauge.web.tokens import bearer, is_known, new_token, token_hash
 
 
@@ -111,75 +110,6 @@ def test_tokens_are_random_and_known_by_their_hash() -> None:
     assert not is_known("\udc80", hashes)
     assert bearer("Bearer ") is None
     assert bearer("Bearer a b") is None
-
-
-def _session_app(sessions: Sessions) -> TestClient:
-    async def enter(request: Request) -> Response:
-        answer = Response()
-        answer.headers["csrf"] = sessions.start(answer, request.query_params["who"]).csrf
-        return answer
-
-    async def leave(request: Request) -> Response:
-        answer = Response()
-        sessions.end(answer)
-        return answer
-
-    async def act(request: Request) -> Response:
-        session = sessions.read(request)
-        if session is None:
-            return Response(status_code=401)
-        return PlainTextResponse(session.who, status_code=200 if sessions.is_own(request, session) else 403)
-
-    return _client(routes=[Route("/enter", enter), Route("/leave", leave), Route("/act", act, methods=["POST"])])
-
-
-def test_a_cookie_says_who_and_a_forged_request_is_refused() -> None:
-    client = _session_app(Sessions("secret", "rater"))
-    assert client.post("/act").status_code == 401
-    entered = client.get("/enter?who=r1")
-    cookie = entered.headers["set-cookie"]
-    assert "HttpOnly" in cookie
-    assert "SameSite=lax" in cookie
-    csrf = {CSRF_HEADER: entered.headers["csrf"]}
-    assert client.post("/act").status_code == 403
-    assert client.post("/act", headers={CSRF_HEADER: "0" * 64}).status_code == 403
-    assert client.post("/act", headers={**csrf, "Sec-Fetch-Site": "cross-site"}).status_code == 403
-    done = client.post("/act", headers={**csrf, "Sec-Fetch-Site": "same-origin"})
-    assert (done.status_code, done.text) == (200, "r1")
-    other = _session_app(Sessions("secret", "rater"))
-    other.get("/enter?who=r1")
-    assert other.post("/act", headers=csrf).status_code == 403  # another browser's token
-    client.get("/leave")
-    assert client.post("/act", headers=csrf).status_code == 401
-
-
-@pytest.mark.parametrize(
-    "reader",
-    [
-        Sessions("other secret", "rater"),
-        Sessions("secret", "organiser"),
-        Sessions("secret", "rater", seconds=-1),
-    ],
-    ids=["other secret", "other role", "expired"],
-)
-def test_a_cookie_is_good_for_one_secret_one_role_and_its_time(reader: Sessions) -> None:
-    sessions = Sessions("secret", "rater")
-    value = sessions._serializer().dumps(["r1", "id"])
-
-    def request(cookie: str) -> Request:
-        return Request({"type": "http", "headers": [(b"cookie", f"{cookie}={value}".encode())]})
-
-    found = sessions.read(request(sessions.cookie))
-    assert found is not None
-    assert found.who == "r1"
-    assert reader.read(request(reader.cookie)) is None
-
-
-def test_over_https_the_cookie_is_bound_to_the_host_and_never_sent_in_clear() -> None:
-    answer = Response()
-    Sessions("secret", "rater", https=True).start(answer, "r1")
-    assert answer.headers["set-cookie"].startswith("__Host-radgauge-rater=")
-    assert "Secure" in answer.headers["set-cookie"]
 
 
 def test_other_machines_come_in_only_under_a_named_address() -> None:

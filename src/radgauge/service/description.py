@@ -61,6 +61,7 @@ _SCHEMAS: dict[str, Any] = {
         level={"type": "number"},
         judged={"type": "integer"},
         not_judged={"type": "integer"},
+        not_applicable={"type": "integer", "description": "Judged cases that this output says nothing about."},
         reasons={"type": "array", "items": _object(reason=_TEXT, cases={"type": "integer"})},
         higher_is_better=_TRUTH,
         signature=_TEXT,

@@ -1,6 +1,6 @@
 """What every web page and service of radgauge needs, and nothing of what it shows.
 
 Headers that forbid foreign content (`headers`), limits on bodies and on requests (`limits`), random tokens that
-are kept as hashes (`tokens`), signed cookies with protection against forged requests (`sessions`), and a server
-that listens on this machine alone unless told otherwise (`server`). Extra `web`: starlette, uvicorn, itsdangerous.
+are kept as hashes (`tokens`), connections that may not be silent for long (`connections`), and servers that listen
+on this machine alone unless told otherwise (`server`). Extra `web`: starlette, uvicorn.
 """

@@ -13,8 +13,8 @@ pytest.importorskip("starlette", reason="extra `web` is not installed")
 from starlette.testclient import TestClient
 
 from radgauge.study import NewStudy, Store
+from radgauge.study.web.access import CSRF_HEADER
 from radgauge.study.web.app import Limits, create_app
-from radgauge.web.sessions import CSRF_HEADER
 
 
 class Browser:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,9 +16,9 @@ from study_support import two_systems
 
 from radgauge.errors import InputError
 from radgauge.study import NewStudy, Store, new_study, shipped_designs
+from radgauge.study.web.access import CSRF_HEADER
 from radgauge.study.web.app import Limits
 from radgauge.web.server import Place
-from radgauge.web.sessions import CSRF_HEADER
 
 Make = Callable[..., NewStudy]
 Opened = Callable[..., tuple[Store, Callable[[str], Any]]]
@@ -27,7 +28,7 @@ SHARE = {"raters": 2, "shared": 0}
 def test_only_a_valid_token_opens_the_door(make: Make, opened: Opened) -> None:
     store, enter = opened(make())
     stranger = enter("")
-    for wrong in ("", "x" * 43, None, 5, ["a"], "é" * 43):
+    for wrong in ("", "x" * 43, None, 5, ["a"], {"a": 1}, True, "é" * 43):
         answer = stranger.join(wrong)
         assert answer.status_code == 401
         assert "set-cookie" not in answer.headers
@@ -53,6 +54,57 @@ def test_a_token_can_be_withdrawn_and_expires_while_its_browser_is_signed_in(mak
     assert enter("").join(study.tokens["rater-1"]).status_code == 401
     old = store.new_token("rater-1", days=1, now=datetime.now(UTC) - timedelta(days=2))
     assert enter("").join(old).status_code == 401
+
+
+def test_a_session_is_not_the_token_and_ends_for_good(make: Make, opened: Opened) -> None:
+    study = make()
+    store, enter = opened(study)
+    browser = enter("rater-1")
+    (cookie,) = browser.http.cookies.jar
+    token = study.tokens["rater-1"]
+    assert token not in str(cookie.value)
+    assert base64.b64encode(token.encode()).rstrip(b"=").decode()[:40] not in str(cookie.value)
+    assert str(cookie.value).encode() not in study.path.read_bytes()  # the study keeps a hash
+    stolen = enter("")
+    stolen.http.cookies.set(cookie.name, str(cookie.value))
+    assert stolen.http.get("/api/study").status_code == 200
+    assert browser.post("/leave").status_code == 200
+    for each in (browser, stolen):
+        assert each.http.get("/api/study").status_code == 401
+    assert browser.join(token).status_code == 200  # the link still lets its person in
+    assert browser.http.get("/api/study").status_code == 200
+    assert stolen.http.get("/api/study").status_code == 401
+    assert browser.join(token).status_code == 200
+    rows = store._connection.execute("SELECT count(*) FROM sessions").fetchone()
+    assert rows == (1,)  # signing in again ended the session before
+
+
+def test_a_session_changes_its_secret_every_hour_and_ends_after_twelve(make: Make, opened: Opened) -> None:
+    _, enter = opened(make())
+    browser = enter("rater-1")
+    access = browser.http.app.state.access
+    began = datetime.now(UTC)
+
+    def at(hours: float, path: str, cookie: str | None = None) -> Any:
+        access._clock = lambda: began + timedelta(hours=hours)
+        if cookie is None:
+            return browser.http.get(path)
+        return enter("").http.get(path, headers={"Cookie": f"{name}={cookie}"})
+
+    ((name, first),) = browser.http.cookies.items()
+    csrf = browser.csrf()
+    assert "set-cookie" not in at(0.5, "/start").headers
+    assert "set-cookie" not in at(1.1, "/api/study").headers  # only with a page
+    assert "set-cookie" in at(1.1, "/start").headers
+    second = browser.http.cookies[name]
+    assert second != first
+    assert browser.csrf() == csrf  # pages that are open go on
+    assert at(1.11, "/api/study", first).status_code == 200  # the new secret may not have arrived everywhere
+    assert "set-cookie" not in at(1.11, "/start", first).headers
+    assert at(1.2, "/api/study").status_code == 200
+    assert at(1.2, "/api/study", first).status_code == 401  # and now it has
+    assert at(1.2, "/api/study", second).status_code == 200
+    assert at(12.1, "/api/study").status_code == 401
 
 
 def test_a_token_stands_in_no_address_and_the_cookie_is_out_of_reach_of_scripts(

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from radgauge.errors import InputError
 from radgauge.study.people import Person
+from radgauge.study.sessions import Session
 from radgauge.study.state import Refused, problems
 from radgauge.study.store import Store
 from radgauge.study.views import Action, CaseView, Stale
@@ -27,7 +28,6 @@ from radgauge.study.web.said import answers_in_words, feedback_in_words
 from radgauge.web.headers import AllowedHosts, SecurityHeaders
 from radgauge.web.limits import BodyLimit, RateLimit, RateLimiter, client_address, too_many
 from radgauge.web.server import Place as Listening
-from radgauge.web.sessions import Session
 
 LARGEST_BODY = 64 * 1024
 BODY_SECONDS = 20.0
@@ -54,7 +54,7 @@ def create_app(store: Store, *, place: Listening | None = None, limits: Limits |
         limits: On the number of requests.
     """
     place, limits = place or Listening(), limits or Limits()
-    access = Access(store, place.https)
+    access = Access(store, https=place.https)
     app = Starlette(
         routes=[
             Route("/", _home),
@@ -136,18 +136,14 @@ async def _join(request: Request) -> Response:
         return too_many(wait) if wait else JSONResponse({"error": NO_LINK}, status_code=401)
     access: Access = request.app.state.access
     answer = JSONResponse({"to": "/organiser" if person.role == "organiser" else "/start"})
-    access.sessions(person.role).start(answer, str(token))
+    await run_in_threadpool(access.sign_in, request, answer, person, str(token))
     return answer
 
 
-async def _leave(request: Request) -> Response:
-    access: Access = request.app.state.access
-    for sessions in (access.raters, access.organisers):
-        session = sessions.read(request)
-        if session is not None and sessions.is_own(request, session):
-            answer = JSONResponse({"to": "/"})
-            sessions.end(answer)
-            return answer
+def _leave(request: Request) -> Response:
+    answer = JSONResponse({"to": "/"})
+    if request.app.state.access.sign_out(request, answer):
+        return answer
     return JSONResponse({"error": "nobody is signed in"}, status_code=401)
 
 
@@ -156,8 +152,14 @@ async def _leave(request: Request) -> Response:
 
 def _needs_rater(work: Callable[[Request, Person, Session], Response]) -> Callable[[Request], Response]:
     def checked(request: Request) -> Response:
-        found = request.app.state.access.rater(request)
-        return work(request, *found) if found is not None else RedirectResponse("/", status_code=303)
+        access: Access = request.app.state.access
+        session = access.rater(request)
+        if session is None:
+            return RedirectResponse("/", status_code=303)
+        response = work(request, session.person, session)
+        if access.is_due(session):
+            access.refresh(response, session)
+        return response
 
     return checked
 
@@ -200,12 +202,12 @@ def _start(request: Request, person: Person, session: Session) -> Response:
 
 async def _ready(request: Request) -> Response:
     access: Access = request.app.state.access
-    found = await run_in_threadpool(access.rater, request)
-    if found is None:
+    session = await run_in_threadpool(access.rater, request)
+    if session is None:
         return JSONResponse({"to": "/"}, status_code=401)
-    person, session = found
-    if not access.raters.is_own(request, session):
+    if not access.is_own(request, session):
         return JSONResponse({"error": "this is not a request of our page"}, status_code=403)
+    person = session.person
     store: Store = request.app.state.store
 
     def begin() -> str:
@@ -270,7 +272,7 @@ def _needs_rater_api(work: Callable[[Request, Person], Response]) -> Callable[[R
         if found is None:
             return JSONResponse({"error": NO_LINK}, status_code=401)
         try:
-            return work(request, found[0])
+            return work(request, found.person)
         except Refused:
             return JSONResponse({"error": "this case is not one of yours"}, status_code=404)
 
@@ -342,15 +344,14 @@ async def _act(request: Request) -> Response:
 
 def _acted(request: Request, said: dict[str, Any] | None) -> Response:
     access: Access = request.app.state.access
-    found = access.rater(request)
-    if found is None:
+    session = access.rater(request)
+    if session is None:
         return JSONResponse({"error": NO_LINK}, status_code=401)
-    person, session = found
-    if not access.raters.is_own(request, session):
+    if not access.is_own(request, session):
         return JSONResponse({"error": "this is not a request of our page"}, status_code=403)
     if said is None or not {"kind", "client_id"} <= said.keys():
         return JSONResponse({"error": "an action is an object with kind and client_id"}, status_code=400)
-    return _record(request.app.state.store, person, request.path_params["key"], said)
+    return _record(request.app.state.store, session.person, request.path_params["key"], said)
 
 
 def _record(store: Store, person: Person, key: str, said: dict[str, Any]) -> Response:

@@ -15,12 +15,12 @@ from starlette.routing import Route
 from radgauge.errors import InputError
 from radgauge.study.overview import Agreeing, Disagreement, Progress, agreement_so_far, disagreements, progress
 from radgauge.study.people import Person
+from radgauge.study.sessions import Session
 from radgauge.study.state import Refused
 from radgauge.study.store import Store
 from radgauge.study.views import relabelled
 from radgauge.study.web.pages import message, page
 from radgauge.study.web.said import answers_in_words
-from radgauge.web.sessions import Session
 
 if TYPE_CHECKING:
     from radgauge.stats import Agreement
@@ -38,8 +38,14 @@ def routes() -> list[Route]:
 
 def _needs_organiser(work: Callable[[Request, Person, Session], Response]) -> Callable[[Request], Response]:
     def checked(request: Request) -> Response:
-        found = request.app.state.access.organiser(request)
-        return work(request, *found) if found is not None else RedirectResponse("/", status_code=303)
+        access: Access = request.app.state.access
+        session = access.organiser(request)
+        if session is None:
+            return RedirectResponse("/", status_code=303)
+        response = work(request, session.person, session)
+        if access.is_due(session):
+            access.refresh(response, session)
+        return response
 
     return checked
 
@@ -189,7 +195,7 @@ async def _backup(request: Request) -> Response:
     found = await run_in_threadpool(access.organiser, request)
     if found is None:
         return JSONResponse({"to": "/"}, status_code=401)
-    if not access.organisers.is_own(request, found[1]):
+    if not access.is_own(request, found):
         return JSONResponse({"error": "this is not a request of our page"}, status_code=403)
     store: Store = request.app.state.store
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")

@@ -1,6 +1,6 @@
 "use strict";
 // A link ends in #token: that part of an address is not sent to any server, and so stands in no log. It is handed
-// over here once, for a signed cookie, and removed from the address.
+// over here once, for a session, and removed from the address.
 (async () => {
   const said = document.getElementById("said");
   const token = location.hash.slice(1);
