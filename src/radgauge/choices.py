@@ -29,6 +29,9 @@ Kind = Literal["kendall_b", "kendall_c", "spearman", "pearson"]
 Scope = Literal["pooled", "group", "study"]
 """Correlations over all cases, or as the mean over candidate groups or studies."""
 
+Equality = Literal["precision", "exact"]
+"""When two values are tied: up to the precision of the metric, or digit by digit, as in published studies."""
+
 TieRule = Literal["half", "wrong", "skip", "match", "calibrated"]
 """What a tie of a judge is worth where the target prefers one report."""
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from radgauge.reading import Readings
 
 Rows = NDArray[np.float64]
+PRECISION = 1e-6  # what single precision leaves of values around 1
+NETWORK_PRECISION = 1e-5  # and of what networks make in batches of different lengths
 VALUES_SHOWN = 4  # outputs in the first line of an explanation
 Span = tuple[int, int]
 
@@ -122,6 +124,8 @@ class Metric(ABC):
         higher_is_better: Direction of the headline, and of every column unless `directions` says otherwise.
         needs: What a case must have besides a candidate: any of "reference", "image".
         range: Smallest and largest possible value of the headline column, for people.
+        precision: Difference up to which two values are equal: rounding of the arithmetic behind them, by which
+            copies of one report may differ. It belongs to the signature.
         extra: The pip extra it needs, "" for none.
         summary: One line for `radgauge ls`.
         one_range: True if every column has the range of the headline.
@@ -135,6 +139,7 @@ class Metric(ABC):
     higher_is_better: ClassVar[bool]
     needs: ClassVar[frozenset[str]] = frozenset({"reference"})
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    precision: ClassVar[float] = PRECISION
     extra: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     one_range: ClassVar[bool] = False
@@ -249,7 +254,7 @@ class Metric(ABC):
         words.append(f"revision:{self.revision}" if probed is None else f"probes:{probed}")
         if ours and self.settings().get("models", "embedded") != "embedded":
             words.append(component("networks").replace("-", ":"))
-        return "|".join([*words, f"v:{__version__}"])
+        return "|".join([*words, f"precision:{self.precision:g}", f"v:{__version__}"])
 
     def settings(self) -> dict[str, Any]:
         """Name -> value of every setting, in order."""
@@ -278,7 +283,7 @@ class Alias(Metric):
     def __post_init__(self) -> None:
         if not (self.alias.isidentifier() and self.alias.isascii()):
             raise UsageError(f"an alias must be made of letters, digits and _, got {self.alias!r}")
-        same = ("higher_is_better", "needs", "range", "extra", "summary", "independent")
+        same = ("higher_is_better", "needs", "range", "precision", "extra", "summary", "independent")
         facts = {"name": self.alias, **{fact: getattr(self.metric, fact) for fact in same}}
         for fact, value in facts.items():
             object.__setattr__(self, fact, value)

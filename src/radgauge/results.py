@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from radgauge.cases import UNANSWERED, Key
 from radgauge.errors import RadgaugeError, UsageError
-from radgauge.metric import Metric, Rows, mean, sums
+from radgauge.metric import PRECISION, Metric, Rows, mean, sums
 from radgauge.show.notebook import Grid, Shown
 from radgauge.show.wording import arrow, number
 
@@ -75,6 +75,11 @@ class Scores:
     def headline(self) -> NDArray[np.float64]:
         """The first output, one value per case."""
         return self.values[:, 0]
+
+    @property
+    def precision(self) -> float:
+        """Difference up to which two values are equal; see Metric.precision."""
+        return PRECISION if self.metric is None else self.metric.precision
 
     @property
     def system_headline(self) -> str:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from radgauge.errors import InputError, UsageError
-from radgauge.stats import preference_accuracy
+from radgauge.stats import best_of_n, preference_accuracy
 from radgauge.stats.preference import TIE_RULES, pairs_within
 
 grades = st.integers(0, 3)
@@ -59,15 +59,17 @@ def test_any_set_equals_the_loop_over_pairs(rows: list[tuple[int, int, int]], ti
     pairs = [(i, j) for i, j in itertools.combinations(range(len(rows)), 2) if study[i] == study[j]]
 
     def accuracy(threshold: float) -> float:
-        credit = []
+        credit, weight = [], []
         for i, j in pairs:
             x, y = judge[i] - judge[j], target[i] - target[j]
             x = 0.0 if abs(x) <= threshold else x
             if ties in ("match", "calibrated"):
                 credit.append(float(np.sign(x) == np.sign(y)))
+                weight.append(1 / sum(study[k] == study[i] for k, _ in pairs))  # the mean over studies
             elif y and (x or ties != "skip"):
                 credit.append(float(x * y > 0) if x else {"half": 0.5, "wrong": 0.0}[ties])
-        return float(np.mean(credit)) if credit else math.nan
+                weight.append(1.0)
+        return float(np.average(credit, weights=weight)) if credit else math.nan
 
     if ties == "calibrated":
         expected = max((accuracy(t) for t in range(4)), default=math.nan)
@@ -107,3 +109,34 @@ def test_messages() -> None:
         preference_accuracy([1.0], [1.0], studies=["a"], rng=seeded(), ties="ignore")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="two equally long lists"):
         preference_accuracy([1.0], [1.0, 2.0], studies=["a"], rng=seeded())
+
+
+def test_match_is_the_mean_over_studies() -> None:
+    """As mt-metrics-eval averages by item: three right pairs of one study, a wrong one of another: one half."""
+    judge, target, studies = [3.0, 2.0, 1.0, 1.0, 2.0], [3.0, 2.0, 1.0, 2.0, 1.0], list("aaabb")
+    for ties in ("match", "calibrated"):
+        found = preference_accuracy(judge, target, studies=studies, rng=seeded(), ties=ties, resamples=20)
+        assert found.interval.value == pytest.approx(0.5)
+    assert preference_accuracy(
+        judge, target, studies=studies, rng=seeded(), ties="half", resamples=20
+    ).interval.value == pytest.approx(0.75)
+
+
+def test_best_of_n_is_0_for_a_constant_and_1_for_the_target() -> None:
+    target, studies = np.array([5.0, 1.0, 4.0, 2.0, 3.0, 3.0]), list("aabbcc")
+    values = {
+        "target": best_of_n(target, target, studies=studies, rng=seeded(), resamples=20),
+        "constant": best_of_n(np.ones(6), target, studies=studies, rng=seeded(), resamples=20),
+        "reversed": best_of_n(-target, target, studies=studies, rng=seeded(), resamples=20),
+    }
+    assert {name: found.gain.value for name, found in values.items()} == pytest.approx(
+        {"target": 1.0, "constant": 0.0, "reversed": -1.0}
+    )
+    assert (values["target"].random, values["target"].oracle) == (3.0, 4.0)
+
+
+def test_best_of_n_leaves_out_studies_with_a_missing_value_and_single_candidates() -> None:
+    found = best_of_n(
+        [1.0, np.nan, 2.0, 1.0, 9.0], [1, 2, 4, 2, 1], studies=list("aabbc"), rng=seeded(), resamples=20
+    )
+    assert (found.gain.n, found.chosen, found.random) == (1, 4.0, 3.0)

@@ -171,3 +171,60 @@ def test_a_frame_of_an_alignment_has_p_and_n() -> None:
     expected = kendalltau(scores.headline, [6 - n for n in range(6)], method="asymptotic").pvalue
     assert found["p"] == [pytest.approx(expected)]
     assert found["n"] == [6]
+
+
+def _noisy_copies(judgments: Judgments, noise: float) -> tuple[Judgments, Scores]:
+    """Twelve copies without an error, whose values differ by rounding, and twelve reports in the raters' order."""
+    total = judgments.mean_errors().column("errors_total")
+    copies = np.arange(len(KEYS)) < len(KEYS) // 2
+    cases = tuple(
+        Case(case.id, "The  lungs are clear." if copy else f"Report {n}.", ("the lungs are clear.",), case.system)
+        for n, (case, copy) in enumerate(zip(judgments.cases, copies, strict=True))
+    )
+    counts = [(key, "0", 1, True, 0.0 if copies[i] else 1 + total[i]) for i, key in enumerate(KEYS)]
+    values = np.where(copies, 1.0 + noise * np.random.default_rng(1).uniform(-1, 1, len(KEYS)), 0.5 - 0.01 * total)
+    counted = error_scores(counts, keys=KEYS, signature="test")
+    return Judgments("test", cases, counted), judge("m", values, higher_is_better=True)
+
+
+def test_copies_are_not_ordered_by_rounding(judgments: Judgments) -> None:
+    noisy, scores = _noisy_copies(judgments, 3e-7)
+    default = align(Results({"m": scores}), noisy, targets=["total"], resamples=20)
+    assert value(default, "m", "total") == pytest.approx(1.0)
+    exact = align(Results({"m": scores}), noisy, targets=["total"], equality="exact", resamples=20)
+    expected = kendalltau(scores.headline, -noisy.mean_errors().column("errors_total")).statistic
+    assert value(exact, "m", "total") == pytest.approx(expected)
+    assert expected < 0.9
+
+
+def test_values_that_differ_by_more_than_the_precision_stay_apart(judgments: Judgments) -> None:
+    noisy, scores = _noisy_copies(judgments, 3e-4)
+    found = align(Results({"m": scores}), noisy, targets=["total"], resamples=20)
+    assert value(found, "m", "total") < 0.9
+
+
+def test_the_coefficient_without_copies_stands_beside_the_other(judgments: Judgments) -> None:
+    noisy, scores = _noisy_copies(judgments, 0.0)
+    wrong = judge("wrong", np.where(scores.headline == 1, 1.0, -scores.headline), higher_is_better=True)
+    found = align(Results({"m": scores, "wrong": wrong}), noisy, targets=["total"], resamples=20)
+    lines = {line.column: line for line in found.lines}
+    assert found.copies == 12
+    assert lines["m"].without_copies == pytest.approx(1.0)
+    assert lines["wrong"].without_copies == pytest.approx(-1.0)
+    assert lines["wrong"].correlation.value > 0  # copies alone
+    assert any("12 of 24 candidates repeat a reference" in note for note in found.notes)
+
+
+def test_counts_are_compared_with_counts_and_quality_with_all(judgments: Judgments) -> None:
+    columns = ("errors_quality", "errors_total", "errors_significant")
+    values = np.stack([-TRUTH, TRUTH, TRUTH], axis=1)
+    scores = Scores("errors", "errors", KEYS, values, values, columns, True, directions=(True, False, False))
+    found = align(Results({"errors": scores}), judgments, targets=["rating", "total"], resamples=20)
+    assert [(line.column, line.target) for line in found.lines] == [
+        ("errors_quality", "rating"),
+        ("errors_quality", "total"),
+        ("errors_total", "total"),
+    ]
+    assert set(found.preferences) == {"errors_quality"}
+    assert found.best_of["errors_quality"].gain.value == pytest.approx(1.0)
+    assert found.calibrated["errors_quality"].interval.value == pytest.approx(1.0)

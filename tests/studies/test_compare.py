@@ -150,3 +150,12 @@ def test_no_interval_of_a_difference_leaves_its_range() -> None:
             assert line.result.difference.high <= 1
     alone = rg.score(cases[:2], ["errors"])
     assert all(np.isnan(line.result.difference.low) for line in compare(alone, permutations=10))
+
+
+def test_copies_that_differ_by_rounding_are_ties() -> None:
+    keys = tuple((str(n), system) for system in ("a", "b") for n in range(20))
+    values = np.ones((40, 1))
+    values[20:, 0] += 4e-7 * np.arange(1, 21) / 20
+    scores = Scores("m", "m", keys, values, values, ("m",), True)
+    (line,) = compare(Results({"m": scores}), permutations=100, resamples=20)
+    assert (line.result.difference.value, line.result.effect.ties, line.result.p) == (0, 1, 1)

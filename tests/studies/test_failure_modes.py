@@ -73,3 +73,19 @@ def test_failure_modes_need_groups() -> None:
     lonely = Judgments("one", judged.cases[:1], judged.errors)
     with pytest.raises(InputError, match="two candidate groups or more"):
         failure_modes(lonely)
+
+
+def test_studies_divided_among_raters_are_compared_by_their_means() -> None:
+    """Six studies by one rater, six by the other: none is lost, and the means are those of all studies."""
+    judged = counted(("x", 2, True, 2.0), ("y", 2, True, 0.0))
+    whole = failure_modes(judged, targets=["total"])[0]
+    for first, rater in zip((0, len(STUDIES)), judged.errors.values(), strict=True):
+        rater.values[first : first + len(STUDIES)] = float("nan")  # two rows per study
+    (found,) = failure_modes(judged, targets=["total"])
+    assert (found.studies, found.not_judged) == (12, 0)
+    means = [{(m.category, m.first): m.mean_first for m in part.modes} for part in (whole, found)]
+    assert means[0] == pytest.approx(means[1])
+    other = list(judged.errors.values())[1].values
+    other[-1] = other[0]  # one candidate of a study by another rater too
+    (found,) = failure_modes(judged, targets=["total"])
+    assert (found.studies, found.not_judged) == (11, 1)

@@ -23,7 +23,7 @@ from radgauge.reading import Readings
 from radgauge.registry import load
 from radgauge.scores import Results, Scores, score
 from radgauge.stats.resampling import Resampling
-from radgauge.training.fit_radcliq import fit_radcliq, write_radcliq
+from radgauge.training.fit_radcliq import _order_unseen, fit_radcliq, write_radcliq
 
 METRICS = (RadGraph(), Rouge(), Bleu(variant="cxr"))
 
@@ -71,6 +71,31 @@ def test_noise_widens_the_intervals_and_they_cover_the_truth() -> None:
         assert term.coefficient.low < term.coefficient.value < term.coefficient.high
     assert 0.5 < fit.r2_cross_validated < fit.r2 < 1
     assert fit.tau_cross_validated.low < fit.tau_cross_validated.value < fit.tau_cross_validated.high
+
+
+def test_equal_scores_are_not_ordered_by_the_model_that_judged_them() -> None:
+    """Half of the reports are copies with equal scores and no errors: pooled, a hundred models order them."""
+    table, errors = synthetic(noise=0.3)
+    table[::2], errors[::2] = 1.0, 0.0
+    errors = np.round(errors)
+    results, judgments = judged(table, errors)
+    fit = fit_radcliq(results, judgments, resampling=Resampling(resamples=20))
+    assert fit.tau_cross_validated.value == pytest.approx(fit.tau.value, abs=0.02)
+    assert fit.tau_cross_validated.low <= fit.tau_cross_validated.value <= fit.tau_cross_validated.high
+    noisy = table + 1e-7 * np.random.default_rng(1).uniform(-1, 1, table.shape)
+    again = fit_radcliq(*judged(noisy, errors), resampling=Resampling(resamples=20))
+    assert again.tau_cross_validated.value == pytest.approx(fit.tau_cross_validated.value, abs=0.002)
+
+
+def test_an_order_of_unseen_reports_is_by_models_without_their_studies() -> None:
+    """With three studies each pair is ordered by the model of the third: checked against least squares by hand."""
+    rng = np.random.default_rng(2)
+    table, errors, fold = rng.normal(size=(12, 1)), rng.normal(size=12), np.arange(12) // 4
+    order = _order_unseen(table, errors, fold, 0.0)
+    for a, b, rest in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
+        slope = np.polyfit(table[fold == rest, 0], errors[fold == rest], 1)[0]
+        i, j = np.flatnonzero(fold == a), np.flatnonzero(fold == b)
+        assert (order[np.ix_(i, j)] == np.sign(slope * (table[i] - table[j].T))).all()
 
 
 def test_equals_ordinary_least_squares_of_numpy() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from radgauge.choices import Correction, CorrelationMethod, DependentMethod, Kind, Scope, TieRule
+from radgauge.choices import Correction, CorrelationMethod, DependentMethod, Equality, Kind, Scope, TieRule
 from radgauge.cli import options as o
 from radgauge.show.wording import interval, number, p_value, share, signed
 
@@ -89,6 +89,10 @@ def align_cli(
         typer.Option("--interval", help="Which bootstrap interval; yu2022 is the paper's own, far too narrow."),
     ] = "percentile",
     ties: Annotated[TieRule, typer.Option("--ties", help="What ties in preferences are worth.")] = "half",
+    equality: Annotated[
+        Equality,
+        typer.Option("--equality", help="Tie values up to the metric's precision, or compare digit by digit."),
+    ] = "precision",
     figures: Annotated[
         Path | None,
         typer.Option(
@@ -141,6 +145,7 @@ def align_cli(
         more_errors_than=more_errors_than,
         resampling=sampling.record(method=method, least=1),
         ties=ties,
+        equality=equality,
         correction=rivals.correction,
         pairs=rivals.pairs,
         test=rivals.test,
@@ -256,21 +261,31 @@ def _correlations(found: Alignment, kind: str) -> Iterator[Table]:
         lines = [line for line in found.lines if (line.target, line.rater) == (target, rater)]
         lines.sort(key=lambda line: -line.correlation.interval.value)
         mean = rater == "mean"
+        compares = mean and target == found.lines[0].target and bool(found.preferences)
         rows: list[Row | None] = []
         for line in lines:
             value = line.correlation.interval
-            liked = found.preferences.get(line.column) if mean and target == found.lines[0].target else None
-            preferred = "" if liked is None else share(liked.interval.value, 0)
             bounds = interval(value.low, value.high)
-            rows.append((line.column, value.value, bounds, line.correlation.p, value.n, preferred))
+            row: list[Value] = [line.column, value.value, bounds, line.correlation.p, value.n]
+            if found.copies:
+                row.append(line.without_copies)
+            if compares:
+                preferred, calibrated = found.preferences[line.column], found.calibrated[line.column]
+                gain = found.best_of[line.column].gain
+                row += [share(each.value, 0) for each in (preferred.interval, calibrated.interval, gain)]
+            rows.append(tuple(row))
         for ceiling in found.ceilings:
             if ceiling.target == target and mean:
                 among = ceiling.leave_one_out.mean
                 bounds = interval(among.low, among.high)
-                rows += [None, ("one radiologist against the others", among.value, bounds, None, among.n, "")]
+                blank: list[Value] = [*([None] if found.copies else []), *([""] * 3 if compares else [])]
+                rows += [None, ("one radiologist against the others", among.value, bounds, None, among.n, *blank)]
         who = "the mean rater" if mean else f"rater {rater}"
-        p = Column("p", format=p_value)
-        yield table(f"{target} of {who}", kind, "interval", p, "n", Column("preferred", right=True), rows=rows)
+        columns: list[Column | str] = [kind, "interval", Column("p", format=p_value), "n"]
+        columns += ["without copies"] if found.copies else []
+        if compares:
+            columns += [Column(name, right=True) for name in ("preferred", "calibrated", "best of N")]
+        yield table(f"{target} of {who}", *columns, rows=rows)
 
 
 def print_pairs(out: Terminal, found: Alignment, kind: str, test: str, correction: str) -> None:

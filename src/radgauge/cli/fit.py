@@ -177,7 +177,7 @@ def print_radcliq(out: Terminal, found: RadcliqFit) -> None:
     out.show(table(f"errors ({found.target})", "coefficient", level, "mean", "deviation", rows=rows))
     out.print()
     ways = (
-        ("studies not seen", found.r2_cross_validated, found.tau_cross_validated, found.tau_p_cross_validated),
+        ("studies not seen", found.r2_cross_validated, found.tau_cross_validated, None),
         ("same reports (flattering)", found.r2, found.tau, found.tau_p),
     )
     out.show(

@@ -16,7 +16,7 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
-from radgauge.metric import Explanation, Metric, Note, Rows, reference_pairs
+from radgauge.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.metrics.cider import Counts, Frequencies, Hashes
 from radgauge.models.text.token_vectors import (
@@ -70,6 +70,7 @@ class BertScore(Metric):
 
     name: ClassVar[str] = "bertscore"
     higher_is_better: ClassVar[bool] = True
+    precision: ClassVar[float] = NETWORK_PRECISION
     range: ClassVar[tuple[float, float]] = (-6.0, 1.0)
     summary: ClassVar[str] = "greedy matching of token vectors by cosine (BERTScore F1, precision, recall)"
     one_range: ClassVar[bool] = True

@@ -16,7 +16,7 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
-from radgauge.metric import Metric, Rows, ratio, reference_pairs
+from radgauge.metric import NETWORK_PRECISION, Metric, Rows, ratio, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, label_columns, settle, wordless
 from radgauge.models.text.chexbert_labels import (
     NO_FINDING,
@@ -52,6 +52,7 @@ class ChexbertSimilarity(Metric):
 
     name: ClassVar[str] = "chexbert_similarity"
     higher_is_better: ClassVar[bool] = True
+    precision: ClassVar[float] = NETWORK_PRECISION
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     summary: ClassVar[str] = "cosine of CheXbert embeddings (published), of claims (embedded) or of the 14 labels"
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from radgauge.cases import Case
 from radgauge.errors import ModelError, UsageError
-from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, reference_pairs
+from radgauge.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows, best_reference, reference_pairs
 from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.models.text.embedded_estimator import load_embedded
 from radgauge.parsing import parse_json
@@ -50,6 +50,7 @@ class Comet(Metric):
     """
 
     name: ClassVar[str] = "comet"
+    precision: ClassVar[float] = NETWORK_PRECISION
     summary: ClassVar[str] = "quality predicted by an estimator trained on scored pairs of reports"
 
     models: str = EMBEDDED

@@ -15,7 +15,7 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
-from radgauge.metric import Explanation, Metric, Note, Rows
+from radgauge.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows
 from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.metrics.bleu import Bleu
 from radgauge.metrics.meteor import STATISTICS, Meteor
@@ -60,6 +60,7 @@ class Layman(Metric):
     """
 
     name: ClassVar[str] = "layman"
+    precision: ClassVar[float] = NETWORK_PRECISION
     higher_is_better: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     summary: ClassVar[str] = "sentences that mean the same after lay replacement; words before and after"

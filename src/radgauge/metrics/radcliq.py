@@ -21,7 +21,17 @@ from numpy.typing import NDArray
 
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
-from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, mean, ratio, reference_pairs
+from radgauge.metric import (
+    NETWORK_PRECISION,
+    Explanation,
+    Metric,
+    Note,
+    Rows,
+    best_reference,
+    mean,
+    ratio,
+    reference_pairs,
+)
 from radgauge.metrics._settings import EMBEDDED, settle
 from radgauge.parsing import parse_json
 from radgauge.reading import Readings
@@ -139,6 +149,7 @@ class RadCliQ(Metric):
     """
 
     name: ClassVar[str] = "radcliq"
+    precision: ClassVar[float] = NETWORK_PRECISION
     higher_is_better: ClassVar[bool] = False
     range: ClassVar[tuple[float, float]] = (-1.45, math.inf)
     summary: ClassVar[str] = "errors a radiologist would find, from RadGraph F1, BERTScore, CheXbert and BLEU-2"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from radgauge.cases import Case
 from radgauge.errors import ModelError, UsageError
-from radgauge.metric import Explanation, Metric, Note, Rows, best_reference
+from radgauge.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows, best_reference
 from radgauge.metrics._settings import wordless
 from radgauge.metrics._triangle import bounding_radius, cosine, elasticities, sides, triangle_area
 from radgauge.models.image.image_text import (
@@ -90,6 +90,7 @@ class VLScore(Metric):
     """
 
     name: ClassVar[str] = "vlscore"
+    precision: ClassVar[float] = NETWORK_PRECISION
     needs: ClassVar[frozenset[str]] = frozenset({"reference", "image"})
     extra: ClassVar[str] = "image"
     summary: ClassVar[str] = "reports compared through the image: triangle of image, candidate and reference"

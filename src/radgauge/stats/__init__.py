@@ -17,7 +17,7 @@ from radgauge.stats.failure_modes import FailureMode, OneSided, find_failure_mod
 from radgauge.stats.intraclass import icc
 from radgauge.stats.judge_pairs import JudgePair, OverlapTest, compare_judges
 from radgauge.stats.paired import PairedTest, bootstrap_test, permutation_test
-from radgauge.stats.preference import Preference, preference_accuracy
+from radgauge.stats.preference import BestOfN, Preference, best_of_n, preference_accuracy
 from radgauge.stats.ranking import (
     CorrelationDifference,
     Ranked,
@@ -31,6 +31,7 @@ from radgauge.stats.unpaired import UnpairedTest, unpaired_test
 
 __all__ = [
     "Agreement",
+    "BestOfN",
     "Comparison",
     "Correlation",
     "CorrelationDifference",
@@ -51,6 +52,7 @@ __all__ = [
     "adjust",
     "adjust_comparisons",
     "association",
+    "best_of_n",
     "bh_critical_values",
     "bootstrap",
     "bootstrap_test",

@@ -1,4 +1,4 @@
-"""Does a judge prefer the report that radiologists prefer? Accuracy over pairs of reports on one study."""
+"""Does a judge prefer the report that radiologists prefer? Accuracy over pairs, and what choosing by it gains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from radgauge.choices import IntervalMethod, TieRule
 from radgauge.errors import InputError
-from radgauge.stats.resample import Interval, Labels, Rows, check_choice, interval, unit_index
+from radgauge.stats.resample import SAME, Interval, Labels, Rows, check_choice, interval, unit_index
 
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 
@@ -51,7 +51,8 @@ def preference_accuracy(
             `half`: pairs the target ties are left out; a tie of the judge is worth one half.
             `wrong`: the same, but a tie of the judge is an error.
             `skip`: pairs that either side ties are left out.
-            `match`: all pairs count; a tie is right only against a tie (acc_eq of Deutsch et al. 2023).
+            `match`: all pairs count; a tie is right only against a tie (acc_eq of Deutsch et al. 2023). As in
+            mt-metrics-eval the value is the mean of the accuracies of the studies.
             `calibrated`: as `match`, with differences up to a threshold taken as ties, the threshold that
             serves the judge best on these data (Deutsch et al. 2023). Chosen on the same pairs, it flatters
             a little, and the interval does not know of the choice.
@@ -69,14 +70,28 @@ def preference_accuracy(
     first, second = pairs_within(index)
     apart_x, apart_y = x[first] - x[second], y[first] - y[second]
     known = ~(np.isnan(apart_x) | np.isnan(apart_y))
-    threshold = _best_threshold(apart_x[known], apart_y[known]) if ties == "calibrated" else 0.0
+    weight = np.ones(len(first))
+    if ties in ("match", "calibrated"):  # every study counts the same, however many candidates it has
+        pairs_of_study = np.bincount(index[first][known], minlength=int(index.max(initial=0)) + 1)
+        weight = 1.0 / np.maximum(pairs_of_study[index[first]], 1)
+    threshold = 0.0
+    if ties == "calibrated":
+        threshold = _best_threshold(apart_x[known], apart_y[known], weight[known])
     sign_x = np.where(np.abs(apart_x) <= threshold, 0.0, np.sign(apart_x))
     sign_y = np.sign(apart_y)
     credit = np.where(known, (sign_x == sign_y).astype(np.float64), np.nan)
     if ties in ("half", "wrong", "skip"):
         credit[sign_y == 0] = np.nan
         credit[known & (sign_y != 0) & (sign_x == 0)] = {"half": 0.5, "wrong": 0.0, "skip": np.nan}[ties]
-    (found,) = interval(credit, rng=rng, groups=index[first], method=method, level=level, resamples=resamples)
+    (found,) = interval(
+        np.stack([credit * weight, np.where(np.isnan(credit), np.nan, weight)], axis=1),
+        _weighted_mean,
+        rng=rng,
+        groups=index[first],
+        method=method,
+        level=level,
+        resamples=resamples,
+    )
     return Preference(
         found,
         ties,
@@ -85,6 +100,69 @@ def preference_accuracy(
         int((known & (sign_x == 0)).sum()),
         int((known & (sign_y == 0)).sum()),
     )
+
+
+def _weighted_mean(totals: Rows, counts: Rows) -> Rows:
+    found = np.full((*totals.shape[:-1], 1), np.nan)
+    np.divide(totals[..., :1], totals[..., 1:], out=found, where=totals[..., 1:] > 0)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BestOfN:
+    """What is gained by keeping the candidate of each study that a judge likes best.
+
+    Attributes:
+        gain: (chosen - random) / (oracle - random): 0 is a random choice, 1 that of the target itself.
+        chosen: Mean target value of the judge's choices; among equal values the mean of the tied ones.
+        random: Mean target value of all candidates.
+        oracle: Mean of the best target value of each study.
+    """
+
+    gain: Interval
+    chosen: float
+    random: float
+    oracle: float
+
+
+def best_of_n(
+    judge: ArrayLike,
+    target: ArrayLike,
+    *,
+    studies: Labels,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    resamples: int = 2000,
+) -> BestOfN:
+    """Compute the best-of-N gain over studies with two candidates or more, all with values on both sides.
+
+    Higher values mean a better report on both sides; intervals draw studies.
+
+    >>> found = best_of_n([0.9, 0.1, 0.5, 0.5], [5, 1, 4, 2], studies=["s", "s", "t", "t"],
+    ...                   rng=np.random.default_rng(0))
+    >>> found.chosen, found.random, found.oracle, round(found.gain.value, 3)
+    (4.0, 3.0, 4.5, 0.667)
+    """
+    x, y = np.asarray(judge, dtype=np.float64), np.asarray(target, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise InputError(f"judge and target must be two equally long lists, got shapes {x.shape} and {y.shape}")
+    index, units = unit_index(studies, len(x))
+    rows = np.full((units, 3), np.nan)
+    for study in range(units):
+        own = index == study
+        if own.sum() > 1 and not (np.isnan(x[own]) | np.isnan(y[own])).any():
+            rows[study] = y[own][x[own] == x[own].max()].mean(), y[own].mean(), y[own].max()
+
+    def gain(totals: Rows, counts: Rows) -> Rows:
+        chosen, random, oracle = np.moveaxis(totals, -1, 0)
+        found = np.full(np.shape(chosen), np.nan)
+        np.divide(chosen - random, oracle - random, out=found, where=oracle - random > SAME * np.abs(oracle))
+        return found[..., None]
+
+    (found,) = interval(rows, gain, rng=rng, level=level, resamples=resamples)
+    defined = rows[~np.isnan(rows[:, 0])]
+    means = defined.mean(axis=0).tolist() if len(defined) else [np.nan] * 3
+    return BestOfN(found, *means)
 
 
 def pairs_within(index: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -103,15 +181,16 @@ def pairs_within(index: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.
     return np.concatenate(first), np.concatenate(second)
 
 
-def _best_threshold(apart_x: Rows, apart_y: Rows) -> float:
+def _best_threshold(apart_x: Rows, apart_y: Rows, weight: Rows) -> float:
     """The difference up to which calling a tie gives the most right answers; the smallest such."""
     size = np.abs(apart_x)
     order = np.argsort(size, kind="stable")
     right = (np.sign(apart_x) == np.sign(apart_y)) & (apart_x != 0)
     # Taking a pair as tied wins it if the target ties it, and loses it if it was right before.
-    gain = np.cumsum(np.where(apart_x[order] == 0, 0, (apart_y[order] == 0).astype(int) - right[order]))
+    won = (apart_y[order] == 0).astype(np.float64) - right[order]
+    gain = np.cumsum(np.where(apart_x[order] == 0, 0.0, won * weight[order]))
     ends = np.append(np.diff(size[order]) > 0, True)[: len(order)]
     candidates = np.flatnonzero(ends)
-    if not len(candidates) or gain[candidates].max() <= 0:
+    if not len(candidates) or gain[candidates].max() <= SAME:
         return 0.0
     return float(size[order][candidates[np.argmax(gain[candidates])]])

@@ -13,22 +13,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.choices import Correction, CorrelationMethod, DependentMethod, Kind, Scope, TieRule
+from radgauge.choices import Correction, CorrelationMethod, DependentMethod, Equality, Kind, Scope, TieRule
+from radgauge.error_categories import JUDGES
 from radgauge.errors import InputError
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.targets import default_targets, mean_of_known, raters_on, target_name
-from radgauge.scores import Results
+from radgauge.scores import Results, Scores
 from radgauge.show.notebook import Grid, Shown, known
 from radgauge.show.progress import working
 from radgauge.show.wording import interval as interval_text
 from radgauge.show.wording import number
 from radgauge.stats import (
     Agreement,
+    BestOfN,
     Correlation,
     JudgePair,
     LeaveOneOut,
     Preference,
     Ranking,
+    best_of_n,
     compare_judges,
     correlation_table,
     icc,
@@ -37,7 +40,10 @@ from radgauge.stats import (
     preference_accuracy,
     rank_judges,
 )
+from radgauge.stats.coefficients import association, grouped_association
+from radgauge.stats.resample import unit_index
 from radgauge.stats.resampling import Resampling
+from radgauge.stats.ties import merge_ties
 
 Array = NDArray[np.float64]
 
@@ -53,6 +59,8 @@ class AlignLine:
         rater: "mean", or one rater's name.
         correlation: Positive = agreement.
         not_judged: Cases that the metric, or the raters, could not judge.
+        without_copies: The coefficient on the cases whose candidate is no copy of a reference: every metric gets
+            copies right. None where no candidate is a copy.
     """
 
     judge: str
@@ -61,11 +69,16 @@ class AlignLine:
     rater: str
     correlation: Correlation
     not_judged: int
+    without_copies: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """How well radiologists agree among themselves on one target: no metric can be asked for more."""
+    """Agreement of radiologists among themselves on one target.
+
+    One radiologist against the mean of the others is a point of reference, not a bound: a metric is compared with
+    the mean of all raters, which is more reliable than any of them.
+    """
 
     target: str
     agreements: tuple[Agreement, ...]
@@ -80,18 +93,24 @@ class Alignment(Shown):
         lines: One per output, target and rater asked for.
         ceilings: One per target, where there is more than one rater.
         preferences: Column -> how often the judge prefers the report that the mean rater prefers.
+        calibrated: Column -> tie-calibrated pairwise accuracy (Deutsch et al. 2023), as mt-metrics-eval.
+        best_of: Column -> what choosing each study's best candidate by this output gains.
         ranking: Judges by agreement with the first target, in clusters of what cannot be told apart.
         pairs: Every two judges on the first target, where asked for.
         cases: How many cases were used.
+        copies: How many of them have a candidate that repeats a reference word for word.
         notes: What a reader of the numbers should know.
     """
 
     lines: tuple[AlignLine, ...]
     ceilings: tuple[Ceiling, ...]
     preferences: Mapping[str, Preference]
+    calibrated: Mapping[str, Preference]
+    best_of: Mapping[str, BestOfN]
     ranking: Ranking | None
     pairs: tuple[JudgePair, ...]
     cases: int
+    copies: int
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -106,6 +125,7 @@ class Alignment(Shown):
                 "low": line.correlation.interval.low,
                 "high": line.correlation.interval.high,
                 "p": line.correlation.p,
+                "without_copies": line.without_copies,
                 "n": line.correlation.interval.n,
                 "not_judged": line.not_judged,
             }
@@ -146,6 +166,7 @@ def align(
     level: float = 0.95,
     resamples: int = 1000,
     ties: TieRule = "half",
+    equality: Equality = "precision",
     correction: Correction = "holm",
     pairs: bool = False,
     test: DependentMethod = "williams1959",
@@ -164,7 +185,7 @@ def align(
         scope: "pooled" over all cases; "group" = mean over the candidate groups (ReXVal's four oracles);
             "study" = mean over studies.
         per_rater: Also against every single rater (supplementary table 1 of Yu et al.).
-        all_columns: Every output, not only headlines.
+        all_columns: Every output; by default headlines, and against counted errors the outputs that count them.
         more_errors_than: Only the cases whose mean rater counted more errors than this (the noisy subset of
             Calamida et al. section 7).
         method: percentile or bca with studies as the unit; "yu2022" = the paper's own interval, which is the
@@ -172,6 +193,9 @@ def align(
         level: Coverage of the intervals.
         resamples: Bootstrap resamples.
         ties: How preference accuracy treats ties.
+        equality: "precision" takes values of a metric that differ by rounding for equal (`Metric.precision`);
+            "exact" compares every digit, which is the procedure of published studies: their coefficients order
+            copies by noise.
         correction: Over all pairs of judges.
         pairs: Also compare every two judges on the first target, by bootstrap and by `test`.
         test: A test of two correlations with one target: hendrickson1970 (Calamida et al.), williams1959, ...
@@ -188,11 +212,13 @@ def align(
     groups = [joined.keys[i][1] for i in keep]
     within = {"pooled": None, "group": groups, "study": studies}[scope]
     outputs = [
-        (name, column, scores.oriented(column)[joined.places[name]][keep])
+        (name, column, _values(scores, column, equality)[joined.places[name]][keep])
         for name, scores in results.items()
-        for column in (scores.columns if all_columns else scores.columns[:1])
+        for column in (scores.columns if all_columns else _compared(scores, wanted))
     ]
-    table = np.stack([values for _, _, values in outputs], axis=1)
+    copies = _copies(judgments)[joined.human][keep]
+    if copies.any():
+        notes.append(f"{int(copies.sum())} of {len(keep)} candidates repeat a reference word for word")
     lines: list[AlignLine] = []
     ceilings: list[Ceiling] = []
     for target in wanted:
@@ -200,6 +226,8 @@ def align(
         by_rater = np.stack([values[joined.human][keep] for values in raters.values()], axis=1)
         mean = mean_of_known(by_rater)
         goals = {"mean": mean, **(dict(zip(raters, by_rater.T, strict=True)) if per_rater else {})}
+        compared = [each for each in outputs if all_columns or each[1] in _compared(results[each[0]], [target])]
+        table = np.stack([values for _, _, values in compared], axis=1)
         found = correlation_table(
             table,
             np.stack(list(goals.values()), axis=1),
@@ -209,16 +237,20 @@ def align(
             method=how.correlation_interval,
             **how.draw(),
         )
-        for (name, column, values), row in zip(outputs, found, strict=True):
+        for (name, column, values), row in zip(compared, found, strict=True):
             for (rater, goal), correlation in zip(goals.items(), row, strict=True):
                 unknown = int((np.isnan(values) | np.isnan(goal)).sum())
-                lines.append(AlignLine(name, column, target, rater, correlation, unknown))
+                rest = _coefficient(values, goal, ~copies, kind, within) if copies.any() else None
+                lines.append(AlignLine(name, column, target, rater, correlation, unknown, rest))
         if len(raters) > 1:
             ceilings.append(_ceiling(target, by_rater, kind, studies, within, how))
     first = mean_of_known(
         np.stack([v[joined.human][keep] for v in raters_on(judgments, wanted[0]).values()], axis=1)
     )
-    names = [column for _, column, _ in outputs]
+    compared = [each for each in outputs if all_columns or each[1] in _compared(results[each[0]], wanted[:1])]
+    table = np.stack([values for _, _, values in compared], axis=1)
+    names = [column for _, column, _ in compared]
+    several = len(set(studies)) < len(studies)  # one candidate per study: there is nothing to prefer
     rivals = len(names) * (len(names) - 1) // 2
     smallest = rivals / (how.resamples + 1)
     if correction == "holm" and smallest > 0.05:
@@ -229,7 +261,14 @@ def align(
     return Alignment(
         lines=tuple(lines),
         ceilings=tuple(ceilings),
-        preferences=_preferences(names, table, first, studies, ties, how),
+        preferences=_preferences(names, table, first, studies, ties, how) if several else {},
+        calibrated=_preferences(names, table, first, studies, "calibrated", how) if several else {},
+        best_of={
+            name: best_of_n(values, first, studies=studies, **how.draw())
+            for name, values in zip(names, table.T, strict=True)
+        }
+        if several
+        else {},
         ranking=_rank(names, table, first, kind, studies, within, correction, how),
         pairs=compare_judges(
             table,
@@ -246,8 +285,47 @@ def align(
         if pairs
         else (),
         cases=len(keep),
+        copies=int(copies.sum()),
         notes=(*judgments.notes, *notes),
     )
+
+
+def _compared(scores: Scores, targets: Sequence[str]) -> list[str]:
+    """Return the outputs to compare with targets: headlines, and of counted errors the outputs that count them."""
+    counts = tuple(f"errors_{target}{end}" for target in targets if target != "rating" for end in JUDGES)
+    return [column for n, column in enumerate(scores.columns) if not n or (counts and column.endswith(counts))]
+
+
+def _values(scores: Scores, column: str, equality: Equality) -> Array:
+    values = scores.oriented(column)
+    return values if equality == "exact" else merge_ties(values, scores.precision)
+
+
+def _copies(judgments: Judgments) -> NDArray[np.bool_]:
+    """Return which candidates repeat a reference, letter case and white space apart."""
+    return np.array(
+        [
+            bool(text := _plain(case.candidate)) and text in {_plain(reference) for reference in case.references}
+            for case in judgments.cases
+        ],
+        dtype=bool,
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _coefficient(
+    values: Array, goal: Array, inside: NDArray[np.bool_], kind: Kind, within: Sequence[str] | None
+) -> float:
+    if within is None:
+        return association(values[inside], goal[inside], kind=kind)
+    index, groups = unit_index(
+        [label for label, chosen in zip(within, inside, strict=True) if chosen], inside.sum()
+    )
+    parts = grouped_association(values[inside], goal[inside], index, groups, kind=kind)
+    return float(np.nanmean(parts)) if (~np.isnan(parts)).any() else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +393,6 @@ def _preferences(
     ties: TieRule,
     how: Resampling,
 ) -> dict[str, Preference]:
-    if len(set(studies)) == len(studies):
-        return {}  # one candidate per study: there is nothing to prefer
     return {
         name: preference_accuracy(values, goal, studies=studies, ties=ties, **how.draw())
         for name, values in zip(names, table.T, strict=True)

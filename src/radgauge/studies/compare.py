@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from radgauge.choices import RESAMPLES, Correction, IntervalMethod, TestName
 from radgauge.error_categories import BESIDE_HEADLINE
 from radgauge.errors import InputError, UsageError
@@ -237,4 +239,16 @@ def _shared_studies(a: Scores, b: Scores) -> tuple[Scores, Scores]:
         raise InputError(
             f"systems {a.keys[0][1]!r} and {b.keys[0][1]!r} share no study id, so they cannot be compared in pairs"
         )
-    return a.take([i for i, _ in shared]), b.take([j for _, j in shared])
+    return _without_noise(a.take([i for i, _ in shared]), b.take([j for _, j in shared]))
+
+
+def _without_noise(a: Scores, b: Scores) -> tuple[Scores, Scores]:
+    """Return both with the first one's statistics where no output differs by more than the precision."""
+    with np.errstate(invalid="ignore"):
+        near = (np.abs(a.values - b.values) <= a.precision) | (np.isnan(a.values) & np.isnan(b.values))
+    equal = near.all(axis=1)
+    if not equal.any():
+        return a, b
+    rows, values = b.rows.copy(), b.values.copy()
+    rows[equal], values[equal] = a.rows[equal], a.values[equal]
+    return a, replace(b, rows=rows, values=values)

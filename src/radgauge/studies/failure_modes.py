@@ -22,8 +22,8 @@ class FailureModes:
     Attributes:
         target: total, significant, or one category.
         modes: One per category and ordered pair of groups.
-        studies: Studies that every rater judged in full.
-        not_judged: Studies left out because a count is missing.
+        studies: Studies that are compared.
+        not_judged: Studies left out because not all candidates were judged by the same raters.
     """
 
     target: str
@@ -37,8 +37,9 @@ def failure_modes(judgments: Judgments, *, targets: Sequence[str] | None = None)
     """Which candidate group makes more errors than another, by category.
 
     Args:
-        judgments: Error counts of two candidate groups or more, every study with every group. Studies that not
-            every rater judged in full are left out and counted.
+        judgments: Error counts of two candidate groups or more, every study with every group. Where studies were
+            divided among raters, the means of a study's raters are compared; studies whose candidates were not all
+            judged by the same raters are left out and counted.
         targets: total (all errors), significant, a category (omission, or 2) or a category's significant errors
             (omission_significant); None = total and significant.
     """
@@ -73,7 +74,12 @@ def failure_modes(judgments: Judgments, *, targets: Sequence[str] | None = None)
             axis=1,
         )
         table = counts.reshape(len(studies), len(groups), len(judgments.errors), len(asked))
-        judged = ~np.isnan(table).any(axis=(1, 2, 3))
+        by_rater = ~np.isnan(table).any(axis=3)
+        same_raters = (by_rater == by_rater[:, :1]).all(axis=(1, 2)) & by_rater[:, 0].any(axis=1)
+        if not by_rater[same_raters].all():  # divided among raters
+            known = np.where(by_rater[..., None], table, 0.0).sum(axis=2, keepdims=True)
+            table = known / np.maximum(by_rater.sum(axis=2), 1)[:, :, None, None]
+        judged = same_raters
         if judged.sum() < 2:
             raise InputError(
                 f"{judgments.name}: {judged.sum()} studies were judged in full; failure modes need two"

@@ -6,6 +6,7 @@ worth is measured on studies it has not seen, and coefficients have intervals th
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,15 +21,17 @@ from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, UsageError
 from radgauge.files import write_file
 from radgauge.io.judgments import Judgments
-from radgauge.metric import Metric, Rows, unaliased
+from radgauge.metric import PRECISION, Metric, Rows, ratio, unaliased
 from radgauge.metrics.radcliq import Composite, Term
 from radgauge.scores import Results, Scores
 from radgauge.show.progress import working
 from radgauge.stats import correlation
 from radgauge.stats.resample import Interval, check_positive, draw_weights, percentile_bounds, unit_index
 from radgauge.stats.resampling import USUAL, Resampling
+from radgauge.stats.ties import merge_ties
 
 Array = NDArray[np.float64]
+MOST_FOLDS = 50  # a model for every two folds: 1,275
 FLAT = 1e-9  # a column that varies less than this share of its size is constant
 
 
@@ -65,9 +68,9 @@ class RadcliqFit:
         r2: Share of the variance explained on the same reports: flattering.
         r2_cross_validated: Each study predicted from the others: what to expect; below 0 is worse than the mean.
         tau: Kendall's tau-b with the mean rater on the same reports.
-        tau_cross_validated: On studies not seen.
+        tau_cross_validated: On studies not seen: every two reports are ordered by one model that has seen neither
+            of their studies. Predictions of several models pooled would order equal scores by which model it was.
         tau_p: Two-sided p of no association on the same reports, taken for independent, as papers do.
-        tau_p_cross_validated: On studies not seen.
         folds: Parts of the cross-validation.
         ridge: Penalty on the squared coefficients.
         signatures: Column -> settings behind it.
@@ -85,7 +88,6 @@ class RadcliqFit:
     tau: Interval
     tau_cross_validated: Interval
     tau_p: float
-    tau_p_cross_validated: float
     folds: int
     ridge: float
     signatures: dict[str, str]
@@ -121,7 +123,6 @@ class RadcliqFit:
             "tau_b": self.tau.value,
             "tau_b_p": self.tau_p,
             "tau_b_cross_validated": self.tau_cross_validated.value,
-            "tau_b_cross_validated_p": self.tau_p_cross_validated,
             "folds": self.folds,
             "ridge": self.ridge,
             "signatures": self.signatures,
@@ -185,7 +186,8 @@ def fit_radcliq(
         Interval(float(value), float(low), float(high), level, "percentile", len(errors), int((~known).sum()))
         for value, low, high in zip(weights, *bounds, strict=True)
     ]
-    taus = [correlation(values, errors, studies=studies, **resampling.draw()) for values in (predicted, unseen)]
+    tau = correlation(merge_ties(predicted, PRECISION), errors, studies=studies, **resampling.draw())
+    order = _order_unseen(scores, errors, studies % min(parts, MOST_FOLDS), ridge)
     return RadcliqFit(
         terms=tuple(
             FittedTerm(column, _part(scores_of), float(mean[i]), float(scale[i]), intervals[i])
@@ -198,10 +200,9 @@ def fit_radcliq(
         left_out=int((~known).sum()),
         r2=_r2(predicted, errors),
         r2_cross_validated=_r2(unseen, errors),
-        tau=taus[0].interval,
-        tau_cross_validated=taus[1].interval,
-        tau_p=taus[0].p,
-        tau_p_cross_validated=taus[1].p,
+        tau=tau.interval,
+        tau_cross_validated=_tau_of_order(order, errors, studies, resampling),
+        tau_p=tau.p,
         folds=parts,
         ridge=ridge,
         signatures={column: scores_of.signature for column, scores_of in chosen.items()},
@@ -264,7 +265,7 @@ def _join(
         )
     table = []
     for column, scores in chosen.items():
-        values = dict(zip(scores.keys, scores.column(column), strict=True))
+        values = dict(zip(scores.keys, merge_ties(scores.column(column), scores.precision), strict=True))
         table.append([values[key] for key in keys])
     return keys, np.array(table, dtype=np.float64).T, np.array([errors[key] for key in keys])
 
@@ -287,11 +288,50 @@ def _cross_validate(scores: Array, errors: Array, fold: NDArray[np.intp], ridge:
     unseen = np.empty(len(errors))
     for number in np.unique(fold):
         inside = fold != number
-        mean, scale = scores[inside].mean(axis=0), scores[inside].std(axis=0)
-        standard = (scores - mean) / np.where(scale > 0, scale, 1.0)
-        weights = _solve(standard[inside], errors[inside], np.ones((1, int(inside.sum()))), ridge)[0]
-        unseen[~inside] = standard[~inside] @ weights[:-1] + weights[-1]
+        unseen[~inside] = _predict(scores, errors, inside, np.flatnonzero(~inside), ridge)
     return unseen
+
+
+def _order_unseen(scores: Array, errors: Array, fold: NDArray[np.intp], ridge: float) -> Array:
+    """Signs (n, n) of the differences of two predictions, both by a model that has seen neither of the folds."""
+    order = np.zeros((len(errors), len(errors)))
+    folds = [np.flatnonzero(fold == number) for number in np.unique(fold)]
+    for a, b in itertools.combinations_with_replacement(range(len(folds)), 2):
+        apart = np.unique(np.concatenate([folds[a], folds[b]]))
+        inside = np.ones(len(errors), dtype=bool)
+        inside[apart] = False
+        predicted = np.full(len(errors), np.nan)
+        predicted[apart] = merge_ties(_predict(scores, errors, inside, apart, ridge), PRECISION)
+        signs = np.sign(predicted[folds[a]][:, None] - predicted[folds[b]])
+        order[np.ix_(folds[a], folds[b])] = signs
+        order[np.ix_(folds[b], folds[a])] = -signs.T
+    return order
+
+
+def _tau_of_order(order: Array, errors: Array, studies: NDArray[np.intp], resampling: Resampling) -> Interval:
+    """Return Kendall's tau-b of pairwise signs with error counts; the interval draws studies."""
+    target = np.sign(errors[:, None] - errors)
+    parts = (order * target, np.abs(order), np.abs(target))
+    draws = draw_weights(int(studies.max()) + 1, resamples=resampling.resamples, rng=resampling.rng())
+    blocks = [np.ones((1, len(errors))), *(each[:, studies] for each in draws)]
+    replicates = []
+    for weights in blocks:
+        balance, untied, untied_target = (np.einsum("bi,bi->b", weights @ part, weights) for part in parts)
+        replicates.append(ratio(balance, np.sqrt(untied * untied_target)))
+    low, high = percentile_bounds(np.concatenate(replicates[1:])[:, None], level=resampling.level)[:, 0]
+    value = float(replicates[0][0])
+    return Interval(value, float(low), float(high), resampling.level, "percentile", len(errors), 0)
+
+
+def _predict(
+    scores: Array, errors: Array, inside: NDArray[np.bool_], cases: NDArray[np.intp], ridge: float
+) -> Array:
+    """Predictions for cases by a model of the reports inside."""
+    mean, scale = scores[inside].mean(axis=0), scores[inside].std(axis=0)
+    standard = (scores - mean) / np.where(scale > 0, scale, 1.0)
+    weights = _solve(standard[inside], errors[inside], np.ones((1, int(inside.sum()))), ridge)[0]
+    predicted: Array = standard[cases] @ weights[:-1] + weights[-1]
+    return predicted
 
 
 def _r2(predicted: Array, errors: Array) -> float:

@@ -15,7 +15,16 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import UsageError
-from radgauge.metric import Explanation, Metric, Note, Rows, Span, best_reference, reference_pairs
+from radgauge.metric import (
+    NETWORK_PRECISION,
+    Explanation,
+    Metric,
+    Note,
+    Rows,
+    Span,
+    best_reference,
+    reference_pairs,
+)
 from radgauge.metrics.ratescore.entities import EmbeddedEntities
 from radgauge.metrics.ratescore.pairing import EntityTable, TypeSums, closest, type_sums
 from radgauge.metrics.ratescore.weights import TYPE_INDEX, Affinity, affinity
@@ -72,6 +81,7 @@ class RateScore(Metric):
     """
 
     name: ClassVar[str] = "ratescore"
+    precision: ClassVar[float] = NETWORK_PRECISION
     higher_is_better: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # cosines of unrelated names may be negative; rarely met
     summary: ClassVar[str] = "entities matched by meaning and weighted by type (RaTEScore)"

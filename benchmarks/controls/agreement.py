@@ -1,0 +1,56 @@
+"""Agreement with radiologists.
+
+Copies must be ties, whatever the seventh digit says, and a judge without knowledge must gain nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from outcome import Outcome
+
+import radgauge as rg
+from radgauge.io.judgments.judgments import Judgments, error_scores
+from radgauge.scores import Results, Scores
+from radgauge.studies.agreement import Alignment, align
+
+STUDIES = 20
+KEYS = tuple((f"study {number // 2}", "ab"[number % 2]) for number in range(2 * STUDIES))
+ERRORS = np.where(np.arange(2 * STUDIES) % 2 == 0, 0.0, 1.0 + np.arange(2 * STUDIES) % 7)
+
+
+def aligned(values: np.ndarray, *, equality: str = "precision") -> Alignment:
+    """Agreement of values with error counts of pairs whose first candidate is a copy of the reference."""
+    reference = "No pleural effusion."
+    cases = tuple(
+        rg.Case(*key[:1], reference if key[1] == "a" else "Effusion.", (reference,), key[1]) for key in KEYS
+    )
+    counts = [(key, "rater", 1, True, float(count)) for key, count in zip(KEYS, ERRORS, strict=True)]
+    judgments = Judgments("control", cases, error_scores(counts, keys=KEYS, signature="control"))
+    scores = Scores("judge", "judge", KEYS, values[:, None], values[:, None], ("judge",), True)
+    return align(Results({"judge": scores}), judgments, targets=["total"], equality=equality, resamples=50)  # type: ignore[arg-type]
+
+
+def control_rounding_noise_among_copies() -> Outcome:
+    """Values of copies that differ in the seventh digit."""
+    noise = 4e-7 * np.random.default_rng(0).uniform(-1, 1, len(KEYS))
+    values = 1 - 0.1 * ERRORS + np.where(ERRORS == 0, noise, 0)
+    found, exact = aligned(values), aligned(values, equality="exact")
+    did = f"{found.lines[0].correlation.value:.3f} (digit by digit {exact.lines[0].correlation.value:.3f})"
+    return Outcome(
+        "a perfect order, copies apart by 4e-7", "tau-b 1", did, round(found.lines[0].correlation.value, 9) == 1
+    )
+
+
+def control_only_copies_are_recognised() -> Outcome:
+    """A judge that knows copies and nothing else."""
+    values = np.where(ERRORS == 0, 1.0, 0.1 * ERRORS)
+    (line,) = aligned(values).lines
+    did = f"with copies {line.correlation.value:.3f}, without {line.without_copies:.3f}"
+    ok = line.correlation.value > 0 and line.without_copies is not None and line.without_copies < 0
+    return Outcome("copies first, the rest in reverse", "the difference is shown", did, ok)
+
+
+def control_best_of_n_of_a_constant() -> Outcome:
+    """Choosing by a constant is choosing at random."""
+    gain = aligned(np.ones(len(KEYS))).best_of["judge"].gain.value
+    return Outcome("best of N by a constant judge", "gain 0", f"gain {gain:.3f}", gain == 0)
