@@ -249,12 +249,13 @@ class Metric(ABC):
         """
         words = [self.name]
         words += [f"{key}:{_plain(value)}" for key, value in {**self.settings(), **self.parts()}.items()]
+        words.append(f"precision:{self.precision:g}")
         ours = type(self).__module__.startswith("radgauge.")
         probed = probe_digest(self.name, changed_settings(self)) if ours else None
         words.append(f"revision:{self.revision}" if probed is None else f"probes:{probed}")
         if ours and self.settings().get("models", "embedded") != "embedded":
             words.append(component("networks").replace("-", ":"))
-        return "|".join([*words, f"precision:{self.precision:g}", f"v:{__version__}"])
+        return "|".join([*words, f"v:{__version__}"])
 
     def settings(self) -> dict[str, Any]:
         """Name -> value of every setting, in order."""

@@ -43,12 +43,24 @@ class MetricPairs:
         return f"{self.test}, one-sided" if self.one_sided else self.test
 
 
+@dataclass(frozen=True, kw_only=True)
+class TiedValues:
+    """When values of a metric are tied, and what a tie is worth."""
+
+    ties: Annotated[TieRule, typer.Option("--ties", help="What ties in preferences are worth.")] = "half"
+    equality: Annotated[
+        Equality,
+        typer.Option("--equality", help="Tie values up to the metric's precision, or compare digit by digit."),
+    ] = "precision"
+
+
 @o.command(o.app, "align")
 def align_cli(
     people: o.JudgmentSource,
     judged: o.Judging,
     others: o.Foreign,
     rivals: MetricPairs,
+    tied: TiedValues,
     sampling: o.Sampling,
     say: o.ReadingOutput,
     scores: Annotated[
@@ -88,11 +100,6 @@ def align_cli(
         CorrelationMethod,
         typer.Option("--interval", help="Which bootstrap interval; yu2022 is the paper's own, far too narrow."),
     ] = "percentile",
-    ties: Annotated[TieRule, typer.Option("--ties", help="What ties in preferences are worth.")] = "half",
-    equality: Annotated[
-        Equality,
-        typer.Option("--equality", help="Tie values up to the metric's precision, or compare digit by digit."),
-    ] = "precision",
     figures: Annotated[
         Path | None,
         typer.Option(
@@ -144,8 +151,8 @@ def align_cli(
         all_columns=all_columns,
         more_errors_than=more_errors_than,
         resampling=sampling.record(method=method, least=1),
-        ties=ties,
-        equality=equality,
+        ties=tied.ties,
+        equality=tied.equality,
         correction=rivals.correction,
         pairs=rivals.pairs,
         test=rivals.test,

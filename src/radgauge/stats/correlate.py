@@ -154,7 +154,7 @@ def summarise(
     points = [_point(a, b, strata, kind) for a, b in pairs]
     values = np.array([value for value, _ in points])
     if method == "yu2022":
-        bounds = simulation_bounds(replicates, level=level)
+        bounds = np.clip(simulation_bounds(replicates, level=level), -1.0, 1.0)
     elif method == "bca" and n:
         left_out = np.vstack([_coefficients(pairs, w, index, strata, kind) for w in _leave_one_out(units)])
         bounds = bca_bounds(replicates, values, left_out, level=level)
