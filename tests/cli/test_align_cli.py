@@ -66,7 +66,7 @@ def test_every_correlation_has_a_p_value(counted: Path) -> None:
         row.split() for row in run("-j", counted, *FAST, "-t", "total").splitlines() if "interval" in row
     )
     assert header[header.index("interval") :] == [
-        *"interval p n without copies preferred calibrated best of N".split()
+        *["interval", "p", "n", "without", "copies", "preferred", "calibrated", "best", "of", "N"]
     ]
 
 

@@ -74,7 +74,7 @@ def failure_modes(judgments: Judgments, *, targets: Sequence[str] | None = None)
             axis=1,
         )
         table = counts.reshape(len(studies), len(groups), len(judgments.errors), len(asked))
-        by_rater = ~np.isnan(table).any(axis=3)
+        by_rater = np.asarray(~np.isnan(table).any(axis=3))
         same_raters = (by_rater == by_rater[:, :1]).all(axis=(1, 2)) & by_rater[:, 0].any(axis=1)
         if not by_rater[same_raters].all():  # divided among raters
             known = np.where(by_rater[..., None], table, 0.0).sum(axis=2, keepdims=True)
