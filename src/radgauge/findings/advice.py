@@ -17,6 +17,8 @@ from radgauge.report_reader.reading import ReportReading
 
 _SAME_INTERVAL = 1.2
 """Ratio of two intervals up to which they are the same: 12 months and a year."""
+COMPARED = 50
+"""Distinct recommendations of a report that are compared; no real report gives as many."""
 _CARDINAL = "|".join(("one", *CARDINALS))
 _INTERVAL = re.compile(
     rf"\b(\d+(?:\.\d+)?|{_CARDINAL})(?:\s*(?:-|–|to|or)\s*(\d+(?:\.\d+)?|{_CARDINAL}))?[\s-]*(day|week|month|year)"
@@ -160,15 +162,18 @@ def changed_advice(reference: tuple[Advice, ...], candidate: tuple[Advice, ...])
 
 def _distinct(advice: tuple[Advice, ...]) -> list[Advice]:
     """Return the recommendations without those that repeat another or a part of it, as an impression does."""
-    kinds = {(each.actions, each.denied, each.days): each for each in reversed(advice)}
+    first: dict[tuple[object, ...], Advice] = {}
+    for each in advice:
+        first.setdefault((each.actions, each.denied, each.days), each)
+    kinds = list(first.values())[:COMPARED]
     return [
         each
-        for each in reversed(kinds.values())
+        for each in kinds
         if not any(
             other is not each
             and each.denied is other.denied
             and each.actions <= other.actions
             and each.days in (None, other.days)
-            for other in kinds.values()
+            for other in kinds
         )
     ]
