@@ -23,6 +23,8 @@ settings.register_profile(
 )
 settings.load_profile("radgauge")
 
+pytest_plugins = ["processor_time"]
+
 
 @pytest.fixture(scope="session")
 def compiled_lexicon(tmp_path_factory: pytest.TempPathFactory) -> Path:

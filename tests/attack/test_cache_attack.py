@@ -15,6 +15,8 @@ from radgauge.cache import Cache
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader
 
+pytestmark = pytest.mark.long
+
 TRUE = {f"text {number}": f"payload {number} ".encode() * (number % 40 + 1) for number in range(200)}
 
 Attempts = Callable[[int], Iterator[tuple[str, random.Random]]]

@@ -23,6 +23,8 @@ from radgauge.plain_language.sentences import sentence_set
 from radgauge.report_reader.graph_json import read_graphs, write_graphs
 from radgauge.scores import score
 
+pytestmark = pytest.mark.long
+
 CASES = [
     Case("s1", "No pleural effusion.", ('There is no effusion, "clear".',), "a", meta={"age": "61"}),
     Case("s2", "Small left effusion,\nheart normal.", ("Größere Verschattung links.",), "a", meta={"age": ""}),

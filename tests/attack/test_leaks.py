@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 from radgauge.cli import app
 
+pytestmark = pytest.mark.long
+
 NAME = "Quibblewick"
 REFERENCES = [
     f"Mrs. {NAME} has a small left pleural effusion. Heart size is normal.",

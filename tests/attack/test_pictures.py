@@ -13,6 +13,8 @@ from radgauge.errors import ImageError
 from radgauge.images import grey
 from radgauge.images.limits import MOST_PIXELS
 
+pytestmark = pytest.mark.long
+
 Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
 pydicom = pytest.importorskip("pydicom", reason="the extra 'image' is not installed")
 

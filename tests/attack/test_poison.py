@@ -16,6 +16,8 @@ from radgauge.reading import Readings
 from radgauge.registry import load
 from radgauge.scores import LONGEST, score
 
+pytestmark = pytest.mark.long
+
 REFERENCE = "Small left pleural effusion. The heart is normal in size."
 SECRET = "Mr. Testperson"
 

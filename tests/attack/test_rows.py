@@ -19,6 +19,8 @@ from radgauge.reading import Readings
 from radgauge.registry import load, metric_names
 from radgauge.scores import score
 
+pytestmark = pytest.mark.long
+
 TOLERANCE = 1e-12
 LEFT_OUT = ("meteor", "vlscore", "spice", "medcon")
 """They need Java, pictures, or files under the user's own licence; the contract suite holds them to the same with

@@ -32,6 +32,8 @@ from radgauge.text.tokenizers import TOKENIZERS, TokenReader, locate
 from radgauge.text.tokens import tokenize
 from radgauge.text.words import has_words
 
+pytestmark = pytest.mark.long
+
 BATCH = 200
 EXPENSIVE = ("meteor", "vlscore", "layman")
 """Metrics that start Java, need pictures or search a sentence set: a tenth of the texts."""
@@ -115,6 +117,7 @@ def test_no_text_makes_it_raise(name: str, fuzz_seed: int, fuzz_count: int) -> N
     assert failed == {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ATTACKED)
 def test_thousands_of_lines_are_read(name: str) -> None:
     if name == "perturbations":

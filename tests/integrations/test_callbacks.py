@@ -27,6 +27,7 @@ def expected(metric: str) -> dict[str, float]:
     return values_of(rg.score(references=REFERENCES, candidates=CANDIDATES, metrics=metric))
 
 
+@pytest.mark.models
 def test_held_out_studies_are_judged_at_every_step() -> None:
     told: list[tuple[Any, int]] = []
     held_out = HeldOut(REFERENCES, ["bleu", "errors"], tables=[lambda results, step: told.append((results, step))])

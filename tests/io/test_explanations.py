@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from radgauge.cases import Case
@@ -40,6 +41,7 @@ def test_a_line_per_case_and_metric(tmp_path: Path) -> None:
     assert third["notes"][0]["kind"] == "matched"
 
 
+@pytest.mark.long
 def test_command_line(tmp_path: Path) -> None:
     table, why = tmp_path / "r.csv", tmp_path / "why.jsonl"
     table.write_text("id,reference,candidate\n1,Small effusion.,Large effusion.\n")

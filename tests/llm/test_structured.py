@@ -36,6 +36,7 @@ def _study(request: Request) -> str:
     return reports(request)["candidate"][0]
 
 
+@pytest.mark.process
 def test_a_killed_run_goes_on_and_pays_nothing_twice(judging: ScriptedServer, tmp_path: Path) -> None:
     """kill -9 while a repair is under way: what was answered is not asked again, the draft goes to its repair."""
     cases = _cases(24)
@@ -110,6 +111,7 @@ def _resident() -> int:
     return int(status.read_text().partition("VmRSS:")[2].split()[0]) * 1024
 
 
+@pytest.mark.nightly
 def test_a_thousand_cases_at_a_time_in_bounded_memory(judging: ScriptedServer) -> None:
     judging.behaviour = crowd = _Crowd(1000)
     before = _resident()

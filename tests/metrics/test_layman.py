@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lay_entries import knowing_readings
 
 from radgauge.cases import Case
 from radgauge.errors import ModelError, UsageError
@@ -18,9 +19,8 @@ from radgauge.metrics.meteor import Meteor
 from radgauge.plain_language.encoder import FindingEncoder
 from radgauge.plain_language.replacement import replace_sentences, sentences_of
 from radgauge.plain_language.sentences import sentence_set
-from radgauge.reading import Readings
 
-READING = Readings()  # the sentence set is read once
+READING = knowing_readings()
 REFERENCE = "Small left pleural effusion. Lungs are clear. Heart size is normal. No pneumothorax."
 
 

@@ -115,6 +115,7 @@ def test_the_seven_groups_are_there() -> None:
     assert not {"T061", "T170", "T101"} & semantic_types()  # procedures, concepts, living beings
 
 
+@pytest.mark.nightly
 def test_time_grows_with_the_text_and_not_with_its_square(umls: str) -> None:
     from time import process_time
 

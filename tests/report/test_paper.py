@@ -114,6 +114,7 @@ def test_every_table_compiles_and_fits(report: Report, tmp_path: Path) -> None:
         assert "Undefined" not in run.stdout
 
 
+@pytest.mark.long
 def test_the_command_writes_tables_methods_and_references(tmp_path: Path) -> None:
     command = ["report", str(sample_reports_path()), "-m", "rouge", "-o", str(tmp_path / "r.html")]
     command += ["--table", str(tmp_path / "tables"), "--table-name", "careful=Ours", "--table-scale", "100"]

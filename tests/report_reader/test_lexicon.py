@@ -181,6 +181,7 @@ def test_ancestors_are_nearest_first() -> None:
     assert lexicon.ancestors("no such concept") == ()
 
 
+@pytest.mark.long
 def test_the_check_as_a_command(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     assert "0 problem(s)" in capsys.readouterr().out
@@ -189,6 +190,7 @@ def test_the_check_as_a_command(mine: Path, capsys: pytest.CaptureFixture[str]) 
     assert "mine.toml: concept 'x': kind must be one of" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_compiled_form_is_kept_and_never_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: Path
 ) -> None:

@@ -100,6 +100,7 @@ def test_odd_texts_are_read(text: str) -> None:
     radgraph_graph(reading)
 
 
+@pytest.mark.nightly
 def test_time_grows_with_the_text_only() -> None:
     """A megabyte without a full stop takes the same work per character as a kilobyte."""
     phrase = "no effusion, left basilar opacity in the right lower lobe and "

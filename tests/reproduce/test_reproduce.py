@@ -16,6 +16,8 @@ from scipy.stats import kendalltau, ttest_ind
 import radgauge as rg
 from radgauge.io.judgments import Judgments
 
+pytestmark = pytest.mark.long
+
 FOLDER = Path(__file__).parents[2] / "reproduce"
 SCRIPTS = {
     "rexval_alignment": ("rexval", 12),

@@ -35,6 +35,7 @@ def scored(reports: Path, explain: Path | str | None, *, to: str = "s", engine: 
     )
 
 
+@pytest.mark.long
 def test_a_folder_has_the_lines_of_a_file(tmp_path: Path, reports: Path) -> None:
     command = ["score", str(reports), "-m", "ratescore,bleu", "--no-cache", "--resamples", "20"]
     for output, why in (("s.jsonl", "why.jsonl"), ("s", "why")):

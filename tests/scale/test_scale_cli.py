@@ -45,6 +45,7 @@ def test_the_folder_is_named_in_the_message(tmp_path: Path, folder: Path) -> Non
     )
 
 
+@pytest.mark.long
 def test_a_folder_has_the_notes_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     findings = [
         "Small left pleural effusion.",
@@ -112,6 +113,7 @@ def test_a_metric_without_a_value_is_no_result(tmp_path: Path) -> None:
         RUN.invoke(app, ["score", str(path), "-o", str(tmp_path / "s"), "-m", "bleu"], catch_exceptions=False)
 
 
+@pytest.mark.long
 def test_large_folders_are_compared_part_by_part(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = ["compare", str(folder), "--json", "--permutations", "500"]
     small = json.loads(RUN.invoke(app, command).stdout)["comparisons"]
@@ -128,6 +130,7 @@ def test_large_folders_are_compared_part_by_part(folder: Path, monkeypatch: pyte
         RUN.invoke(app, [*command, "--baseline", str(folder)], catch_exceptions=False)
 
 
+@pytest.mark.long
 def test_the_report_of_a_large_folder_says_what_is_a_sample(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -178,6 +178,7 @@ def radgauge(*words: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.cloud
 @pytest.mark.filterwarnings("default")  # of the packages behind s3fs
 def test_s3_with_a_killed_driver(s3: Any, tmp_path: Path, reports: Path, expected: dict[str, bytes]) -> None:
     # Seconds go into a server and three processes; the rest of the module has no real protocol.

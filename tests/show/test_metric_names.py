@@ -35,6 +35,7 @@ def test_a_tooltip_says_what_range_direction_and_trust() -> None:
     assert "lower is better" in metric_name("green").hint(False, (-math.inf, math.inf))
 
 
+@pytest.mark.nightly
 def test_the_kept_agreement_is_what_the_benchmark_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     if not (BENCHMARKS / "agreement_by_metric.py").is_file():
         pytest.skip("the benchmarks are not beside the tests")

@@ -15,6 +15,7 @@ from radgauge.studies.baselines import FREQUENT, NORMAL_TEMPLATE, TEMPLATE, cons
 from radgauge.studies.collapse import Collapse, collapse, collapse_notes
 
 
+@pytest.mark.long
 def test_the_template_system_is_seen_and_the_careful_one_is_not() -> None:
     cases = rg.read_cases(sample_reports_path()).cases
     found = {each.system: each for each in collapse(cases)}
@@ -54,6 +55,7 @@ def test_score_says_so_and_adds_baselines(same: Path) -> None:
     assert list(dict.fromkeys(line["system"] for line in said["summary"])) == ["reports", TEMPLATE, FREQUENT]
 
 
+@pytest.mark.long
 def test_compare_and_report_say_so(same: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(
         app,

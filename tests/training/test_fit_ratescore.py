@@ -77,6 +77,7 @@ def test_the_seed_decides() -> None:
     assert one.lines != other.lines
 
 
+@pytest.mark.long
 def test_a_stopped_search_goes_on(tmp_path: Path) -> None:
     storage = tmp_path / "study.sqlite"
     assert fit(storage=storage, trials=5).trials == 5
@@ -89,6 +90,7 @@ def test_a_stopped_search_goes_on(tmp_path: Path) -> None:
     )  # another question is another study
 
 
+@pytest.mark.long
 def test_an_interrupted_search_keeps_what_was_tried(tmp_path: Path) -> None:
     storage = tmp_path / "study.sqlite"
 

@@ -57,6 +57,7 @@ def studies(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.nightly
 def test_train_go_on_and_use(studies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     material = read_material(studies / "studies.jsonl", studies / "images", validation=0.25)
     assert (len(material.train), len(material.validation)) == (12, 4)
@@ -102,6 +103,7 @@ def test_train_go_on_and_use(studies: Path, tmp_path: Path, monkeypatch: pytest.
     assert np.isnan(reports).any(axis=1).tolist() == [False, False, False, True]
 
 
+@pytest.mark.long
 def test_from_the_command_line(studies: Path, tmp_path: Path) -> None:
     command = ["train", "image-text", str(studies / "studies.jsonl"), "--images", str(studies / "images")]
     command += ["--output", str(tmp_path / "out"), "--size", "32", "--validation", "0.25", "--json"]

@@ -193,6 +193,7 @@ REPORTS = [
 ]
 
 
+@pytest.mark.long
 def test_annotation_keeps_known_and_dense_sentences() -> None:
     sentences, counts = annotate(REPORTS)
     assert counts.sentences == 3

@@ -160,6 +160,7 @@ def test_a_corpus_without_reports_is_refused(tmp_path) -> None:
         read_term_reports(tmp_path / "c.csv")
 
 
+@pytest.mark.nightly
 def test_the_whole_of_iu_xray(shared_data) -> None:
     from radgauge.training.clusters import cluster_terms
 

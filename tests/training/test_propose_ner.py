@@ -38,6 +38,7 @@ def test_answers_are_not_trusted(text: str, why: str) -> None:
     assert not_marked("Left effusion.", text) == why
 
 
+@pytest.mark.long
 def test_reports_are_annotated_by_a_live_model_and_a_vocabulary(
     named_server: ScriptedServer, tmp_path: Path
 ) -> None:

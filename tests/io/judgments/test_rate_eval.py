@@ -133,6 +133,7 @@ def test_accuracy_by_hand() -> None:
         triple_accuracy([], ["rouge"])
 
 
+@pytest.mark.long
 def test_the_bundled_set_and_what_ratescore_makes_of_it() -> None:
     """RaTE-Eval's own numbers: RaTEScore 0.670, ROUGE-L 0.117 (table 4 of the paper)."""
     triples = read_triples(sample_rewrites_path())

@@ -206,6 +206,7 @@ def test_what_is_no_upright_chest_radiograph_is_told(shared_data: Path) -> None:
     assert objections(others) == ["is blank", *["does not look like a chest radiograph"] * 2]
 
 
+@pytest.mark.nightly
 def test_views_are_told_from_the_picture(shared_data: Path) -> None:
     """The frontal stands first in most of these studies; every study has a frontal or a lateral first."""
     studies, _ = _studies(shared_data, "val", 24)
@@ -215,6 +216,7 @@ def test_views_are_told_from_the_picture(shared_data: Path) -> None:
     assert all("frontal" in each and "lateral" in each for each in views[:20])
 
 
+@pytest.mark.nightly
 def test_the_same_candidates_score_alike_with_one_view_and_with_two(shared_data: Path, tmp_path: Path) -> None:
     from PIL import Image
 

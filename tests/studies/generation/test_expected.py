@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lay_entries import knowing_readings
 
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.metrics.errors import Errors
 from radgauge.metrics.layman import Layman
 from radgauge.models.image.report_words import ReportWords, fit_words
-from radgauge.reading import Readings
 from radgauge.studies.generation.consensus import Consensus, shared_consensus
 from radgauge.studies.generation.expected import (
     added_sentences,
@@ -98,7 +98,7 @@ def test_a_single_sentence_may_be_a_report_where_the_gain_is_a_share(words: Repo
     _, texts = _studies()
     whole = fit_expected(words, texts, consensus=_Same())  # type: ignore[arg-type]
     assert "Heart normal." not in whole.reports
-    share = Consensus("layman", Readings())
+    share = Consensus("layman", knowing_readings())
     found = fit_expected(words, texts, consensus=share)
     assert {"Heart normal.", "Lungs clear.", "Left effusion."} <= set(found.reports)
     assert found.constant in texts  # a constant report is a whole one
@@ -141,7 +141,7 @@ def test_nothing_that_can_be_judged_is_said(words: ReportWords) -> None:
 
 
 def test_headlines_are_the_two_metrics(words: ReportWords) -> None:
-    case, reading = Case("1", LEFT, (CLEAR,)), Readings()
+    case, reading = Case("1", LEFT, (CLEAR,)), knowing_readings()
     quality = Errors().measure([case], reading=reading)[0, 0]
     semantics = Layman().measure([case], reading=reading)[0, 0]
     headlines = shared_consensus("headlines", reading)

@@ -77,6 +77,7 @@ def reports(shared_data: Path) -> list[str]:
         return [row["findings"] for row in csv.DictReader(file) if row["findings"].strip()]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [0, 4, 6])
 @pytest.mark.parametrize("top", [1, 7])
 def test_real_reports(

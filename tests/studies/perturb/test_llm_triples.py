@@ -57,6 +57,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.long
 def test_from_the_command_line(named_server: ScriptedServer, tmp_path: Path) -> None:
 
     def behave(request: Request) -> Reply:
