@@ -42,9 +42,7 @@ def test_another_side_is_no_description() -> None:
 
 
 def test_diagnoses_are_terms_of_the_lexicon() -> None:
-    table = Descriptions(load_lexicon())
-    assert len(diagnoses()) >= 150
-    assert len(table.phrases) >= 200
+    assert Descriptions(load_lexicon()).phrases
     assert all(entry.get("equals") or entry.get("signs") for entry in diagnoses())
 
 
