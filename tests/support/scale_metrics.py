@@ -67,21 +67,6 @@ class Late(Words):
 
 
 @dataclass(frozen=True)
-class Waits(Words):
-    """Tells its process id at the first case and waits until a file is there."""
-
-    told: str = ""
-    until: str = ""
-
-    def meet(self, case: Case) -> None:
-        if not Path(self.until).exists():
-            Path(self.told, str(os.getpid())).touch()
-            deadline = time.monotonic() + 300
-            while not Path(self.until).exists() and time.monotonic() < deadline:
-                time.sleep(0.02)
-
-
-@dataclass(frozen=True)
 class Poisoned(Words):
     """Raises at a case."""
 
