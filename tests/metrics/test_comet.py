@@ -99,9 +99,7 @@ def test_models_that_are_not_there() -> None:
         load("comet", models="published").signature()
     with pytest.raises(ModelError, match="comet: /none must be a checkpoint folder, and is not there"):
         load("comet", models="/none").signature()
-    with pytest.raises(
-        UsageError, match="comet: target must be one of auto, radcliq, radgraph_f1, bleu2, errors_quality, got 'x'"
-    ):
+    with pytest.raises(UsageError, match=r"comet: target must be one of .*got 'x'"):
         Comet(target="x")
 
 

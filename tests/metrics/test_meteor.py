@@ -276,5 +276,5 @@ def test_the_program_ends_when_we_are_killed(tmp_path: Path) -> None:
 
 
 def test_an_impossible_setting() -> None:
-    with pytest.raises(UsageError, match="meteor: empty must be one of nan, zero, got 'drop'"):
+    with pytest.raises(UsageError, match=r"meteor: empty must be one of .*got 'drop'"):
         Meteor(empty="drop")

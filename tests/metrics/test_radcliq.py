@@ -124,7 +124,5 @@ def test_bad_composites(tmp_path: Path, content: str, message: str) -> None:
 
 
 def test_unknown_version() -> None:
-    with pytest.raises(
-        UsageError, match="version must be one of preprint, v0, v1, radeval or a JSON file that exists, got 'v2'"
-    ):
+    with pytest.raises(UsageError, match=r"version must be one of .*got 'v2'"):
         RadCliQ(version="v2")

@@ -223,7 +223,7 @@ def test_constants(frontal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not np.isnan(values(VLScore(similarity="cosine"), Case("1", "left", ("no",), images=(frontal,))))
     with pytest.raises(UsageError, match=r"constant must be 0 .* or more, got -1"):
         VLScore(constant=-1)
-    with pytest.raises(UsageError, match="vlscore: views must be one of auto, mean, best, first, got 'all'"):
+    with pytest.raises(UsageError, match=r"vlscore: views must be one of .*got 'all'"):
         VLScore(views="all")
 
 

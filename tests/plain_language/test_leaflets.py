@@ -345,7 +345,7 @@ def test_large_print_paper_language_and_pictures() -> None:
     assert "unterschrieben von Dr A am 1. März 2026." in german
     with pytest.raises(UsageError, match=r"the embedded writer writes .*en.*, got 'xx'"):
         EmbeddedWriter("xx")
-    with pytest.raises(UsageError, match="language must be one of en, de, es, got 'xx'"):
+    with pytest.raises(UsageError, match=r"language must be one of .*got 'xx'"):
         PageStyle("xx")
 
 

@@ -127,7 +127,7 @@ def test_engines_say_what_does_not_fit() -> None:
     assert engine_of(2) == Engine("pool", 2)
     assert engine_of(1) == engine_of() == Engine()
     assert engine_of(address="auto") == Engine("ray", 0, "auto")
-    with pytest.raises(UsageError, match="engine must be one of process, pool, ray, got 'dask'"):
+    with pytest.raises(UsageError, match=r"engine must be one of .*got 'dask'"):
         Engine("dask")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"jobs must be 0 \(as many as there are processors\) or more, got -1"):
         Engine("pool", -1)

@@ -83,5 +83,5 @@ def test_shape_is_kept_and_empty_is_fine() -> None:
 def test_messages() -> None:
     with pytest.raises(InputError, match=r"p values must lie between 0 and 1, got 1\.5"):
         adjust([0.2, 1.5])
-    with pytest.raises(UsageError, match="method must be one of holm, bh, none; got 'bonferroni'"):
+    with pytest.raises(UsageError, match=r"method must be one of .*got 'bonferroni'"):
         adjust([0.2], method="bonferroni")  # type: ignore[arg-type]

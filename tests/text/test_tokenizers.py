@@ -104,5 +104,5 @@ def test_locate_counts_the_characters_of_the_original() -> None:
 
 
 def test_an_unknown_tokenizer_is_refused() -> None:
-    with pytest.raises(UsageError, match="bleu: tokenizer must be one of words, 13a, got 'ptb'"):
+    with pytest.raises(UsageError, match=r"bleu: tokenizer must be one of .*got 'ptb'"):
         check_tokenizer("ptb", allowed=("words", "13a"), metric="bleu")

@@ -123,7 +123,7 @@ def test_what_is_no_search(tmp_path: Path) -> None:
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(UsageError, match="objective must be one of pearson, kendall_b, got 'spearman'"):
+    with pytest.raises(UsageError, match=r"objective must be one of .*got 'spearman'"):
         fit(objective="spearman")
     with pytest.raises(UsageError, match=r"test_share must be between 0 and 1 and trials 1 or more, got 1\.5, 12"):
         fit(test_share=1.5)

@@ -70,7 +70,7 @@ def test_results_by_hand() -> None:
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(UsageError, match="scheme must be one of iob, span, got 'x'"):
+    with pytest.raises(UsageError, match=r"scheme must be one of .*got 'x'"):
         NerSettings("a/b", scheme="x")
     with pytest.raises(UsageError, match="epochs and batch_size must be 1 or more, got 0, 96"):
         NerSettings("a/b", epochs=0)
@@ -219,9 +219,7 @@ def test_annotation_from_a_language_model(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 1: must be"):
         read_proposals(path)
     path.write_text('{"sentence": "x", "entities": [["x", "organ"]]}\n')
-    with pytest.raises(
-        InputError, match="line 1: a type must be one of ABNORMALITY, DISEASE, ANATOMY, got 'ORGAN'"
-    ):
+    with pytest.raises(InputError, match=r"line 1: a type must be one of .*got 'ORGAN'"):
         read_proposals(path)
 
 

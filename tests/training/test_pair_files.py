@@ -75,5 +75,5 @@ def test_other_tables_are_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_target_is_refused(folder: Path, chosen, clusters, tmp_path: Path) -> None:
     corpus = build_pairs(chosen.reports, clusters)
-    with pytest.raises(UsageError, match="target must be one of radcliq, radgraph_f1, bleu2, got 'rouge'"):
+    with pytest.raises(UsageError, match=r"target must be one of .*got 'rouge'"):
         write_pairs(tmp_path, corpus, chosen=chosen, clusters=clusters, about={}, comet_target="rouge")

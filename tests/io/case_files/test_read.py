@@ -139,9 +139,9 @@ def test_arguments_that_do_not_fit(tmp_path: Path) -> None:
         read_cases(path, candidates=[path])
     with pytest.raises(UsageError, match="references need candidates"):
         read_cases(references=path)
-    with pytest.raises(UsageError, match="section must be one of findings, impression, both, whole, got 'x'"):
+    with pytest.raises(UsageError, match=r"section must be one of .*got 'x'"):
         read_cases(path, section="x")
-    with pytest.raises(UsageError, match="missing must be one of error, nan, subset, got 'drop'"):
+    with pytest.raises(UsageError, match=r"missing must be one of .*got 'drop'"):
         read_cases(path, missing="drop")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="both be the system 'r'"):
         read_cases(references=path, candidates=[path, again])

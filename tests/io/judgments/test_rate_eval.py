@@ -87,7 +87,7 @@ def test_a_file_is_missing(tmp_path: Path) -> None:
     (task / "similar_report_test.json").write_text("{")
     with pytest.raises(InputError, match="not a JSON file"):
         read_rate_eval(task, task="sentence")
-    with pytest.raises(InputError, match="task must be one of sentence, paragraph, synthetic, got 'x'"):
+    with pytest.raises(InputError, match=r"task must be one of .*got 'x'"):
         read_rate_eval(task, task="x")
     with pytest.raises(InputError, match="no such file or folder"):
         read_rate_eval(tmp_path / "nothing")

@@ -33,7 +33,7 @@ TEXTS = [
 
 
 def test_bad_settings_are_refused() -> None:
-    with pytest.raises(UsageError, match="pooling must be one of auto, cls, mean, pooler, got 'max'"):
+    with pytest.raises(UsageError, match=r"pooling must be one of .*got 'max'"):
         TransformerEncoder("x/y", pooling="max")
     with pytest.raises(UsageError, match="max_length must be 3 or more and tokens 0 or more, got 2 and "):
         TransformerEncoder("x/y", max_length=2)

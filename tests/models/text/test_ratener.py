@@ -67,7 +67,7 @@ def test_short_sentences_are_left_out() -> None:
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(UsageError, match="splitter must be one of rush, pyrush, got 'x'"):
+    with pytest.raises(UsageError, match=r"splitter must be one of .*got 'x'"):
         RateNer("a/b", splitter="x")
     with pytest.raises(UsageError, match="tokens must be 0 or more, got -1"):
         RateNer("a/b", tokens=-1)
