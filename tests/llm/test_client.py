@@ -9,7 +9,6 @@ import logging
 import random
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -350,6 +349,7 @@ def _asks(url: str, **limits: float) -> LanguageModel:
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n"
 
 
+@pytest.mark.timeout(60)  # it would be for ever
 @pytest.mark.parametrize("first", [HEAD + b"\r\n", HEAD], ids=["body", "head"])
 def test_a_server_that_drips_is_given_up_in_time(first: bytes) -> None:
     over = threading.Event()
@@ -361,10 +361,8 @@ def test_a_server_that_drips_is_given_up_in_time(first: bytes) -> None:
 
     with served(drip) as url:
         model = _asks(url, timeout=0.5)
-        began = time.monotonic()
         with pytest.raises(LlmError, match=r"did not answer after 1 attempts \(no answer in 0.5 s\)"):
             model.ask("s", "u", max_tokens=10)
-        assert time.monotonic() - began < 20  # it would be for ever
         assert model.usage.unsure == 0.0  # no prices
         over.set()
         model.close()

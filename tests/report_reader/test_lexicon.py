@@ -142,6 +142,7 @@ def test_files_that_are_no_lexicon(mine: Path, tmp_path: Path) -> None:
         load_lexicon((tmp_path / "nowhere.toml",))
 
 
+@pytest.mark.long
 def test_a_users_file_overrides_fields_and_adds_concepts(mine: Path) -> None:
     concept(mine, id="cardiomegaly", lay="a heart that is too large")
     concept(mine, id="zorb", kind="device", name="zorb implant", tier="benign", lay="an implant")
@@ -155,6 +156,7 @@ def test_a_users_file_overrides_fields_and_adds_concepts(mine: Path) -> None:
     assert [mention.concept for mention in reading.mentions] == ["zorb"]
 
 
+@pytest.mark.long
 def test_a_users_term_wins_over_ours(mine: Path) -> None:
     concept(mine, id="fluid_in_chest", kind="abnormality", name="effusion")
     reading = read_report("No effusion.", lexicon=load_lexicon((mine,)))

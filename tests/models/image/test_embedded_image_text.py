@@ -186,6 +186,7 @@ def _studies(shared_data: Path, split: str, number: int) -> tuple[list[list[Grey
     return pictures, [study.text() for study in studies]
 
 
+@pytest.mark.long
 def test_what_is_no_upright_chest_radiograph_is_told(shared_data: Path) -> None:
     """Every eighth of 40 real pictures, changed in each way; the real ones themselves pass."""
     studies, _ = _studies(shared_data, "val", 20)
