@@ -107,7 +107,7 @@ def test_what_cannot_be_served_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     refused = run(app, ["study", "serve", "--demo", "--host", "0.0.0.0"]).exception
     assert isinstance(refused, UsageError)
     assert "lets other machines in" in str(refused)
-    assert not list(tmp_path.iterdir())
+    assert {path.name for path in tmp_path.iterdir()} == {"cache"}
     missing = run(app, ["study", "serve", "nothing.sqlite"]).exception
     assert "no such file: nothing.sqlite" in str(missing)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
