@@ -110,7 +110,6 @@ def test_keeps_a_name_that_says_more(report: str) -> None:
         "Unfolding of the aorta.",  # not tortuous
         "Increased bibasilar opacities.",  # more than before, or more than normal
         "Increased kyphotic curvature of the thoracic spine.",
-        "Rounded mass in the right middle lobe measures approximately 4.6 cm x 3.7 cm.",  # two numbers, not three
         "Low lung volumes with patchy bilateral scarring versus atelectasis.",  # not what the low volumes may be
         "No large effusion or pneumothorax.",  # whether a small pneumothorax is denied
         "No significant pleural effusion or pneumothorax.",
