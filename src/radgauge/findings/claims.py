@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from radgauge.findings.advice import advice_of
 from radgauge.findings.findings import NOT_NORMAL, Denial, Finding, Findings, Knowledge
@@ -21,8 +22,11 @@ from radgauge.parsing import shipped_toml
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.reading import Mention, ReportReading
 from radgauge.report_reader.vocabulary import FINDINGS
+from radgauge.text.clean import TYPOGRAPHY
 
 _ABNORMAL = "abnormality"
+_ONE_LINE = TYPOGRAPHY | str.maketrans("\n\t", "  ")
+"""Where a line ends says nothing to the rules, which are written with blanks."""
 
 
 def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
@@ -35,6 +39,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     >>> [(each.concept, each.sides, each.change, len(each.spans)) for each in found.present]
     [('pleural_effusion', 1, 'new', 2)]
     """
+    reading = replace(reading, text=reading.text.translate(_ONE_LINE))
     claims: dict[int, Finding] = {}
     denied: list[Denial] = []
     places: dict[int, list[int]] = {}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,9 @@ from radgauge.report_reader.anaphora import deny_counterpart, resolve_references
 from radgauge.report_reader.carried_sides import carry_sides
 from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
 from radgauge.report_reader.implied import denied_elsewhere
+from radgauge.report_reader.label_grammar import statements
+from radgauge.report_reader.label_values import Statement
+from radgauge.report_reader.labelled import read_statement, settled
 from radgauge.report_reader.lexicon import Lexicon
 from radgauge.report_reader.open_claims import open_concept
 from radgauge.report_reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence, Unread
@@ -21,13 +23,17 @@ from radgauge.report_reader.region import resolve_by_region
 from radgauge.report_reader.sentence import SentenceReading, read_sentence
 from radgauge.report_reader.vocabulary import Vocabulary
 from radgauge.signature import component
+from radgauge.text.clean import TYPOGRAPHY, CleanText, clean
 from radgauge.text.sections import SPOKEN_AS
 from radgauge.text.sentences import split_sentences
 
 _SENTENCES_KEPT = 1 << 16
 _LONGEST_SENTENCE = 4000  # characters; what is longer is no sentence and is read in pieces
 
-_HEADING = re.compile(r"([A-Za-z][A-Za-z /&()-]{2,40}?)\s*:(?=\s|$)[\s,]*")
+_LONGEST_HEADING = 44  # characters
+_LONGEST_LABEL = 60  # characters
+
+_HEADING = re.compile(r"([A-Za-z][A-Za-z\s/&()-]{2,40}?)\s*:(?=[\s,]|$)[\s,]*")
 _ASIDE = frozenset({"history", "technique"})
 _CONTEXT_OF = {"history": "history", "technique": "technique", "recommendation": "recommendation"}
 
@@ -42,29 +48,30 @@ def _sections(text: str, spans: Sequence[tuple[int, int]]) -> list[Sentence]:
     sentences = []
     section = ""
     for start, end in spans:
+        if end - start <= _LONGEST_HEADING and (named := SPOKEN_AS.get(text[start:end].strip("#*_=: \n").lower())):
+            section = named  # a line of its own, as in Markdown
+            continue
         if ":" in text[start : start + 44]:
             heading = _HEADING.match(text, start, end)
-            if heading is not None and (named := SPOKEN_AS.get(heading[1].lower().strip())) is not None:
+            if heading is not None and (named := SPOKEN_AS.get(" ".join(heading[1].lower().split()))) is not None:
                 section = named
                 start = heading.end()
                 if start >= end:
                     continue
         sentences.append(Sentence(start, end, section))
-    return _without_stray_sections(text, sentences)
+    return _without_stray_sections(sentences)
 
 
-def _without_stray_sections(text: str, sentences: list[Sentence]) -> list[Sentence]:
-    """A last heading of history or technique inside a line covers one sentence: what follows are the findings."""
-    if _of(sentences, -1) not in _ASIDE:
+def _without_stray_sections(sentences: list[Sentence]) -> list[Sentence]:
+    """The sentences; a last heading of history or technique covers one: what follows are the findings.
+
+    Lines do not matter: reports are wrapped, and pasted without their lines.
+    """
+    last = _of(sentences, -1)
+    if last not in _ASIDE:
         return sentences
-    last = next((n for n in range(len(sentences) - 1, -1, -1) if sentences[n].section != _of(sentences, -1)), -1)
-    if last + 2 >= len(sentences) + 1:
-        return sentences
-    found = sentences[: last + 2]
-    for before, each in pairwise(sentences[last + 1 :]):
-        stray = "\n" not in text[before.end : each.start] and _of(found, -1) in ("", _of(sentences, -1))
-        found.append(each._replace(section="") if stray else each)
-    return found
+    begin = next((n + 1 for n in range(len(sentences) - 1, -1, -1) if sentences[n].section != last), 0)
+    return [*sentences[: begin + 1], *(sentence._replace(section="") for sentence in sentences[begin + 1 :])]
 
 
 def _of(sentences: Sequence[Sentence], index: int) -> str:
@@ -146,8 +153,22 @@ def _attributes(values: list[Any]) -> Attributes:
     return Attributes(*values)
 
 
-def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) -> ReportReading:
-    sentences = _sections(text, _pieces(split_sentences(text)))
+def _read(original: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) -> ReportReading:
+    cleaned = clean(original)
+    text = cleaned.text if cleaned.text.isascii() else cleaned.text.translate(TYPOGRAPHY)
+    labelled = {statement.start: statement for statement in statements(text)}
+    spans = _between(text, labelled.values()) if labelled else split_sentences(text)
+    sentences = _sections(text, _pieces(spans))
+
+    def read(sentence: str) -> SentenceReading:
+        found = known.get(sentence)
+        if found is None:
+            found = read_sentence(sentence, vocabulary)
+            if len(known) >= _SENTENCES_KEPT:
+                known.clear()
+            known[sentence] = found
+        return found
+
     new = tuple.__new__  # half the time of the constructors, which only name the fields
     mentions: list[Mention] = []
     relations: list[Relation] = []
@@ -156,12 +177,14 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
     content = understood = 0
     for number, (start, end, section) in enumerate(sentences):
         sentence = text[start:end]
-        found = known.get(sentence)
-        if found is None:
-            found = read_sentence(sentence, vocabulary)
-            if len(known) >= _SENTENCES_KEPT:
-                known.clear()
-            known[sentence] = found
+        statement = labelled.get(start)
+        found = read(sentence) if statement is None else read_statement(text, statement, read)
+        if (
+            statement is None
+            and (colon := sentence.find(":", 2, _LONGEST_LABEL)) > 0
+            and "," not in sentence[:colon]
+        ):
+            found = settled(found, colon)
         content += found.content
         understood += found.known
         if found.unread:
@@ -189,8 +212,8 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
             modifiers.append(new(Modifier, (begin + start, stop + start, role, value, describes)))
     resolve_by_region(mentions, relations, vocabulary)
     carry_sides(mentions, vocabulary)
-    return ReportReading(
-        text,
+    reading = ReportReading(
+        original,
         tuple(sentences),
         tuple(mentions),
         tuple(relations),
@@ -198,6 +221,42 @@ def _read(text: str, vocabulary: Vocabulary, known: dict[str, SentenceReading]) 
         tuple(unread),
         content,
         understood,
+    )
+    return reading if text is original else _in_original(reading, cleaned)
+
+
+def _between(text: str, labelled: Iterable[Statement]) -> list[tuple[int, int]]:
+    """Spans of labelled statements, and of the sentences between them."""
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for statement in labelled:
+        spans += _shifted(text, position, statement.start)
+        spans.append((statement.start, statement.end))
+        position = statement.end
+    return spans + _shifted(text, position, len(text))
+
+
+def _shifted(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    part = text[start:end]
+    return [(begin + start, stop + start) for begin, stop in split_sentences(part)] if part.strip() else []
+
+
+def _in_original(reading: ReportReading, cleaned: CleanText) -> ReportReading:
+    """The reading with the words and spans of the text as it was before it was cleaned."""
+    place = cleaned.original
+    return replace(
+        reading,
+        sentences=tuple(Sentence(*place(start, end), section) for start, end, section in reading.sentences),
+        mentions=tuple(
+            mention._replace(start=start, end=end, text=reading.text[start:end])
+            for mention in reading.mentions
+            for start, end in [place(mention.start, mention.end)]
+        ),
+        modifiers=tuple(
+            Modifier(*place(start, end), role, value, mention)
+            for start, end, role, value, mention in reading.modifiers
+        ),
+        unread=tuple(Unread(*place(start, end), number) for start, end, number in reading.unread),
     )
 
 

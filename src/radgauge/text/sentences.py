@@ -16,7 +16,8 @@ _ABBREVIATED = frozenset(shipped_toml(__file__, "words.toml")["abbreviations"])
 # Runs of marks and of blanks are taken whole and only from their first character: time stays linear in them.
 _BREAK = re.compile(
     r"(?<![.!?])[.!?]++(?:[\"')\]]++)?(?=\s|$|[A-Z][a-z]|[0-9]++[.)]\s)"  # marks
-    r"|(?<![.!?])[.!?]++,(?=\s*+(?:[A-Z0-9]|$))"  # ".," of transcriptions
+    r"|(?<![.!?])[.!?]++,(?=\s*+(?:[A-Z0-9]|$)|[a-z])"  # ".," of transcriptions
+    r"|;(?=\s++[A-Z])"  # semicolons for stops
     r"|(?<=\s)\.(?=[a-z])"  # " .heart"
     r"|\n\s*"  # lines, where they end a sentence
 )
