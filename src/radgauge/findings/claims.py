@@ -52,7 +52,10 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     limits = _limits(reading, knowledge.rules)
     mentions = reading.mentions
     structures = _structures_by_sentence(mentions)
+    on_quality = _on_quality(reading, knowledge.rules)
     for index, mention in enumerate(mentions):
+        if mention.kind == "open" and mention.sentence in on_quality:
+            continue
         if mention.form == "implied" or not _is_current(mention, limits[mention.sentence], knowledge.rules):
             continue
         if mention.kind == "anatomy":
@@ -106,6 +109,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
         known_words=reading.known_words,
         unread=_unread(reading),
         advice=advice_of(reading),
+        on_quality=bool(on_quality),
     )
 
 
@@ -252,6 +256,15 @@ def _limits(reading: ReportReading, rules: Rules) -> list[int]:
             limit = start
         found.append(limit)
     return found
+
+
+def _on_quality(reading: ReportReading, rules: Rules) -> frozenset[int]:
+    """Sentences about the images and not the patient: "underexposed, making evaluation difficult"."""
+    return frozenset(
+        number
+        for number, (start, end, section) in enumerate(reading.sentences)
+        if section not in _ASIDE and rules.quality.search(reading.text[start:end]) is not None
+    )
 
 
 def _is_unlikely(mention: Mention, rules: Rules) -> bool:

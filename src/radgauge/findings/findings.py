@@ -122,6 +122,7 @@ class Findings:
         known_words: How many of them the reader understood.
         unread: Those that it did not understand, as written in lower case.
         advice: Its follow-up recommendations.
+        on_quality: Whether it speaks of the quality of the images.
     """
 
     present: tuple[Finding, ...]
@@ -136,6 +137,7 @@ class Findings:
     known_words: int = 0
     unread: frozenset[str] = frozenset()
     advice: tuple[Advice, ...] = ()
+    on_quality: bool = False
 
 
 @dataclass(frozen=True, eq=False)

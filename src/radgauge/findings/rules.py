@@ -82,6 +82,7 @@ class Rules:
     limits: GuardedPattern
     request: GuardedPattern
     unseen: GuardedPattern
+    quality: GuardedPattern
     hedges: tuple[str, ...]
     unlikely: tuple[str, ...]
     context: tuple[ContextRule, ...]
@@ -175,6 +176,7 @@ def rules_for(lexicon: Lexicon) -> Rules:
         limits=_any(sentences["limits"]),
         request=_any(sentences["request"]),
         unseen=_any(sentences["unseen"]),
+        quality=GuardedPattern(re.compile("|".join(sentences["quality"]), re.IGNORECASE)),
         hedges=tuple(table["hedges"]["cues"]),
         unlikely=tuple(table["hedges"]["unlikely"]),
         context=tuple(

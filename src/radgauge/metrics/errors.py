@@ -226,12 +226,13 @@ class Errors(Metric):
 
         def judge(case: Case, context: Context) -> _Judged | None:
             candidate = read[case.candidate]
-            if not _says_something(candidate):
+            silent = not _says_something(candidate)
+            if silent and not candidate.on_quality:
                 return None
             best: _Judged | None = None
             for index, text in enumerate(case.references):
                 reference = read[text]
-                if _says_something(reference):
+                if reference.present if silent else _says_something(reference):
                     aligned = align_findings(reference, candidate, known)
                     profile = profile_of(aligned, reference, candidate, known, context)
                     found = _Judged(arithmetic.quality(profile), profile, aligned, index)
