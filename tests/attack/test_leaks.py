@@ -109,3 +109,14 @@ def test_a_name_from_a_report_stays_in_the_files_asked_for(sandbox: Path, verb: 
     if "asked/" in VERBS[verb]:
         assert [path for path in made if path.is_relative_to(asked)]
     assert NAME not in (done.stderr if verb != "layman write" else "")
+
+
+def test_the_lock_of_a_run_into_a_folder_is_for_its_owner_only(sandbox: Path) -> None:
+    Path("reports.csv").write_text(f"id,reference,candidate\n1,{REFERENCES[0]},Clear lungs.\n")
+    folder = sandbox / "work" / "scores"
+    folder.mkdir(mode=0o755)
+    lock = folder / ".lock"
+    lock.touch(mode=0o644)  # of an earlier version
+    done = CliRunner().invoke(app, ["score", "reports.csv", "-m", "bleu", "-o", f"{folder}/"])
+    assert done.exit_code == 0, done.output
+    assert lock.stat().st_mode & 0o077 == 0

@@ -73,6 +73,22 @@ def test_a_killed_worker_of_ray(
 
 
 @needs_ray
+@pytest.mark.filterwarnings("default")
+def test_what_ray_writes_is_for_its_owner_only_and_goes_with_it() -> None:
+    ray = pytest.importorskip("ray", reason="the extra scale is not installed")
+    before = os.umask(0)
+    try:
+        with session(RAY):
+            folder = Path(ray._private.worker._global_node.get_session_dir_path()).parents[1]
+            assert folder.stat().st_mode & 0o777 == 0o700
+            assert folder.stat().st_uid == os.getuid()
+            assert list(folder.iterdir())
+    finally:
+        os.umask(before)
+    assert not folder.exists()
+
+
+@needs_ray
 @pytest.mark.nightly  # two drivers and a Ray: half a minute, and minutes on a busy machine
 def test_a_killed_raylet_ends_the_run_and_the_next_goes_on(
     tmp_path: Path, reports: Path, undisturbed: dict[str, bytes]

@@ -379,3 +379,26 @@ def test_a_damaged_file_is_refused_or_read_whatever_is_wrong_with_it(make: Make,
         for name in ("damaged.sqlite-wal", "damaged.sqlite-shm"):
             (tmp_path / name).unlink(missing_ok=True)
     assert refused > 20
+
+
+def test_an_exported_table_runs_in_no_spreadsheet_and_reads_as_it_was(tmp_path: Path) -> None:
+    texts = ["=HYPERLINK(1)", "- Clear.", "+1", "@SUM(1)", "'=1", "\tClear.", "'tis clear"]
+    cases = [Case(f"={n}", text, (text,), "-a", meta={"note": text}) for n, text in enumerate(texts)]
+    made = new_study(tmp_path / "s.sqlite", cases, raters=["=Ann"], design="radpref")
+    with Store(made.path) as store:
+        rater = Rater(store, "rater-1")
+        rater.train()
+        keys = rater.keys()
+        for key in keys:
+            rater.act(key, "set", candidate="A", field="rating", value=3)
+            rater.act(key, "submit")
+    export_study(made.path, tmp_path / "judgments.csv")
+    with (tmp_path / "judgments.csv").open(newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t"))]
+    again = read_judgments(tmp_path / "judgments.csv")
+    assert again.raters == ("=Ann",)
+    assert sorted((case.id, case.candidate, case.references[0], case.meta["note"]) for case in again.cases) == [
+        (f"={n}", text, text, text) for n, text in enumerate(texts)
+    ]
+    assert {case.system for case in again.cases} == {"-a"}

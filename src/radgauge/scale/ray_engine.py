@@ -21,10 +21,12 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import shutil
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
 from radgauge.errors import RadgaugeError, require
@@ -134,7 +136,12 @@ def _result(ray: Any, reference: Any, number: int) -> Any:
 
 @contextmanager
 def connected(engine: Engine) -> Iterator[Any]:
-    """Ray, connected to a cluster or started here; one that the program already has is left as it is."""
+    """Ray, connected to a cluster or started here; one that the program already has is left as it is.
+
+    A Ray that is started here keeps sockets, logs and tokens in a folder for its owner only, removed at the end.
+    Ray itself would use one that everybody may read.
+    """
+    here = ExitStack()
     with _settings(LOCAL if not engine.address else {STATISTICS: "0"}):
         ray = require("ray", extra="scale")
         if ray.is_initialized():
@@ -145,7 +152,9 @@ def connected(engine: Engine) -> Iterator[Any]:
                 ray.init(address=engine.address, log_to_driver=False, logging_level=logging.ERROR)
             else:
                 _stay_here()
+                folder = here.enter_context(_private_folder())
                 ray.init(
+                    _temp_dir=folder,
                     num_cpus=engine.jobs or processors(),
                     include_dashboard=False,
                     log_to_driver=False,
@@ -154,11 +163,26 @@ def connected(engine: Engine) -> Iterator[Any]:
                     runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
                 )
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+            here.close()
             raise RadgaugeError(f"Ray cannot be started or reached: {error}") from None
+    with here:
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def _private_folder() -> Iterator[str]:
+    """A folder in one that this user alone can enter; Ray opens its own to everybody.
+
+    It lies near the root, since the names of sockets have at most 107 bytes.
+    """
+    folder = tempfile.mkdtemp(prefix="rg-", dir="/tmp" if os.path.isdir("/tmp") else None)
     try:
-        yield ray
+        yield os.path.join(folder, "ray")
     finally:
-        ray.shutdown()
+        shutil.rmtree(folder, ignore_errors=True)  # a process of Ray may still be writing its last line
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ from radgauge.cache import default_cache_dir
 from radgauge.cases import Case
 from radgauge.choices import Missing
 from radgauge.errors import InputError, RadgaugeError, UsageError, require
-from radgauge.files import make_folder
+from radgauge.files import make_folder, tighten
 from radgauge.io.case_files.read import system_files, system_name
 from radgauge.io.score_folder import Manifest, fingerprint_of, part_name
 from radgauge.io.tables.column_names import shown_names
@@ -389,7 +390,8 @@ def _alone(folder: Path) -> Iterator[None]:
     make_folder(folder / WORK)
     path = folder / ".lock"
     file: IO[bytes]
-    with path.open("ab") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
+        tighten(path)
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

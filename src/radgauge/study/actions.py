@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,11 @@ MOST_ENTRIES = 200
 LONGEST_SITTING = 24 * 3600
 
 
+def _is_one_of(value: object, names: Collection[str]) -> bool:
+    """True if a value of any type is one of some names; a list, which has no hash, is none."""
+    return isinstance(value, str) and value in names
+
+
 @dataclass(frozen=True, slots=True)
 class ActionCheck:
     """Checks one action against the design and the texts; returns the payload as it is stored."""
@@ -28,7 +33,7 @@ class ActionCheck:
 
     def payload(self, kind: str, said: Mapping[str, Any], *, state: CaseState) -> dict[str, Any]:
         """The payload of an action, complete and in its one form; Refused if it cannot be taken."""
-        if kind not in KINDS:
+        if not _is_one_of(kind, KINDS):
             raise Refused(f"there is no action {shown(kind)}; there are {', '.join(KINDS)}")
         if not isinstance(said, Mapping):
             raise Refused("the content of an action must be an object")
@@ -45,7 +50,7 @@ class ActionCheck:
         if state.submitted:
             raise Refused("the case is submitted; reopen it to change an answer")
         label = said.get("candidate") or ""
-        if label and label not in {each.label for each in self.candidates}:
+        if label and not _is_one_of(label, {each.label for each in self.candidates}):
             raise Refused(f"the case has no candidate {shown(label)}")
         if kind == "cannot_judge":
             reason = self._text(said, "reason")
@@ -57,7 +62,7 @@ class ActionCheck:
         return self._change(kind, said, label, state)
 
     def _change(self, kind: str, said: Mapping[str, Any], label: str, state: CaseState) -> dict[str, Any]:
-        if said.get("field") not in self.design.keys:
+        if not _is_one_of(said.get("field"), self.design.keys):
             raise Refused(f"there is no field {shown(said.get('field'))}")
         asked = self.design.field(str(said["field"]))
         if (asked.per == "case") is bool(label):
@@ -68,7 +73,7 @@ class ActionCheck:
         if not listed:
             return self._set(asked, said, label)
         entries = state.answers.get(label, {}).get(asked.key, [])
-        if kind != "add" and said.get("id") not in {each["id"] for each in entries}:
+        if kind != "add" and not _is_one_of(said.get("id"), {each["id"] for each in entries}):
             raise Refused("this entry is not there any more")
         made: dict[str, Any] = {"candidate": label, "field": asked.key}
         if kind != "add":
@@ -87,7 +92,7 @@ class ActionCheck:
         elif said.get("unit") is not None:
             raise Refused(f"{asked.key} is not asked per sentence")
         if asked.kind == "counts":
-            if said.get("part") not in asked.parts():
+            if not _is_one_of(said.get("part"), asked.parts()):
                 raise Refused(f"{asked.key} does not count {shown(said.get('part'))}")
             made["part"] = said["part"]
         value = said.get("value")
@@ -101,8 +106,9 @@ class ActionCheck:
         if asked.kind == "rating":
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise Refused(f"{asked.title}: must be a number, got {shown(value)}")
-            steps = (value - asked.minimum) / asked.step
-            if not asked.minimum <= value <= asked.maximum or abs(steps - round(steps)) > 1e-9:
+            inside = asked.minimum <= value <= asked.maximum
+            steps = (value - asked.minimum) / asked.step if inside else 0.0
+            if not inside or abs(steps - round(steps)) > 1e-9:
                 raise Refused(
                     f"{asked.title}: must be {asked.minimum:g} to {asked.maximum:g} in steps of {asked.step:g}, "
                     f"got {shown(value)}"
@@ -113,7 +119,7 @@ class ActionCheck:
         options = [each.key for each in asked.options]
         if asked.candidates:
             options = [*(each.label for each in self.candidates), *options]
-        if value.get("choice") not in options:
+        if not _is_one_of(value.get("choice"), options):
             listed = ", ".join(options)
             raise Refused(f"{asked.title}: must be one of {listed}, got {shown(value.get('choice'))}")
         made = {"choice": value["choice"]}
@@ -127,18 +133,18 @@ class ActionCheck:
         made: dict[str, Any] = {}
         categories = {each.key: each for each in asked.categories}
         if categories:
-            if entry.get("category") not in categories:
+            if not _is_one_of(entry.get("category"), categories):
                 raise Refused(f"choose a category: {', '.join(categories)}")
             made["category"] = entry["category"]
         category = categories.get(made.get("category", ""))
         levels = [each.key for each in asked.levels(made.get("category", ""))]
         if levels:
-            if entry.get("significance") not in levels:
+            if not _is_one_of(entry.get("significance"), levels):
                 raise Refused(f"choose a significance: {', '.join(levels)}")
             made["significance"] = entry["significance"]
         if category is not None and category.attributes:
             attributes = [each.key for each in category.attributes]
-            if entry.get("attribute") not in attributes:
+            if not _is_one_of(entry.get("attribute"), attributes):
                 raise Refused(f"choose what is wrong: {', '.join(attributes)}")
             made["attribute"] = entry["attribute"]
         if asked.kind == "marks":

@@ -19,6 +19,7 @@ from radgauge.files import check_folder, make_folder, sha256_of, write_file
 from radgauge.io.judgments.generic import OWN
 from radgauge.io.judgments.judgments import Judgments
 from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS
+from radgauge.io.tables.cells import guarded
 from radgauge.show.wording import spreadsheet_cell
 from radgauge.study.answers import Judged, asked_categories, error_counts, submitted
 from radgauge.study.check import StudyCheck, require_proof
@@ -114,7 +115,7 @@ def _table(store: Store, place: Path, *, adjudicated: bool) -> Exported:
     levels = any(field.significance for field in store.design.fields)
     levels |= any(each.significance for field in store.design.fields for each in field.categories)
     rows = list(_rows(judgments, asked_categories(store.design), levels))
-    _write_rows(place, rows, guarded=False)
+    _write_rows(place, rows, guard=_reversibly)
     return Exported((place,), len(rows), judgments.notes)
 
 
@@ -148,7 +149,7 @@ def _answers(store: Store, place: Path) -> Exported:
     cases = {case.key: case for case in study_cases(store)}
     everyone = submitted(store, roles=("rater", "adjudicator"))
     rows = [row for said in everyone for row in _answer_rows(store, said, cases)]
-    _write_rows(place, rows, guarded=True)
+    _write_rows(place, rows, guard=spreadsheet_cell)
     return Exported((place,), len(rows))
 
 
@@ -260,8 +261,8 @@ def _rexval(store: Store, folder: Path) -> Exported:
         }
         for study in studies
     ]
-    _write_rows(folder / TEXTS, head, guarded=False)
-    _write_rows(folder / COUNTS, rows, guarded=False)
+    _write_rows(folder / TEXTS, head)
+    _write_rows(folder / COUNTS, rows)
     named = tuple(f"{name} stands for {system}" for system, name in names.items() if name != system)
     return Exported((folder / TEXTS, folder / COUNTS), len(rows), named)
 
@@ -285,8 +286,15 @@ def _radpref(store: Store, place: Path) -> Exported:
     return Exported((place,), len(items), notes)
 
 
-def _write_rows(place: Path, rows: Sequence[Mapping[str, Any]], *, guarded: bool) -> None:
-    """Records as CSV or JSON lines; `guarded` keeps spreadsheets from running texts, which a reader would see."""
+def _reversibly(value: object) -> object:
+    """A cell that no spreadsheet runs, and that reads as it was in a table of judgments."""
+    return guarded(value) if isinstance(value, str) else value
+
+
+def _write_rows(
+    place: Path, rows: Sequence[Mapping[str, Any]], *, guard: Callable[[object], object] = lambda value: value
+) -> None:
+    """Records as CSV or JSON lines; in CSV `guard` keeps spreadsheets from running texts."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     if place.suffix == ".jsonl":
         write_file(place, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
@@ -296,5 +304,5 @@ def _write_rows(place: Path, rows: Sequence[Mapping[str, Any]], *, guarded: bool
     writer.writerow(names)
     for row in rows:
         cells = ["" if row.get(name) is None else row[name] for name in names]
-        writer.writerow([spreadsheet_cell(each) if guarded else each for each in cells])
+        writer.writerow([guard(each) for each in cells])
     write_file(place, stream.getvalue())

@@ -9,6 +9,7 @@ faster it is refused as `Stale`, with the present state, and nothing is overwrit
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import threading
 import weakref
@@ -29,6 +30,8 @@ from radgauge.study.schema import EVENT_COLUMNS, chained, event_of, plain_json
 from radgauge.study.state import UNVERSIONED, CaseState, Event, Refused, labels, last_step, problems, replay
 from radgauge.study.training import feedback_on
 from radgauge.study.views import Action, Answered, CaseView, Place, Recorded, Stale, relabelled
+
+_CLIENT_ID = re.compile("[ -~]{1,64}")
 
 
 class Store:
@@ -213,9 +216,9 @@ class Store:
             Stale: Another window was faster; the exception carries the present state.
             Refused: The action does not fit the design, or the case is not this rater's.
         """
-        if not isinstance(action.client_id, str) or not 1 <= len(action.client_id) <= 64:
-            raise Refused("an action needs a client_id of 1 to 64 characters")
-        if isinstance(action.based_on, bool) or not isinstance(action.based_on, int):
+        if not isinstance(action.client_id, str) or not _CLIENT_ID.fullmatch(action.client_id):
+            raise Refused("an action needs a client_id of 1 to 64 printable ASCII characters")
+        if type(action.based_on) is not int or not 0 <= action.based_on < 2**53:
             raise Refused("based_on must be the version of the case")
         assigned = None if action.kind == "ready" else self._assignment(person_id, action.case)
         time = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")

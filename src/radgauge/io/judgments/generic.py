@@ -17,11 +17,17 @@ from radgauge.io.judgments.fields import check_columns, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
 from radgauge.io.judgments.wide import known_names, one_row_per_rater
 from radgauge.io.tables import InputTable, Record, read_table
-from radgauge.io.tables.cells import cell
+from radgauge.io.tables.cells import cell, unguarded
 from radgauge.io.tables.column_names import shown_names
 
 OWN = frozenset({"id", "system", "rater", "rating", "category", "significant", "count", "reference", "candidate"})
 """Columns with a meaning of their own; all others are kept with the cases."""
+
+
+def _unguarded(record: Record) -> Record:
+    """A row without what keeps spreadsheets from running its texts."""
+    values = {name: unguarded(value) if isinstance(value, str) else value for name, value in record.values.items()}
+    return record._replace(values=values)
 
 
 def read_long_table(path: Path, *, raters: Sequence[str] | None = None) -> Judgments:
@@ -43,7 +49,8 @@ def read_long_table(path: Path, *, raters: Sequence[str] | None = None) -> Judgm
     counted: dict[str, set[Key]] = {}
     ratings: dict[str, dict[Key, float]] = {}
     asked: set[int] = set()
-    for record in table.records:
+    for guarded_record in table.records:
+        record = _unguarded(guarded_record)
         system = cell(record.values.get("system")).strip() or "system"
         key = (word(table, record, "id"), system)
         rater = word(table, record, "rater")

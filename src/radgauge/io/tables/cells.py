@@ -11,6 +11,9 @@ NO_TEXT = frozenset(["nan", "NaN", "NAN", "<NA>", "NA", "N/A", "#N/A", "None", "
 """What programs write for "no value": as a whole report it is an empty one."""
 
 
+_RUN = tuple("=+-@\t\r\n")
+
+
 def as_text(value: object, *, where: str) -> str:
     """A report as it stands; every library's missing value, and its spelling as a word, is an empty report.
 
@@ -24,6 +27,24 @@ def as_text(value: object, *, where: str) -> str:
     if is_missing(value):
         return ""
     raise InputError(f"{where} must be text, got {shown(value)}")
+
+
+def guarded(text: str) -> str:
+    """The text for a table that spreadsheets may open: one that they would run gets an apostrophe in front.
+
+    >>> guarded("=1+1"), guarded("- clear"), guarded("'- clear"), guarded("'tis clear")
+    ("'=1+1", "'- clear", "''- clear", "'tis clear")
+    """
+    return f"'{text}" if text.lstrip("' ")[:1] in _RUN and text else text
+
+
+def unguarded(text: str) -> str:
+    """The text again that `guarded` changed.
+
+    >>> [unguarded(guarded(text)) for text in ("=1+1", "'- clear", "'tis clear", "")]
+    ['=1+1', "'- clear", "'tis clear", '']
+    """
+    return text[1:] if text[:1] == "'" and text[1:].lstrip("' ")[:1] in _RUN else text
 
 
 def check_characters(text: str, where: str) -> str:

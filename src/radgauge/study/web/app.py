@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from radgauge.errors import InputError
+from radgauge.parsing import parse_json
 from radgauge.study.people import Person
 from radgauge.study.sessions import Session
 from radgauge.study.state import Refused, problems
@@ -389,7 +390,8 @@ async def _body(request: Request) -> dict[str, Any] | None:
     if not request.headers.get("Content-Type", "").startswith("application/json"):
         return None
     try:
-        said = json.loads(await request.body())
+        said = parse_json(await request.body())
+        json.dumps(said, ensure_ascii=False).encode("utf-8")  # half a character cannot be written
     except (ValueError, RecursionError):
         return None
     return said if isinstance(said, dict) else None
