@@ -27,6 +27,7 @@ LAYERS = [
     {"report_reader"},
     {"findings", "models", "llm"},
     {"plain_language"},
+    {"function_metric"},
     {"registry"},
     {"results"},
     {"scores"},

@@ -135,7 +135,7 @@ def test_a_metric_that_loses_rows_is_refused() -> None:
 
 
 def test_the_signature_names_every_setting() -> None:
-    assert SharedWords(bias=0.25).signature().startswith("shared_words|bias:0.25|revision:1|v:")
+    assert SharedWords(bias=0.25).signature().startswith("shared_words|bias:0.25|precision:1e-06|revision:1|v:")
 
 
 def test_systems_and_selection() -> None:

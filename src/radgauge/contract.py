@@ -107,6 +107,23 @@ def check_metric(metric: Metric, *, images: Sequence[Path] = ()) -> None:
         check(bench)
 
 
+def measures_any_number_of_cases(bench: Bench) -> None:
+    """`measure` returns a table with one row per case, also for one case and for none."""
+    for cases in (bench.cases(REPORTS), bench.cases(REPORTS[:1]), []):
+        try:
+            rows = bench.metric.measure(cases, reading=bench.reading)
+        except Exception as error:
+            raise ContractBroken(
+                f"metric {bench.metric.name!r}: measure must return one row per case, "
+                f"for {len(cases)} cases it raised {type(error).__name__}: {error}"
+            ) from error
+        shape = getattr(rows, "shape", None)
+        bench.demand(
+            shape is not None and len(shape) == 2 and shape[0] == len(cases),
+            f"measure must return a table with one row per case, got shape {shape} for {len(cases)} cases",
+        )
+
+
 def describes_itself(bench: Bench) -> None:
     """Name, direction, range, needs, summary and columns are there and make sense."""
     metric = bench.metric
@@ -306,6 +323,7 @@ CHECKS: Mapping[str, Callable[[Bench], None]] = MappingProxyType(
     {
         check.__name__: check
         for check in (
+            measures_any_number_of_cases,
             describes_itself,
             is_a_value,
             signature_names_every_setting,

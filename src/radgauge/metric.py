@@ -250,7 +250,7 @@ class Metric(ABC):
         words = [self.name]
         words += [f"{key}:{_plain(value)}" for key, value in {**self.settings(), **self.parts()}.items()]
         words.append(f"precision:{self.precision:g}")
-        ours = type(self).__module__.startswith("radgauge.")
+        ours = type(self).__module__.startswith("radgauge.") and type(self).name == self.name
         probed = probe_digest(self.name, changed_settings(self)) if ours else None
         words.append(f"revision:{self.revision}" if probed is None else f"probes:{probed}")
         if ours and self.settings().get("models", "embedded") != "embedded":

@@ -17,6 +17,7 @@ from radgauge.errors import UsageError
 from radgauge.metric import Alias, Metric
 
 PROFILES = ("embedded", "published")
+_OF_FILE = re.compile(r"(?P<file>[^:=,]+\.py):(?P<name>[^\W\d]\w*)(?::(?P<settings>.*))?")
 GROUP = "radgauge.metrics"
 _ALIAS = re.compile(r"(\S+) +as +(\S+)")
 
@@ -165,8 +166,9 @@ def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
 
     Args:
         spec: A name, or a name with settings: "bleu:variant=cxr,lowercase=no"; or the path of a .json file that
-            `radgauge fit radcliq` wrote. " as NAME" behind it puts NAME in front of its columns, so that two
-            settings of one metric can stand side by side: "ratescore:weights=short as short".
+            `radgauge fit radcliq` wrote; or "file.py:name", a function of candidate and reference or a metric
+            class in a Python file, which is run. " as NAME" behind it puts NAME in front of its columns, so that
+            two settings of one metric can stand side by side: "ratescore:weights=short as short".
         models: Model profile, passed on to metrics that rest on models.
         settings: More settings, as Python values; they win over those in `spec`.
     """
@@ -174,8 +176,18 @@ def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
         return Alias(load(named[1], models=models, **settings), named[2])
     if spec.endswith(".json") and "=" not in spec:
         return load("radcliq", models=models, version=spec, **settings)
-    name, _, text = spec.partition(":")
-    cls = metric_class(name)
+    if own := _OF_FILE.fullmatch(spec):
+        from radgauge.function_metric import FunctionMetric, metric_of_file
+
+        found = metric_of_file(Path(own["file"]), own["name"])
+        if not (isinstance(found, type) and issubclass(found, Metric)):
+            if own["settings"] or settings:
+                raise UsageError(f"{own['file']}:{own['name']} is a function, which has no settings")
+            return FunctionMetric(typing.cast(typing.Any, found))
+        name, text, cls = found.name, own["settings"] or "", found
+    else:
+        name, _, text = spec.partition(":")
+        cls = metric_class(name)
     fields = {f.name: f for f in _settings(cls)}
     hints = typing.get_type_hints(cls)
     chosen: dict[str, Any] = {"models": models} if "models" in fields else {}
@@ -188,6 +200,18 @@ def load(spec: str, *, models: str = "embedded", **settings: Any) -> Metric:
     for key in settings:
         _known(name, key, fields)
     return cls(**{**chosen, **settings})
+
+
+def check_runs_no_file(spec: str) -> None:
+    """Refuse a specification from a data file that would run a Python file.
+
+    >>> check_runs_no_file("mine.py:score")
+    Traceback (most recent call last):
+        ...
+    radgauge.errors.UsageError: a data file must not name a Python file as a metric, got 'mine.py:score'
+    """
+    if ".py:" in spec:
+        raise UsageError(f"a data file must not name a Python file as a metric, got {spec!r}")
 
 
 def check_profile(models: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,13 +22,16 @@ from radgauge.text.words import has_words
 
 log = logging.getLogger(__name__)
 
+Judge = Callable[[str, str], float]
+"""A function of candidate and reference, as a metric."""
+
 LONGEST = 200_000
 """Characters of the longest text that is judged unless told otherwise; reports have some thousands."""
 
 
 def score(
     cases: object = None,
-    metrics: Sequence[str | Metric] | str | Metric | None = None,
+    metrics: Sequence[str | Metric | Judge] | str | Metric | Judge | None = None,
     *,
     references: Sequence[str | Sequence[str]] | None = None,
     candidates: Sequence[str] | None = None,
@@ -42,7 +45,8 @@ def score(
     Args:
         cases: A file of reports (its path), what `read_cases` returned, a sequence of Case or of dicts (id,
             candidate, reference, ...), a dict of columns, a pandas or polars frame, or a Hugging Face dataset.
-        metrics: Names ("bleu"), specifications ("bleu:variant=cxr") or Metric objects; None = the defaults.
+        metrics: Names ("bleu"), specifications ("bleu:variant=cxr", "file.py:function"), Metric objects or
+            functions of candidate and reference; None = the defaults.
         references: Instead of cases: one reference per case, or a list of alternatives; ids are row numbers.
         candidates: The candidates of these references, in the same order.
         reading: Shared readings, so that several calls read each text once.
@@ -123,15 +127,17 @@ def _paired(references: Sequence[str | Sequence[str]] | None, candidates: Sequen
     )
 
 
-def judges_of(metrics: Sequence[str | Metric] | str | Metric | None, *, models: str = "embedded") -> list[Metric]:
+def judges_of(
+    metrics: Sequence[str | Metric | Judge] | str | Metric | Judge | None, *, models: str = "embedded"
+) -> list[Metric]:
     """The metrics that names, specifications or objects stand for; no two may write the same column."""
     if metrics is None:
         from radgauge.registry import DEFAULTS
 
         metrics = DEFAULTS
-    listed = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    listed = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     given = [each for item in listed for each in (specs(item) if isinstance(item, str) else [item])]
-    judges = [load(item, models=models) if isinstance(item, str) else item for item in given]
+    judges = [load(item, models=models) if isinstance(item, str) else _as_metric(item) for item in given]
     seen: dict[str, str] = {}
     for metric in judges:
         for column in metric.columns:
@@ -142,6 +148,17 @@ def judges_of(metrics: Sequence[str | Metric] | str | Metric | None, *, models: 
                 )
             seen[column] = metric.name
     return judges
+
+
+def _as_metric(item: Metric | Judge) -> Metric:
+    """Return a metric as it is, and a function as a metric."""
+    if isinstance(item, Metric):
+        return item
+    if not callable(item):
+        raise UsageError(f"a metric must be a name, a Metric or a function, got {type(item).__name__}")
+    from radgauge.function_metric import FunctionMetric
+
+    return FunctionMetric(item)
 
 
 def able_cases(metric: Metric, cases: Sequence[Case], longest: int = LONGEST) -> list[Case]:
@@ -188,6 +205,8 @@ def _measure(metric: Metric, cases: Sequence[Case], reading: Readings) -> tuple[
 
     What radgauge itself refuses (a missing model, a wrong setting) still ends the run: it concerns every case.
     """
+    if not cases:
+        return np.empty((0, _width(metric, reading))), {}
     try:
         return _measured(metric, cases, reading), {}
     except RadgaugeError:
@@ -196,7 +215,7 @@ def _measure(metric: Metric, cases: Sequence[Case], reading: Readings) -> tuple[
         why = f"{metric.name} failed on this case ({_kind(error)})"
         log.warning("%s failed on %d cases (%s); they are tried in smaller parts", metric.name, len(cases), why)
     if len(cases) == 1:
-        return np.full((1, _measured(metric, (), reading).shape[1]), np.nan), {cases[0].key: why}
+        return np.full((1, _width(metric, reading)), np.nan), {cases[0].key: why}
     middle = len(cases) // 2
     halves = [_measure(metric, part, reading) for part in (cases[:middle], cases[middle:])]
     failed = {**halves[0][1], **halves[1][1]}
@@ -209,6 +228,19 @@ def _measure(metric: Metric, cases: Sequence[Case], reading: Readings) -> tuple[
             rows[kept] = again
             failed.update(more)
     return rows, failed
+
+
+def _width(metric: Metric, reading: Readings) -> int:
+    """Return the number of statistics that a metric keeps of a case."""
+    try:
+        return int(_measured(metric, (), reading).shape[1])
+    except RadgaugeError:
+        raise
+    except Exception as error:
+        raise RadgaugeError(
+            f"metric {metric.name!r} must return a table of shape (0, columns) for no cases, "
+            f"got {type(error).__name__}: {error}"
+        ) from error
 
 
 def _measured(metric: Metric, cases: Sequence[Case], reading: Readings) -> Rows:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from radgauge.cli import app
 from radgauge.errors import UsageError
+from radgauge.show.wording import signed
 
 FAST = ("-m", "rouge", "--resamples", "20", "--no-cache", "--quiet")
 
@@ -104,3 +105,26 @@ def test_a_one_sided_test_has_half_the_p_value(by_modality: Path) -> None:
         return float(pair["tests"][0]["found"]["p"])
 
     assert p("--one-sided") == pytest.approx(p() / 2)
+
+
+def test_mine_against_the_others_as_a_table_for_a_paper(counted: Path, tmp_path: Path) -> None:
+    source = tmp_path / "words.py"
+    source.write_text(
+        "def overlap(candidate, reference):\n    return len(set(candidate.split()) & set(reference.split()))\n"
+    )
+    arguments = ("-j", counted, *FAST, "-m", "bleu", "-m", f"{source}:overlap", "-t", "total", "--mine", "overlap")
+    found = json.loads(run(*arguments, "--table", tmp_path / "mine.tex", "--json"))["alignment"]["pairs"]
+    assert [(pair["first"], pair["second"]) for pair in found] == [("overlap", "rouge_l"), ("overlap", "bleu_4")]
+    tex = (tmp_path / "mine.tex").read_text()
+    rows = [line.split(" & ")[:2] for line in tex.splitlines() if line.startswith("overlap & ")]
+    assert rows == [["overlap", "rouge\\_l"], ["overlap", "bleu\\_4"]]
+    difference = found[0]["difference"]["interval"]["value"]
+    assert f" & {signed(difference)} & " in tex
+    assert "\\toprule" in tex
+
+
+def test_a_table_needs_pairs_and_mine_must_be_an_output(counted: Path, tmp_path: Path) -> None:
+    for more, message in ((("--table", tmp_path / "x.tex"), "--pairs"), (("--mine", "lenght"), "rouge_l")):
+        done = CliRunner().invoke(app, ["align", "-j", str(counted), *FAST, "-t", "total", *map(str, more)])
+        assert done.exit_code != 0
+        assert message in (done.output + str(done.exception))

@@ -12,7 +12,9 @@ import pytest
 
 import radgauge.registry as registry
 from radgauge.contract import ContractBroken, check_metric
+from radgauge.errors import RadgaugeError
 from radgauge.metric import Explanation, Metric, Note
+from radgauge.scores import score
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,22 @@ class LengthRatio(Metric):
         ]
         rows = np.array([[min(pair) / max(pair)] for pair in sizes], dtype=float).reshape(len(cases), 1)
         return rows**self.power
+
+
+@dataclass(frozen=True)
+class NeverEmpty(LengthRatio):
+    name: ClassVar[str] = "never_empty"
+
+    def measure(self, cases, *, reading):
+        return np.vstack([super(NeverEmpty, self).measure([case], reading=reading) for case in cases])
+
+
+@dataclass(frozen=True)
+class Broken(LengthRatio):
+    name: ClassVar[str] = "broken"
+
+    def measure(self, cases, *, reading):
+        return {}["weights"]
 
 
 def test_a_good_metric_passes() -> None:
@@ -162,7 +180,9 @@ class OtherValue(LengthRatio):
         (LooksAtPosition(), "must not depend on the order of the cases"),
         (LooksAtId(), "equal cases must get equal values"),
         (FirstReferenceOnly(), "must not depend on the order of the references"),
-        (Forgetful(), "must return one row per case"),
+        (Forgetful(), "must return a table with one row per case"),
+        (NeverEmpty(), "for 0 cases it raised ValueError: need at least one array to concatenate"),
+        (Broken(), "it raised KeyError: 'weights'"),
         (NoReason(), "a reason must be given exactly where there is no value"),
         (NoStacks(), "corpus_scores must work over leading axes"),
         (ZeroForNothing(), "the value of no cases must be NaN"),
@@ -173,12 +193,20 @@ class OtherValue(LengthRatio):
     ids=lambda value: type(value).__name__ if isinstance(value, Metric) else "",
 )
 def test_a_bad_metric_is_caught(metric: Metric, message: str) -> None:
-    # losing rows is refused by `score` itself, with its own message
-    from radgauge.errors import RadgaugeError
-
-    with pytest.raises(RadgaugeError, match=message) as caught:
+    with pytest.raises(ContractBroken, match=message):
         check_metric(metric)
-    assert isinstance(caught.value, ContractBroken) or isinstance(metric, Forgetful)
+
+
+def test_the_exception_of_a_metric_is_the_cause(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ContractBroken) as caught:
+        check_metric(Broken())
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert not caplog.records
+
+
+def test_a_metric_that_fails_for_no_cases_is_named_where_its_width_is_needed() -> None:
+    with pytest.raises(RadgaugeError, match=r"never_empty.*for no cases.*ValueError"):
+        score([], [NeverEmpty()])
 
 
 @pytest.fixture

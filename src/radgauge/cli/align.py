@@ -36,6 +36,13 @@ class MetricPairs:
         typer.Option("--one-sided", help="--test asks only whether the better metric is better."),
     ] = False
     correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm"
+    mine: Annotated[
+        str | None,
+        typer.Option("--mine", help="Test this output against each other one (instead of --pairs)."),
+    ] = None
+    table: Annotated[
+        Path | None, typer.Option("--table", help="Write the pairs to this file: .tex, .md or .csv.")
+    ] = None
 
     @property
     def name(self) -> str:
@@ -124,9 +131,13 @@ def align_cli(
 
       radgauge align --judgments rexval-dataset/ -m bleu:variant=cxr -m radgraph --figures figures/
 
+      radgauge align --judgments radpref.json -m mine.py:score -m bleu --mine score --table mine.tex
+
       radgauge align --judgments rexval-dataset/ --images mimic-cxr-jpg/files -m vlscore --models published
     """
+    from radgauge.errors import UsageError
     from radgauge.io.scores_file import read_scores
+    from radgauge.show.tables import write_tables
     from radgauge.show.terminal import console
     from radgauge.studies.agreement import align
     from radgauge.studies.failure_modes import failure_modes as find_modes
@@ -157,6 +168,7 @@ def align_cli(
         pairs=rivals.pairs,
         test=rivals.test,
         one_sided=rivals.one_sided,
+        mine=rivals.mine,
     )
     found = aligned(judgments)
     strata = split_judgments(judgments, results, by=by) if by is not None else None
@@ -165,6 +177,11 @@ def align_cli(
     modes = find_modes(judgments, targets=counted or None) if failure_modes else ()
     if figures is not None:
         say.tell(*(f"wrote {file}" for file in write_figures(figures, results, judgments, found)))
+    if rivals.table is not None:
+        if not found.pairs:
+            raise UsageError("--table writes pairs of metrics: add --pairs or --mine")
+        write_tables({"summary": pairs_table(found, rivals.name)}, str(rivals.table))
+        say.tell(f"wrote {rivals.table}")
     if say.as_json:
         left_out = {"too_few": strata.too_few, "unknown": strata.unknown} if strata is not None else {}
         o.print_json(
@@ -297,6 +314,16 @@ def _correlations(found: Alignment, kind: str) -> Iterator[Table]:
 
 def print_pairs(out: Terminal, found: Alignment, kind: str, test: str, correction: str) -> None:
     """Every two metrics: the paired bootstrap, and the test of the literature with what it rests on."""
+    used = found.pairs[0].tests[0].kind if found.pairs[0].tests else "spearman"
+    out.say(
+        f"\nis one metric better on {found.lines[0].target}? Difference of {kind}, paired bootstrap by study; "
+        f"{test} on {used} r, which it takes for Pearson's of independent cases; p corrected by {correction}:"
+    )
+    out.show(pairs_table(found, test))
+
+
+def pairs_table(found: Alignment, test: str) -> Table:
+    """Return one row per two metrics: difference with interval and p, then the test of the literature."""
     from radgauge.show.tables import Column, table
 
     grouped = any(each.group for pair in found.pairs for each in pair.tests)
@@ -313,19 +340,14 @@ def print_pairs(out: Terminal, found: Alignment, kind: str, test: str, correctio
                     float("nan") if each.found is None else each.p_adjusted,
                 ]
             )
-    used = found.pairs[0].tests[0].kind if found.pairs[0].tests else "spearman"
-    out.say(
-        f"\nis one metric better on {found.lines[0].target}? Difference of {kind}, paired bootstrap by study; "
-        f"{test} on {used} r, which it takes for Pearson's of independent cases; p corrected by {correction}:"
-    )
-    out.show(
-        table(
-            *("better", "than", Column("difference", format=signed), "interval"),
-            Column("p", format=p_value, significant=0.05),
-            *([Column("group", right=True)] if grouped else []),
-            *("r", "r", "r between", Column(f"p {test}", format=p_value, significant=0.05)),
-            rows=rows,
-        )
+    return table(
+        *("metric", "against", Column("difference", format=signed), "interval"),
+        Column("p", format=p_value, significant=0.05),
+        *([Column("group", right=True)] if grouped else []),
+        *("r", "r", "r between", Column(f"p {test}", format=p_value, significant=0.05)),
+        rows=rows,
+        key="pairs",
+        title=f"Agreement with raters ({found.lines[0].target}): one metric against another, {found.cases} cases",
     )
 
 

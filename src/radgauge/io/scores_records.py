@@ -19,7 +19,7 @@ from radgauge.errors import InputError, RadgaugeError, require
 from radgauge.io.checksums import CHECKSUM, checksum_of, verify
 from radgauge.io.tables.sources import check_row_counts
 from radgauge.metric import Alias, Metric, Rows, unaliased
-from radgauge.registry import load
+from radgauge.registry import check_runs_no_file, load
 from radgauge.scores import Results, Scores
 
 FORMAT = "radgauge-scores-1"
@@ -180,6 +180,7 @@ def _restore(about: Mapping[str, Any]) -> Metric | None:
         name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
     }
     try:
+        check_runs_no_file(about["metric"])
         metric = load(about["metric"], **settings)
         return Alias(metric, about["alias"]) if about.get("alias") else metric
     except (RadgaugeError, TypeError, ValueError):

@@ -35,7 +35,7 @@ from radgauge.metric import (
 from radgauge.metrics._settings import EMBEDDED, settle
 from radgauge.parsing import parse_json
 from radgauge.reading import Readings
-from radgauge.registry import load
+from radgauge.registry import check_runs_no_file, load
 
 PUBLISHED = ("preprint", "v0", "v1", "radeval")
 _FILE = Path(__file__).parent / "data" / "radcliq.json"
@@ -262,6 +262,7 @@ def _load_parts(version: str, digest: str, models: str, empty: str) -> tuple[Met
     for term in composite(version).terms:
         name = term.part.partition(":")[0]
         settings = {"empty": rules[name] if empty == "published" else "nan"} if name in rules else {}
+        check_runs_no_file(term.part)
         part = load(term.part, models=models, **settings)
         if term.column and term.column not in part.columns:
             raise UsageError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -39,7 +40,7 @@ class Column:
     format: Callable[[float], str] = number
     right: bool | None = None
     fold: bool = False
-    significant: float = 0.0
+    significant: float = -math.inf
 
     @property
     def head(self) -> str:

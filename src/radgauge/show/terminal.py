@@ -103,7 +103,7 @@ def _drawn(table: Table) -> RichTable:
 
 def _text(cell: Cell, column: Column) -> Text:
     words = cell.text
-    if column.significant:
+    if column.significant > 0:
         return Text(words + ("*" if cell.strong else " ") if words else "")
     shown = Text(words, style="bold" if cell.strong else cell.style)
     if cell.small:

@@ -79,6 +79,7 @@ def compare_judges(
     alternative: Alternative = "two-sided",
     smallest_group: int = 10,
     correction: Correction = "holm",
+    against: str | None = None,
     level: float = 0.95,
     resamples: int = 1000,
 ) -> tuple[JudgePair, ...]:
@@ -97,6 +98,7 @@ def compare_judges(
         alternative: Of that test: two-sided, or "greater", that the first (better) judge's is larger.
         smallest_group: Groups with fewer cases get no test.
         correction: Over all pairs (bootstrap), and over all tests made.
+        against: A judge: only its pairs with the others are compared, and it comes first.
         level: Coverage of the intervals of the differences.
         resamples: Bootstrap resamples.
 
@@ -113,8 +115,14 @@ def compare_judges(
         raise InputError(f"names must name every judge: got {len(names)} names for {table.shape[1]} columns")
     seed = int(rng.integers(2**63))
     pairs = []
-    for i, j in itertools.combinations(range(len(names)), 2):
-        if _worth(table[:, i], goal, kind) < _worth(table[:, j], goal, kind):
+    if against is not None and against not in names:
+        raise InputError(f"against must be one of {', '.join(names)}, got {against!r}")
+    chosen = list(itertools.combinations(range(len(names)), 2))
+    if against is not None:
+        own = names.index(against)
+        chosen = [(own, other) for other in range(len(names)) if other != own]
+    for i, j in chosen:
+        if against is None and _worth(table[:, i], goal, kind) < _worth(table[:, j], goal, kind):
             i, j = j, i
         difference = correlation_difference(
             table[:, i],

@@ -169,6 +169,7 @@ def align(
     equality: Equality = "precision",
     correction: Correction = "holm",
     pairs: bool = False,
+    mine: str | None = None,
     test: DependentMethod = "williams1959",
     one_sided: bool = False,
     seed: int = 0,
@@ -198,6 +199,7 @@ def align(
             copies by noise.
         correction: Over all pairs of judges.
         pairs: Also compare every two judges on the first target, by bootstrap and by `test`.
+        mine: An output: only its pairs with the others are compared, with its difference from each.
         test: A test of two correlations with one target: hendrickson1970 (Calamida et al.), williams1959, ...
         one_sided: Whether `test` asks only if the better judge is better (Calamida et al. do). Half the p value:
             honest where the better one was named before looking.
@@ -280,9 +282,10 @@ def align(
             test=test,
             alternative="greater" if one_sided else "two-sided",
             correction=correction,
+            against=mine,
             **how.draw(),
         )
-        if pairs
+        if pairs or mine is not None
         else (),
         cases=len(keep),
         copies=int(copies.sum()),
