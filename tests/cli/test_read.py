@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import InputError, UsageError
+from radgauge.errors import BrokenLimit, InputError, UsageError
 
 REPORT = "The heart is mildly enlarged. No pleural effusion."
 
@@ -92,3 +92,13 @@ def test_a_table_is_not_read_as_one_report(tmp_path: Path) -> None:
     path.write_text(f"id,reference\n1,{REPORT}\n")
     with pytest.raises(InputError, match=r"reports\.csv is a table; give one report"):
         run(path)
+
+
+def test_a_report_is_checked_against_itself() -> None:
+    assert "no contradiction among 2 statements" in run("--check", "--text", REPORT)
+    with pytest.raises(BrokenLimit, match="1 contradiction among 2 statements"):
+        run("--check", "--text", "No pneumothorax. Small right apical pneumothorax.")
+    with pytest.raises(InputError, match="no finding and no normal statement"):
+        run("--check", "--text", "Thank you.")
+    checked = json.loads(run("--check", "--json", "--text", REPORT))
+    assert (checked["values"]["consistency"], checked["notes"]) == (1.0, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,6 +32,10 @@ def read_cli(
         Path | None,
         "A reference report: show what the report misses, adds and changes.",
     ] = None,
+    check: Annotated[
+        bool,
+        "Hold the report against itself; exit code 1 if it contradicts itself.",
+    ] = False,
     lexicon: o.Lexicon = None,
     graphs: Annotated[
         Path | None,
@@ -51,6 +56,8 @@ def read_cli(
 
       radgauge read --compare reference.txt candidate.txt
 
+      radgauge read --check report.txt
+
       radgauge read reports.csv --graphs graphs.json --models published
     """
     from radgauge.report_reader import load_lexicon, read_report
@@ -60,6 +67,9 @@ def read_cli(
 
         o.agreed(models.partition(":")[0], ["radgraph"], yes=yes)
         echo(write_table_graphs(report, graphs, models=models, form=form))
+        return
+    if check:
+        _check(o.report_text(report, text), as_json=as_json)
         return
     if compare is not None:
         from radgauge.cli import read_compare
@@ -77,6 +87,35 @@ def read_cli(
         o.print_json(as_data(reading, view=view, lexicon=known))
     else:
         _show(reading, view, known)
+
+
+def _check(text: str, *, as_json: bool) -> None:
+    """Print the contradictions of a report with itself; BrokenLimit if there are any."""
+    from radgauge.cases import Case
+    from radgauge.errors import BrokenLimit, InputError
+    from radgauge.metrics.consistency import Consistency
+    from radgauge.reading import Readings
+    from radgauge.show.tables import Column, table
+    from radgauge.show.terminal import console
+
+    metric, reading, case = Consistency(), Readings(), Case("checked", text)
+    explained = metric.explain(case, reading=reading)
+    if explained is None or math.isnan(explained.values["consistency"]):
+        raise InputError(metric.why_not(case, reading=reading))
+    n_statements = int(explained.values["consistency_statements"])
+    if as_json:
+        o.print_json({"values": dict(explained.values), "notes": [note.as_data() for note in explained.notes]})
+    elif explained.notes:
+        rows = [
+            (note.data["kind"], note.text, " | ".join(text[slice(*span)] for span in note.candidate_spans))
+            for note in explained.notes
+        ]
+        console().show(table("kind", Column("contradiction", fold=True), Column("words", fold=True), rows=rows))
+    else:
+        echo(f"no contradiction among {n_statements} statements")
+    if explained.notes:
+        n_notes = len(explained.notes)
+        raise BrokenLimit(f"{n_notes} contradiction{'s' * (n_notes > 1)} among {n_statements} statements")
 
 
 def as_data(reading: ReportReading, *, view: str, lexicon: Lexicon | None = None) -> Any:
