@@ -5,10 +5,15 @@ Copies must be ties, whatever the seventh digit says, and a judge without knowle
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 from outcome import Outcome
 
 import radgauge as rg
+from radgauge.errors import InputError
+from radgauge.io.judgments import read_judgments
 from radgauge.io.judgments.judgments import Judgments, error_scores
 from radgauge.scores import Results, Scores
 from radgauge.studies.agreement import Alignment, align
@@ -54,3 +59,16 @@ def control_best_of_n_of_a_constant() -> Outcome:
     """Choosing by a constant is choosing at random."""
     gain = aligned(np.ones(len(KEYS))).best_of["judge"].gain.value
     return Outcome("best of N by a constant judge", "gain 0", f"gain {gain:.3f}", gain == 0)
+
+
+def control_table_without_zeros() -> Outcome:
+    """Cases without errors that have no row must not be left out in silence."""
+    tried, must = "a table of counts without a single 0", "refuse, with the remedy"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "counts.csv"
+        path.write_text("id,rater,category,count\n1,a,omission,2\n2,a,omission,1\n", encoding="utf-8")
+        try:
+            read_judgments(path)
+        except InputError as error:
+            return Outcome(tried, must, str(error), "--no-row" in str(error))
+    return Outcome(tried, must, "read", False)

@@ -29,6 +29,9 @@ Kind = Literal["kendall_b", "kendall_c", "spearman", "pearson"]
 Scope = Literal["pooled", "group", "study"]
 """Correlations over all cases, or as the mean over candidate groups or studies."""
 
+NoRow = Literal["refuse", "zero", "unjudged"]
+"""What a missing row in a table of error counts means: no errors, not judged, or nobody knows (refused)."""
+
 Equality = Literal["precision", "exact"]
 """When two values are tied: up to the precision of the metric, or digit by digit, as in published studies."""
 

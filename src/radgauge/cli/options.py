@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from radgauge.choices import RESAMPLES, CorrelationMethod, ValueMethod
+from radgauge.choices import RESAMPLES, CorrelationMethod, NoRow, ValueMethod
 from radgauge.cli.case_options import CandidateColumns as CandidateColumns
 from radgauge.cli.case_options import CaseForm as CaseForm
 from radgauge.cli.case_options import CaseSource as CaseSource
@@ -173,6 +173,11 @@ class JudgmentSource:
         typer.Option("--rater-columns", help="Columns of a table that hold one rater's values each: a,b,c."),
     ] = None
 
+    no_row: Annotated[
+        NoRow,
+        typer.Option("--no-row", help="In a table of error counts, a case without a row: no errors, or unjudged."),
+    ] = "refuse"
+
     def read(self, *, images: Path | None = None) -> Judgments:
         """The judgments, with images from a folder or a table where there is one."""
         from radgauge.errors import UsageError
@@ -181,7 +186,9 @@ class JudgmentSource:
 
         if self.judgments is None:
             raise UsageError("no judgments given: use --judgments with a ReXVal or RadEvalX folder, or a file")
-        found = read_judgments(self.judgments, format=self.format, raters=names(self.rater_columns))
+        found = read_judgments(
+            self.judgments, format=self.format, raters=names(self.rater_columns), no_row=self.no_row
+        )
         return found if images is None else with_images(found, images)
 
 

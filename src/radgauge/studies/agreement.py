@@ -208,7 +208,9 @@ def align(
     """
     how = resampling or Resampling(level, resamples, method, seed)
     wanted = list(dict.fromkeys(map(target_name, targets))) if targets else default_targets(judgments)
+    judgments, unjudged = _with_every_case(results, judgments, counts=any(name != "rating" for name in wanted))
     joined, notes = _join(results, judgments)
+    notes += unjudged
     keep = _noisy(judgments, joined, more_errors_than)
     studies = [joined.keys[i][0] for i in keep]
     groups = [joined.keys[i][1] for i in keep]
@@ -336,6 +338,24 @@ class _Joined:
     keys: tuple[tuple[str, str], ...]
     places: Mapping[str, NDArray[np.intp]]
     human: NDArray[np.intp]
+
+
+def _with_every_case(results: Results, judgments: Judgments, *, counts: bool) -> tuple[Judgments, list[str]]:
+    """Return judgments that say something of scored cases without one, as far as their table's form allows."""
+    known = {case.key for case in judgments.cases}
+    scored = results.keys_of_cases
+    missing = [key for key in scored if key not in known]
+    if not missing or len(missing) == len(scored):
+        return judgments, []
+    what = f"{len(missing)} of {len(scored)} scored cases have no judgment"
+    if counts and judgments.no_row == "zero":
+        return judgments.with_zero_counts(missing), [f"{what}: they count as cases without errors"]
+    if counts and judgments.no_row == "refuse":
+        raise InputError(
+            f"{what}, first: {missing[0]}. Say what a missing row means: no_row='zero' (no errors) or 'unjudged' "
+            "(--no-row)"
+        )
+    return judgments, [f"{what} and are left out"]
 
 
 def _join(results: Results, judgments: Judgments) -> tuple[_Joined, list[str]]:

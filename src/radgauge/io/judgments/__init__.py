@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from radgauge.choices import NoRow
 from radgauge.errors import InputError, UsageError
 from radgauge.io.judgments.generic import read_long_table
 from radgauge.io.judgments.judgments import Judgments, mean_rater
@@ -38,7 +39,11 @@ FORMATS: dict[str, Callable[[Path], Judgments]] = {
 
 
 def read_judgments(
-    path: Path | str, *, format: str | None = None, raters: Sequence[str] | None = None
+    path: Path | str,
+    *,
+    format: str | None = None,
+    raters: Sequence[str] | None = None,
+    no_row: NoRow = "refuse",
 ) -> Judgments:
     """Judgments from a file or folder.
 
@@ -47,6 +52,8 @@ def read_judgments(
         format: rexval, radpref, radevalx, rate_eval (paragraphs), rate_eval_sentence, the train parts of these
             two with _train behind, table, or study (a file of `radgauge study`); None = what the path looks like.
         raters: Columns of a table that hold one rater's values each, where their names do not tell.
+        no_row: What it means that a table of error counts has no row for a case: "zero" (no errors), "unjudged";
+            "refuse" refuses a table in which that is unclear.
     """
     place = Path(path)
     if not place.exists():
@@ -57,10 +64,10 @@ def read_judgments(
     if not chosen.startswith("rate_eval") and place.is_dir() is (chosen in ("radpref", "table", "study")):
         kind = "a folder" if place.is_dir() else "a file"
         raise InputError(f"{place} is {kind}; judgments in the form {chosen!r} come as the other")
-    if raters is not None:
-        if chosen != "table":
-            raise UsageError(f"columns of raters can be named for tables only, not for the form {chosen!r}")
-        return read_long_table(place, raters=raters)
+    if raters is not None and chosen != "table":
+        raise UsageError(f"columns of raters can be named for tables only, not for the form {chosen!r}")
+    if chosen == "table":
+        return read_long_table(place, raters=raters, no_row=no_row)
     return FORMATS[chosen](place)
 
 

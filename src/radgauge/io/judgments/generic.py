@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from radgauge.cases import Case, Key
+from radgauge.choices import NoRow
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError, shown
 from radgauge.io.judgments.fields import check_columns, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
-from radgauge.io.judgments.wide import known_names, one_row_per_rater
+from radgauge.io.judgments.wide import known_names, one_row_per_category, one_row_per_rater
 from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.cells import cell, unguarded
 from radgauge.io.tables.column_names import shown_names
@@ -30,14 +31,17 @@ def _unguarded(record: Record) -> Record:
     return record._replace(values=values)
 
 
-def read_long_table(path: Path, *, raters: Sequence[str] | None = None) -> Judgments:
+def read_long_table(path: Path, *, raters: Sequence[str] | None = None, no_row: NoRow = "refuse") -> Judgments:
     """Judgments from one table.
 
     Args:
         path: The file.
         raters: Columns that hold one rater's values each, where their names do not tell.
+        no_row: What it means that a case has no row of counts. "refuse" refuses a table without a single 0: its
+            authors may have left out the cases without errors.
     """
-    table, wide = one_row_per_rater(known_names(read_table(path)), raters=raters, own=OWN)
+    survey, asked_apart = one_row_per_category(known_names(read_table(path)))
+    table, wide = one_row_per_rater(survey, raters=raters, own=OWN)
     check_columns(table, needs=("id", "rater"), what="a table of judgments")
     if "rating" not in table.columns and not {"category", "count"} <= set(table.columns):
         raise InputError(
@@ -68,14 +72,22 @@ def read_long_table(path: Path, *, raters: Sequence[str] | None = None) -> Judgm
             counted.setdefault(rater, set()).add(key)
             significant = "significant" not in table.columns or truth(table, record, "significant")
             counts.append((key, rater, category, significant, number(table, record, "count")))
+    if counts and no_row == "refuse" and all(count > 0 for *_, count in counts):
+        raise InputError(
+            f"{table.source.name}: none of its {len(counts)} counts is 0: cases without an error seem to have no "
+            "row. Add rows with count 0, or say what a missing row means: no_row='zero' (no errors) or "
+            "'unjudged' (--no-row)"
+        )
     keys = tuple(cases)
+    judged = None if no_row == "zero" else counted
     notes = () if "significant" in table.columns else ("every error counts as significant: no such column",)
     return Judgments(
         path.stem,
         tuple(cases.values()),
-        error_scores(counts, keys=keys, signature=path.name, judged=counted, categories=asked) if counts else {},
+        error_scores(counts, keys=keys, signature=path.name, judged=judged, categories=asked) if counts else {},
         rating_scores(ratings, keys=keys, signature=path.name),
-        notes=(*wide, *(notes if counts else ())),
+        notes=(*asked_apart, *wide, *(notes if counts else ())),
+        no_row=no_row if counts else "unjudged",
     )
 
 

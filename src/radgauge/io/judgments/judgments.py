@@ -6,12 +6,13 @@ Scores. The mean rater is the mean of those who judged a case; a case that nobod
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from radgauge.cases import Case, Key
+from radgauge.choices import NoRow
 from radgauge.error_categories import BY_NUMBER, CATEGORIES, count_columns
 from radgauge.errors import InputError
 from radgauge.metric import Rows
@@ -28,6 +29,7 @@ class Judgments:
         errors: Rater -> error counts (columns of `count_columns()`); lower is better.
         ratings: Rater -> overall rating; higher is better.
         notes: Assumptions made in reading, for people.
+        no_row: What it means for the counts that a scored case is not among the cases.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Judgments:
     errors: Mapping[str, Scores] = field(default_factory=dict)
     ratings: Mapping[str, Scores] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    no_row: NoRow = "unjudged"
 
     def __repr__(self) -> str:
         said = [what for what, given in (("errors", self.errors), ("ratings", self.ratings)) if given]
@@ -46,6 +49,14 @@ class Judgments:
         """Everyone who counted or rated."""
         return tuple(dict.fromkeys([*self.errors, *self.ratings]))
 
+    def with_zero_counts(self, keys: Sequence[Key]) -> Judgments:
+        """Return these judgments and further cases in which no rater counted an error."""
+        cases = (*self.cases, *(Case(study, "", system=system) for study, system in keys))
+        zero = {rater: np.where(np.isnan(s.values).all(axis=0), np.nan, 0.0) for rater, s in self.errors.items()}
+        errors = {rater: _extended(scores, keys, zero[rater]) for rater, scores in self.errors.items()}
+        ratings = {rater: _extended(scores, keys, np.array([np.nan])) for rater, scores in self.ratings.items()}
+        return replace(self, cases=cases, errors=errors, ratings=ratings)
+
     def mean_errors(self) -> Scores:
         """The mean rater's error counts."""
         return mean_rater(self.errors, f"{self.name}: mean of {len(self.errors)} raters")
@@ -53,6 +64,11 @@ class Judgments:
     def mean_ratings(self) -> Scores:
         """The mean rater's rating."""
         return mean_rater(self.ratings, f"{self.name}: mean of {len(self.ratings)} raters")
+
+
+def _extended(scores: Scores, keys: Sequence[Key], row: Rows) -> Scores:
+    values = np.vstack([scores.values, np.tile(row, (len(keys), 1))])
+    return replace(scores, keys=(*scores.keys, *keys), rows=values, values=values)
 
 
 def mean_rater(raters: Mapping[str, Scores], signature: str) -> Scores:

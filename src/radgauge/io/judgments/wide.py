@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError
+from radgauge.io.judgments.fields import number
 from radgauge.io.tables import InputTable, Record
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import NAMES, plain, shown_names
@@ -46,6 +48,57 @@ def known_names(table: InputTable) -> InputTable:
     )
     columns = tuple(names.get(name, name) for name in table.columns)
     return replace(table, columns=columns, records=records)
+
+
+def one_row_per_category(table: InputTable) -> tuple[InputTable, tuple[str, ...]]:
+    """Return a survey (a row per rater and candidate, a column per category) as counts, and notes.
+
+    A column is called like a category (`omission`), with `_significant` or `_insignificant` behind it where these
+    are asked for apart; beside `omission_significant` the column `omission` holds all omissions. A row without any
+    number is no judgment; in other rows a blank is 0. Other tables come back as they are.
+    """
+    asked: dict[tuple[str, str], str] = {}
+    for name in table.columns:
+        key, significance = _category_of(plain(name))
+        if key:
+            asked[key, significance] = name
+    if not asked or "category" in table.columns:
+        return table, ()
+    records = []
+    for record in table.records:
+        texts = {part: cell(record.values.get(name)).strip() for part, name in asked.items()}
+        if not any(texts.values()):
+            values = {name: value for name, value in record.values.items() if name not in asked.values()}
+            records.append(Record(record.line, values))  # it may have a rating
+            continue
+        counts = {part: number(table, record, name, blank=0.0) for part, name in asked.items()}
+        rest = {name: value for name, value in record.values.items() if name not in asked.values()}
+        for (key, significance), count in counts.items():
+            if not significance and (key, "significant") in counts:
+                count -= counts[key, "significant"]
+                if count < 0:
+                    raise InputError(
+                        f"{table.place(record)}: column {asked[key, '']!r} must count all errors, "
+                        f"got fewer than in {asked[key, 'significant']!r}"
+                    )
+            values = {"category": key, "count": str(count), "significant": str(significance == "significant")}
+            records.append(Record(record.line, {**rest, **values}))
+            rest = {**rest, "rating": ""}  # a rating of the row is given once
+    has_significance = any(significance for _, significance in asked)
+    names = ("category", "count", *(["significant"] if has_significance else []))
+    columns = (*(name for name in table.columns if name not in asked.values()), *names)
+    blank = "blank counts are 0 in rows that have a number"
+    return replace(table, columns=columns, records=tuple(records)), (f"one column per category; {blank}",)
+
+
+def _category_of(name: str) -> tuple[str, str]:
+    """Return category and significance that a column is named after, ("", "") if it is named otherwise."""
+    key = name.removeprefix("errors_")
+    for significance in ("insignificant", "significant", ""):
+        stem = key.removesuffix(f"_{significance}") if significance else key
+        if stem in BY_KEY and (stem != key or not significance):
+            return stem, significance
+    return "", ""
 
 
 def one_row_per_rater(
