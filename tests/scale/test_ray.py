@@ -83,6 +83,8 @@ def test_what_ray_writes_is_for_its_owner_only_and_goes_with_it() -> None:
             assert folder.stat().st_mode & 0o777 == 0o700
             assert folder.stat().st_uid == os.getuid()
             assert list(folder.iterdir())
+            token = Path.home() / ".ray" / "auth_token"
+            assert [path for path in (token, token.parent) if path.exists() and path.stat().st_mode & 0o077] == []
     finally:
         os.umask(before)
     assert not folder.exists()

@@ -27,9 +27,11 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 from radgauge.errors import RadgaugeError, require
+from radgauge.files import tighten
 from radgauge.garbage import collect_seldom
 from radgauge.scale.engines import AHEAD, PATIENCE, RENEWED, Engine, WorkerDied, processors
 
@@ -46,6 +48,8 @@ ANSWER_WITHIN = 60.0
 """Seconds that Ray has for an answer."""
 
 STATISTICS = "RAY_USAGE_STATS_ENABLED"
+TOKEN = Path.home() / ".ray" / "auth_token"
+"""Ray makes it when it is started, and lets everybody on the machine read it."""
 LOCAL = {STATISTICS: "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
 """No usage statistics, no socket that other machines reach, and workers that rank as those of a pool do (Ray would
 give them the lowest priority but four, so that a busy machine leaves them nothing)."""
@@ -162,6 +166,8 @@ def connected(engine: Engine) -> Iterator[Any]:
                     object_store_memory=STORE_BYTES,
                     runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
                 )
+                for path in (TOKEN, TOKEN.parent):
+                    tighten(path)
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             here.close()
             raise RadgaugeError(f"Ray cannot be started or reached: {error}") from None

@@ -359,6 +359,8 @@ def test_a_script_in_a_report_stays_text_and_marks_count_characters(
         Case("h1", HOSTILE, (HOSTILE,), "sys<b>tem", meta={"indication": HOSTILE}),
         Case("h1", "Other.", (HOSTILE,), "other", meta={"indication": HOSTILE}),
     ]
+    text = cases[0].candidate  # a case takes layout tags out; scripts, and all of the indication, stay
+    assert "<script>" in text
     study = new_study(tmp_path / "hostile.sqlite", cases, raters=["<i>Eve</i>"], title="<b>T</b>")
     study, server = served(study)
     with window(browser, server) as rater:
@@ -369,10 +371,10 @@ def test_a_script_in_a_report_stays_text_and_marks_count_characters(
         rater.at("Case 1 of 1")
         if candidate_shown(rater) == "Other.":
             rater.press("l")
-        assert candidate_shown(rater) == HOSTILE
+        assert candidate_shown(rater) == text
         assert rater.page.title() == "Case 1 · <b>T</b>"
         assert rater.page.locator("#texts script, #texts img, #texts a, #context img").count() == 0
-        words = HOSTILE.split()
+        words = text.split()
         at = words.index("lung")
         rater.press("c", *["ArrowRight"] * at, "1", "1")
         rater.saved()
@@ -380,13 +382,13 @@ def test_a_script_in_a_report_stays_text_and_marks_count_characters(
     with Store(study.path) as store:
         label = next(name for name, system in store.key("rater-1", key).items() if system == "sys<b>tem")
         (mark,) = store.state("rater-1", key).answers[label]["marks"]
-    assert HOSTILE[mark["start"] : mark["end"]] == "lung"  # although the lungs before it are two UTF-16 units
+    assert text[mark["start"] : mark["end"]] == "lung"  # although the lungs before it are two UTF-16 units
     with window(browser, server) as organiser:
         organiser.page.goto(server.link(study.tokens["organiser-1"]))
         organiser.page.wait_for_url("**/organiser")
         assert "<i>Eve</i>" in organiser.text("main")
         organiser.page.goto(f"{server.address}/organiser/case/{key}")
-        assert HOSTILE in organiser.text("main")
+        assert text in organiser.text("main")
         assert organiser.page.locator("main script, main img, main i").count() == 0
 
 
