@@ -30,6 +30,7 @@ LAYERS = [
     {"function_metric"},
     {"registry"},
     {"results"},
+    {"screening"},
     {"scores"},
     {"explain"},
     {"metrics", "contract", "io", "samples", "study"},

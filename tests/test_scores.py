@@ -202,3 +202,51 @@ def test_an_aliased_metric_keeps_the_contract_of_explanations() -> None:
     found = metric.explain(case, reading=Readings())
     assert found is not None
     assert (found.metric, found.values["mine_bleu_1"]) == ("mine", 1.0)
+
+
+GERMAN = "Kein Pleuraerguss, kein Pneumothorax. Das Herz ist normal groß."
+ENGLISH = "No pleural effusion or pneumothorax. The heart is normal in size."
+STORY = "Our train was delayed, so we took a taxi to the airport and nearly missed the flight to Lisbon."
+
+
+@pytest.mark.parametrize(
+    ("candidate", "references", "reason"),
+    [
+        (GERMAN, (GERMAN,), "text is not in English"),
+        (GERMAN, (ENGLISH,), "candidate is not in English"),
+        (ENGLISH, (GERMAN,), "reference is not in English"),
+        (STORY, (ENGLISH,), "candidate is hardly understood"),
+        (STORY, (STORY,), "text is hardly understood"),
+        (ENGLISH, (GERMAN, ENGLISH), ""),
+    ],
+)
+def test_texts_that_are_no_english_reports_are_not_judged(
+    candidate: str, references: tuple[str, ...], reason: str
+) -> None:
+    case = Case("1", candidate, references)
+    scores = score([case], "errors")["errors"]
+    assert scores.reasons.get(case.key, "") == reason
+    assert bool(np.isnan(scores.headline[0])) is bool(reason)
+    assert reason not in score([case], "errors", any_language=True)["errors"].reasons.values()
+
+
+def test_published_networks_choose_their_language_themselves() -> None:
+    @dataclass(frozen=True)
+    class Multilingual(Metric):
+        name: ClassVar[str] = "multilingual"
+        higher_is_better: ClassVar[bool] = True
+        english_only: ClassVar[bool] = True
+        models: str = "embedded"
+
+        def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+            return np.ones((len(cases), 1))
+
+    cases = [Case("1", GERMAN, (GERMAN,))]
+    assert np.isnan(score(cases, Multilingual())["multilingual"].headline[0])
+    assert score(cases, Multilingual(models="published"))["multilingual"].headline[0] == 1
+    assert score(cases, Alias(Multilingual(), "two"))["two"].reasons[cases[0].key] == "text is not in English"
+
+
+def test_a_candidate_in_another_language_is_no_answer() -> None:
+    cases = [Case("1", GERMAN, (ENGLISH,)), Case("2", GERMAN, (GERMAN,)), Case("3", ENGLISH, (ENGLISH,))]
+    assert score(cases, "bleu").unanswered == {cases[0].key}

@@ -27,8 +27,8 @@ Key = tuple[str, str]
 EMPTY: Mapping[str, str] = MappingProxyType({})
 SAMPLE = 50  # values of a column that are looked at to tell reports from other text
 MISSING = "radgauge:missing"  # no column of the input has this name by chance
-UNANSWERED = ("no candidate", "empty candidate", "candidate has no words")
-"""Reasons for "not judged" that are failures of the system: it was asked and wrote nothing."""
+UNANSWERED = ("no candidate", "empty candidate", "candidate has no words", "candidate is not in English")
+"""Reasons for "not judged" that are failures of the system: it was asked and wrote nothing that can be read."""
 """Meta key of a case that stands for a text nobody supplied; its value is the reason."""
 
 
@@ -369,8 +369,8 @@ def odd_texts(cases: Sequence[Case], *, places: Sequence[str]) -> list[Counted]:
         texts = (case.candidate, *case.references)
         if not all(map(looks_english, (*texts, " ".join(texts)))):
             kinds.setdefault(
-                "cases hold a text that does not look English; metrics that read reports expect English, so their "
-                "values say nothing here",
+                "cases hold a text that does not look English; metrics without a network do not judge them "
+                "(--any-language judges them all the same)",
                 [],
             ).append(index)
         if SPREADSHEET_NUMBER.fullmatch(case.id):

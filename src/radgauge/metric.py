@@ -27,7 +27,7 @@ from radgauge.signature import component, probe_digest
 
 if TYPE_CHECKING:
     from radgauge.cases import Case
-    from radgauge.reading import Readings
+    from radgauge.reading import Reader, Readings
 
 Rows = NDArray[np.float64]
 PRECISION = 1e-6  # what single precision leaves of values around 1
@@ -131,6 +131,8 @@ class Metric(ABC):
         one_range: True if every column has the range of the headline.
         independent: Whether a case's row depends on that case alone; if not (CIDEr weighs words by the other
             references of the run), the cases of a run must be measured together.
+        english_only: Whether values say nothing of texts in other languages; `score` leaves these out where the
+            metric has no setting `models` or runs on the embedded profile.
         revision: Increment it when values change for a reason that neither settings nor `parts` name; part of the
             signature of metrics that have no stored digest of their values on the probe pairs.
     """
@@ -144,6 +146,7 @@ class Metric(ABC):
     summary: ClassVar[str] = ""
     one_range: ClassVar[bool] = False
     independent: ClassVar[bool] = True
+    english_only: ClassVar[bool] = False
     revision: ClassVar[int] = 1
 
     def __init_subclass__(cls) -> None:
@@ -235,6 +238,10 @@ class Metric(ABC):
         """Why `measure` returned NaN for this case, in a few words."""
         return "cannot be judged"
 
+    def report_reader(self) -> Reader[Any] | None:
+        """Return the reader that must understand a text (its readings have `coverage` and `content_words`)."""
+        return None
+
     def account(self, *, reading: Readings) -> Mapping[str, Any]:
         """What judging took, for metrics that ask somebody: questions, failures, tokens, cost; otherwise empty."""
         return {}
@@ -284,7 +291,16 @@ class Alias(Metric):
     def __post_init__(self) -> None:
         if not (self.alias.isidentifier() and self.alias.isascii()):
             raise UsageError(f"an alias must be made of letters, digits and _, got {self.alias!r}")
-        same = ("higher_is_better", "needs", "range", "precision", "extra", "summary", "independent")
+        same = (
+            "higher_is_better",
+            "needs",
+            "range",
+            "precision",
+            "extra",
+            "summary",
+            "independent",
+            "english_only",
+        )
         facts = {"name": self.alias, **{fact: getattr(self.metric, fact) for fact in same}}
         for fact, value in facts.items():
             object.__setattr__(self, fact, value)
@@ -337,6 +353,10 @@ class Alias(Metric):
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """The metric's reason."""
         return self.metric.why_not(case, reading=reading)
+
+    def report_reader(self) -> Reader[Any] | None:
+        """The metric's."""
+        return self.metric.report_reader()
 
     def account(self, *, reading: Readings) -> Mapping[str, Any]:
         """The metric's."""

@@ -5,28 +5,25 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from radgauge.cases import UNANSWERED, Case, Key, as_cases
+from radgauge.cases import Case, Key, as_cases
 from radgauge.errors import InputError, RadgaugeError, UsageError
 from radgauge.metric import Metric, Rows
 from radgauge.reading import Progress, Readings
 from radgauge.registry import check_profile, load, specs
 from radgauge.results import Results as Results
 from radgauge.results import Scores as Scores
+from radgauge.screening import LONGEST as LONGEST
+from radgauge.screening import Screen
 from radgauge.show.progress import silence, working
-from radgauge.text.words import has_words
 
 log = logging.getLogger(__name__)
 
 Judge = Callable[[str, str], float]
 """A function of candidate and reference, as a metric."""
-
-LONGEST = 200_000
-"""Characters of the longest text that is judged unless told otherwise; reports have some thousands."""
 
 
 def score(
@@ -38,6 +35,7 @@ def score(
     reading: Readings | None = None,
     models: str = "embedded",
     longest: int = LONGEST,
+    any_language: bool = False,
     progress: Progress | bool | None = None,
 ) -> Results:
     """Judge every case with every metric. Rows in = rows out.
@@ -53,6 +51,8 @@ def score(
         models: Profile for metrics given by name: "embedded", "published" or a folder of checkpoints.
         longest: Characters of the longest text that is judged; a case with a longer one is not, with this reason.
             It bounds the memory of metrics that compare every word of one text with every word of another.
+        any_language: Judge texts that are not English, or of which hardly a word is understood, as well. By
+            default metrics that work without a network leave such cases out, with the reason.
         progress: Called with (what, done, total); None shows a line in terminals and notebooks if it takes longer
             than two seconds, False shows none.
 
@@ -72,10 +72,11 @@ def score(
     names = [metric.name for metric in judges]
     labels = [metric.name if names.count(metric.name) == 1 else metric.columns[0] for metric in judges]
     results = {}
+    screen = Screen(longest, any_language)
     with silence(progress is not None and progress is not True), working("scoring") as tell:
         for number, (label, metric) in enumerate(zip(labels, judges, strict=True)):
             tell(label, number, len(judges))
-            results[label] = _judge(metric, listed, shared, label, longest)
+            results[label] = _judge(metric, listed, shared, label, screen)
             if told is not None:
                 told("scoring", number + 1, len(judges))
     accounts = {
@@ -161,20 +162,9 @@ def _as_metric(item: Metric | Judge) -> Metric:
     return FunctionMetric(item)
 
 
-def able_cases(metric: Metric, cases: Sequence[Case], longest: int = LONGEST) -> list[Case]:
-    """The cases that `score` lets a metric measure, with the references that it lets it see."""
-    return [_with_usable_references(metric, case) for case in cases if not _unable(metric, case, longest)]
-
-
-def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str, longest: int) -> Scores:
-    reasons: dict[Key, str] = {}
-    able: list[int] = []
-    for index, case in enumerate(cases):
-        if why := _unable(metric, case, longest):
-            reasons[case.key] = why
-        else:
-            able.append(index)
-    judged = [_with_usable_references(metric, cases[index]) for index in able]
+def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str, screen: Screen) -> Scores:
+    able, judged, unfit = screen.usable(metric, cases, reading=reading)
+    reasons: dict[Key, str] = {case.key: why for case, why in zip(cases, unfit, strict=True) if why}
     measured, failed = _measure(metric, judged, reading)
     reasons.update(failed)
     if np.isinf(measured).any():
@@ -265,28 +255,3 @@ def _why_not(metric: Metric, case: Case, reading: Readings) -> str:
 def _kind(error: Exception) -> str:
     """What kind of error it is; its message may hold report text and is not repeated."""
     return "MemoryError" if isinstance(error, MemoryError) else type(error).__name__
-
-
-def _unable(metric: Metric, case: Case, longest: int) -> str:
-    if case.missing:
-        return case.missing
-    if not metric.judges_empty and not has_words(case.candidate):
-        return UNANSWERED[2] if case.candidate.strip() else UNANSWERED[1]
-    if "reference" in metric.needs and not _with_usable_references(metric, case).references:
-        blank = not any(text.strip() for text in case.references)
-        return "no reference" if not case.references else "empty reference" if blank else "reference has no words"
-    if "image" in metric.needs and not case.images:
-        return "no image"
-    if len(case.candidate) > longest:
-        return f"candidate longer than {longest:,} characters"
-    if "reference" in metric.needs and any(len(text) > longest for text in case.references):
-        return f"reference longer than {longest:,} characters"
-    return ""
-
-
-def _with_usable_references(metric: Metric, case: Case) -> Case:
-    """The case without references that say nothing; settings that judge empty texts drop blank ones only."""
-    if metric.judges_empty:
-        return case.with_real_references()
-    kept = tuple(text for text in case.references if has_words(text))
-    return case if len(kept) == len(case.references) else replace(case, references=kept)

@@ -284,7 +284,7 @@ def test_expected_findings_in_a_normal_report_cost_little() -> None:
 
 
 def test_what_was_not_understood_is_shown_and_costs() -> None:
-    reference = "Left pleural effusion. Blorptic quandary vexes the frobnitz wug and its dax."
+    reference = "Left pleural effusion. Blorptic quandary vexes the frobnitz."
     row = judge("Left pleural effusion.", reference)
     assert row["errors_coverage"] < 0.9
     assert row["errors_low_confidence"] == 1

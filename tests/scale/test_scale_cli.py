@@ -59,7 +59,7 @@ def test_a_folder_has_the_notes_of_a_file(tmp_path: Path, monkeypatch: pytest.Mo
             "reference": f"{findings[at % 4]} {findings[(at + at // 4) % 4]} Size {at} mm.",
             "candidate": "The lungs are clear."
             if at
-            else "Zorbal quimset fribbled vexo. Plinth agrummet dowse tarf.",
+            else "The heart is enlarged. The lungs are clear. Zorbal quimset fribbled vexo.",
         }
         for at in range(24)
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from radgauge.cases import Case, text_notes
@@ -44,3 +46,12 @@ def test_a_run_says_how_many_cases_are_not() -> None:
     (note,) = text_notes([spanish, english], places=["line 2", "line 3"])
     assert note.startswith("1 of 2 cases hold a text that does not look English")
     assert not text_notes([english], places=["line 3"])
+
+
+def test_short_reports_in_other_languages_are_recognised() -> None:
+    lines = (
+        Path(__file__).with_name("data").joinpath("foreign_reports.tsv").read_text(encoding="utf-8").splitlines()
+    )
+    missed = [line for line in lines if looks_english(line.split("\t")[1])]
+    assert len(lines) == 120
+    assert len(missed) <= 2, missed

@@ -91,6 +91,9 @@ class Judged:
         ),
     ] = None
     models: Models = "embedded"
+    any_language: Annotated[
+        bool, typer.Option("--any-language", help="Judge texts in other languages, or hardly understood, as well.")
+    ] = False
     yes: Yes = False
 
     def agreed(self, defaults: Sequence[str] | None = None) -> str:
@@ -117,7 +120,14 @@ class Judged:
 
         self.agreed()
         most = LONGEST if longest is None else longest
-        return score(cases, self.metric or None, reading=reading, models=self.models, longest=most)
+        return score(
+            cases,
+            self.metric or None,
+            reading=reading,
+            models=self.models,
+            longest=most,
+            any_language=self.any_language,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

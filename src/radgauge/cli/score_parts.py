@@ -192,6 +192,7 @@ def _ran(
             images_outside=source.images_outside,
             models=judged.models,
             longest=longest,
+            any_language=judged.any_language,
             parts=cluster.parts,
             engine=cluster.engine(),
             cache=None if say.no_cache else default_cache_dir(),

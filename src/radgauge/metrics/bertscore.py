@@ -71,6 +71,7 @@ class BertScore(Metric):
     name: ClassVar[str] = "bertscore"
     higher_is_better: ClassVar[bool] = True
     precision: ClassVar[float] = NETWORK_PRECISION
+    english_only: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (-6.0, 1.0)
     summary: ClassVar[str] = "greedy matching of token vectors by cosine (BERTScore F1, precision, recall)"
     one_range: ClassVar[bool] = True

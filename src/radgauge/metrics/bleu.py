@@ -52,6 +52,7 @@ class Bleu(Metric):
 
     name: ClassVar[str] = "bleu"
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     summary: ClassVar[str] = "word n-grams shared with the references (BLEU-1 to BLEU-4)"
     one_range: ClassVar[bool] = True
 

@@ -28,6 +28,7 @@ from radgauge.models.text.chexbert_labels import (
     labeler_signature,
 )
 from radgauge.reading import Readings
+from radgauge.report_reader import ReportReader
 from radgauge.text.words import has_words
 
 COUNT = len(CONDITIONS)
@@ -64,6 +65,7 @@ class Chexbert(Metric):
 
     name: ClassVar[str] = "chexbert"
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     summary: ClassVar[str] = "agreement on the 14 CheXpert conditions (micro, macro, weighted F1; 14 and 5)"
     one_range: ClassVar[bool] = True
 
@@ -90,6 +92,10 @@ class Chexbert(Metric):
     def parts(self) -> Mapping[str, str]:
         """The labeler."""
         return {"labeler": labeler_signature(self.models), "references": "best"}
+
+    def report_reader(self) -> ReportReader:
+        """Return the embedded reader, which must understand a text."""
+        return ReportReader()
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Per case: right, too many and missed for each condition, and whether the five agree."""

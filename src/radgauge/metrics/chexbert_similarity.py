@@ -53,6 +53,7 @@ class ChexbertSimilarity(Metric):
     name: ClassVar[str] = "chexbert_similarity"
     higher_is_better: ClassVar[bool] = True
     precision: ClassVar[float] = NETWORK_PRECISION
+    english_only: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     summary: ClassVar[str] = "cosine of CheXbert embeddings (published), of claims (embedded) or of the 14 labels"
 
@@ -87,6 +88,10 @@ class ChexbertSimilarity(Metric):
         if self.of == "claims":
             return {"reader": ReportSketch(CLAIMS).signature, "references": "best"}
         return {"labeler": labeler_signature(self.models), "references": "best"}
+
+    def report_reader(self) -> ReportReader:
+        """Return the embedded reader, which must understand a text."""
+        return ReportReader()
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """One cosine per case."""

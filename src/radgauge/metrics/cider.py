@@ -51,6 +51,7 @@ class Cider(Metric):
 
     name: ClassVar[str] = "cider"
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (0.0, 10.0)
     summary: ClassVar[str] = "shared word n-grams, rare ones weigh more (CIDEr-D; depends on the whole test set)"
     independent: ClassVar[bool] = False

@@ -22,6 +22,7 @@ from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.models.text.embedded_estimator import load_embedded
 from radgauge.parsing import parse_json
 from radgauge.reading import Readings
+from radgauge.report_reader import ReportReader
 from radgauge.text.sentences import split_sentences
 from radgauge.text.words import has_words
 
@@ -51,6 +52,7 @@ class Comet(Metric):
 
     name: ClassVar[str] = "comet"
     precision: ClassVar[float] = NETWORK_PRECISION
+    english_only: ClassVar[bool] = True
     summary: ClassVar[str] = "quality predicted by an estimator trained on scored pairs of reports"
 
     models: str = EMBEDDED
@@ -94,6 +96,10 @@ class Comet(Metric):
         from radgauge.models.text.estimator import estimator_name
 
         return {"checkpoint": estimator_name(self._folder()), **predicted}
+
+    def report_reader(self) -> ReportReader:
+        """Return the embedded reader, which must understand a text."""
+        return ReportReader()
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """The prediction for each case, by its best reference."""

@@ -97,6 +97,7 @@ class Errors(Metric):
 
     name: ClassVar[str] = "errors"
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     summary: ClassVar[str] = "errors a radiologist would count: eight categories, significance, quality"
 
@@ -134,7 +135,7 @@ class Errors(Metric):
     def parts(self) -> Mapping[str, str]:
         """The reader, and the numbers behind the name of the weights."""
         return {
-            "reader": self._reader().signature,
+            "reader": self.report_reader().signature,
             "comparison": component("findings"),
             "weights_hash": _hash(self.weights),
             "references": "best",
@@ -205,7 +206,8 @@ class Errors(Metric):
     def _files(self) -> tuple[Path, ...]:
         return (Path(self.lexicon),) if self.lexicon else ()
 
-    def _reader(self) -> ReportReader:
+    def report_reader(self) -> ReportReader:
+        """Return the reader with the lexicon of the settings."""
         return ReportReader(self._files())
 
     def _context(self, case: Case) -> Context:
@@ -214,7 +216,7 @@ class Errors(Metric):
     def _findings(self, texts: Sequence[str], reading: Readings) -> dict[str, Findings]:
         """Findings of each distinct text, derived once per run."""
         known = self.knowledge()
-        found = reading.derive(self._reader(), texts, lambda read: findings_of(read, known), key="findings")
+        found = reading.derive(self.report_reader(), texts, lambda read: findings_of(read, known), key="findings")
         return dict(zip(texts, found, strict=True))
 
     def _arithmetic(self) -> Arithmetic:

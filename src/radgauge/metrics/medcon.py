@@ -101,6 +101,7 @@ class Medcon(Metric):
 
     name: ClassVar[str] = "medcon"
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (0.0, 2.0)
     summary: ClassVar[str] = "UMLS concepts shared with the reference (MEDCON; needs your UMLS)"
 

@@ -70,6 +70,7 @@ class Meteor(Metric):
 
     name: ClassVar[str] = "meteor"
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     extra: ClassVar[str] = "meteor"
     summary: ClassVar[str] = "words aligned by form, stem, synonym and paraphrase (METEOR 1.5; needs Java)"
 

@@ -36,6 +36,7 @@ from radgauge.metrics._settings import EMBEDDED, settle
 from radgauge.parsing import parse_json
 from radgauge.reading import Readings
 from radgauge.registry import check_runs_no_file, load
+from radgauge.report_reader import ReportReader
 
 PUBLISHED = ("preprint", "v0", "v1", "radeval")
 _FILE = Path(__file__).parent / "data" / "radcliq.json"
@@ -151,6 +152,7 @@ class RadCliQ(Metric):
     name: ClassVar[str] = "radcliq"
     precision: ClassVar[float] = NETWORK_PRECISION
     higher_is_better: ClassVar[bool] = False
+    english_only: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (-1.45, math.inf)
     summary: ClassVar[str] = "errors a radiologist would find, from RadGraph F1, BERTScore, CheXbert and BLEU-2"
 
@@ -193,6 +195,10 @@ class RadCliQ(Metric):
         for part in self._parts():
             found[part.name] = "(" + part.signature().replace("|", ";") + ")"
         return found
+
+    def report_reader(self) -> ReportReader:
+        """Return the embedded reader, which must understand a text."""
+        return ReportReader()
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """One value per case: the best over its references."""

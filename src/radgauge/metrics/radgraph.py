@@ -57,6 +57,7 @@ class RadGraph(Metric):
 
     name: ClassVar[str] = "radgraph"
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     summary: ClassVar[str] = "entities and relations shared with the reference's report graph (RadGraph F1)"
     one_range: ClassVar[bool] = True
 
@@ -86,6 +87,10 @@ class RadGraph(Metric):
     def parts(self) -> Mapping[str, str]:
         """The reader behind the graphs."""
         return {"reader": self._reader().signature, "references": "best"}
+
+    def report_reader(self) -> ReportReader:
+        """Return the embedded reader, which must understand a text."""
+        return ReportReader()
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Per case the four F1 values."""

@@ -49,6 +49,7 @@ class Rouge(Metric):
 
     name: ClassVar[str] = "rouge"
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     summary: ClassVar[str] = "shared words, word pairs and word order (ROUGE-L, 1, 2)"
     one_range: ClassVar[bool] = True
 

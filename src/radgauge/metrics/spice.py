@@ -93,6 +93,7 @@ class Spice(Metric):
 
     name: ClassVar[str] = "spice"
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     extra: ClassVar[str] = "meteor"
     summary: ClassVar[str] = (
         "objects, attributes and relations of captions (SPICE 1.0; needs Java and CoreNLP's jars)"

@@ -91,6 +91,7 @@ class VLScore(Metric):
 
     name: ClassVar[str] = "vlscore"
     precision: ClassVar[float] = NETWORK_PRECISION
+    english_only: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"reference", "image"})
     extra: ClassVar[str] = "image"
     summary: ClassVar[str] = "reports compared through the image: triangle of image, candidate and reference"

@@ -61,7 +61,7 @@ def in_another_language(sentence: str, text: str) -> bool:
     >>> in_another_language("No effusion.", "No hay líquido en los pulmones."), in_another_language("Ok.", "Fine.")
     (True, False)
     """
-    return looks_english(sentence) and not looks_english(text, least=2)
+    return looks_english(sentence) and not looks_english(text)
 
 
 def in_step(text: str, lay: str) -> list[tuple[str, str]]:

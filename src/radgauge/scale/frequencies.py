@@ -20,7 +20,7 @@ from radgauge.scale.engines import Engine
 from radgauge.scale.executors import run
 from radgauge.scale.run_frequencies import place_of, save, surveyed
 from radgauge.scale.work import Job, Plan, cases_of
-from radgauge.scores import able_cases
+from radgauge.screening import Screen
 
 RANGES = 64
 """Ranges of hashes that are merged one after the other."""
@@ -43,8 +43,10 @@ def count_part(item: tuple[Job, int]) -> int:
     """Count the n-grams or tokens of one bucket, keep them on disk, and say how many documents it has."""
     job, at = item
     metric = surveyed(job.plan.metrics)[at]
-    cases = able_cases(metric, cases_of(job).cases, job.plan.longest)
-    documents, hashes, counts = metric.count_documents(cases, reading=Readings())
+    reading = Readings()
+    screen = Screen(job.plan.longest, job.plan.any_language)
+    _, cases, _ = screen.usable(metric, cases_of(job).cases, reading=reading)
+    documents, hashes, counts = metric.count_documents(cases, reading=reading)
     order = np.lexsort((hashes[:, 1], hashes[:, 0]))
     folder = place_of(job.plan.folder, at)
     save(folder / f"{job.number}-hashes.npy", hashes[order])

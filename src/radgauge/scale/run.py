@@ -103,6 +103,7 @@ def score_to_folder(
     images_outside: bool = False,
     models: str = "embedded",
     longest: int = LONGEST,
+    any_language: bool = False,
     kind: str = "",
     parts: int = 0,
     engine: Engine = HERE,
@@ -130,6 +131,7 @@ def score_to_folder(
         images_outside: Whether images may lie outside it.
         models: Profile of metrics given by name.
         longest: Characters of the longest text that is judged.
+        any_language: Judge texts that are not English, or hardly understood, as well.
         kind: "parquet" or "jsonl"; "" takes Parquet where pyarrow is installed.
         parts: Into how many parts; 0 takes one per 4 MB of input.
         engine: Where parts are scored.
@@ -184,7 +186,7 @@ def score_to_folder(
         if kind == "parquet":
             require("pyarrow", extra="parquet")
         divided = parts or min(MOST_PARTS, max(1, -(-sum(map(expected_bytes, tables)) // PART_BYTES)))
-        settings = _settings(given, longest)
+        settings = _settings(given, longest, any_language)
         signatures = {metric.columns[0]: metric.signature() for metric in judges}
         fingerprint = fingerprint_of(
             {
@@ -210,6 +212,7 @@ def score_to_folder(
             store,
             sends,
             explained,
+            any_language,
         )
         older = older_manifest(place, store)
         if older is not None:
@@ -330,7 +333,7 @@ def _left(plan: Plan, wanted: Mapping[int, tuple[int, str]], engine: Engine) -> 
     return [number for number in sorted(wanted) if number not in whole]
 
 
-def _settings(given: Input, longest: int) -> dict[str, Any]:
+def _settings(given: Input, longest: int, any_language: bool) -> dict[str, Any]:
     how = given.how
     return {
         "section": how.section,
@@ -342,6 +345,7 @@ def _settings(given: Input, longest: int) -> dict[str, Any]:
         "systems": list(given.candidates) if given.candidates else [],
         "images": given.images is not None,
         "longest": longest,
+        "any_language": any_language,
     }
 
 

@@ -58,6 +58,7 @@ class Plan:
         store: Where parts go if not to the folder, which then holds the buckets alone.
         sends: Whether buckets go to the workers with their jobs: no machine but the driver's sees the folder.
         explained: Folder of the explanations; None writes none.
+        any_language: As in `score`.
     """
 
     folder: Path
@@ -74,6 +75,7 @@ class Plan:
     store: Store | None = None
     sends: bool = False
     explained: Path | None = None
+    any_language: bool = False
 
     def job(self, number: int) -> Job:
         """The work on a bucket."""
@@ -164,7 +166,14 @@ def score_part(job: Job) -> Done:
     read = time.perf_counter()
     reading = Readings(cache=Cache(plan.cache) if plan.cache is not None else None)
     give_frequencies(plan.folder, plan.metrics, reading)
-    results = score(found.cases, plan.metrics, reading=reading, longest=plan.longest, progress=False)
+    results = score(
+        found.cases,
+        plan.metrics,
+        reading=reading,
+        longest=plan.longest,
+        any_language=plan.any_language,
+        progress=False,
+    )
     scored = time.perf_counter()
     about = {
         "texts": [asdict(note) for note in found.texts],

@@ -33,6 +33,7 @@ from radgauge.models.text.encoders import Encoder, encoder_named
 from radgauge.models.text.ratener import Entity, RateNer
 from radgauge.models.text.span_ner import SPAN_HEAD, SpanNer
 from radgauge.reading import Reader, Readings
+from radgauge.report_reader import ReportReader
 
 NER = "Angelakeke/RaTE-NER-Deberta"
 ENCODER = "FremyCompany/BioLORD-2023-C"
@@ -83,6 +84,7 @@ class RateScore(Metric):
     name: ClassVar[str] = "ratescore"
     precision: ClassVar[float] = NETWORK_PRECISION
     higher_is_better: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # cosines of unrelated names may be negative; rarely met
     summary: ClassVar[str] = "entities matched by meaning and weighted by type (RaTEScore)"
 
@@ -129,6 +131,10 @@ class RateScore(Metric):
         path = Path(self.weights)
         changed = path.stat().st_mtime_ns if self.weights not in ("long", "short") and path.exists() else 0
         return _affinity(self.weights, self._preset, self.p, changed)
+
+    def report_reader(self) -> ReportReader:
+        """Return the embedded reader, which must understand a text."""
+        return ReportReader()
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """The score of each case against the reference it comes closest to."""
