@@ -18,7 +18,7 @@ from radgauge.io.tables import columns_to_records
 from radgauge.io.tables.cells import as_text, cell, check_characters, study_id
 from radgauge.io.tables.columns import Columns, Parts, check_roles, resolve
 from radgauge.parsing import parse_json
-from radgauge.text.clean import clean
+from radgauge.text.clean import decode
 from radgauge.text.language import looks_english
 
 Key = tuple[str, str]
@@ -36,7 +36,7 @@ UNANSWERED = ("no candidate", "empty candidate", "candidate has no words", "cand
 class Case:
     """One study as one system reported it.
 
-    Texts are cleaned on the way in (`radgauge.text.clean`): no tags, no character entities, nothing invisible.
+    Texts are decoded on the way in (`radgauge.text.clean`): nothing invisible, no character entities.
 
     Attributes:
         id: Study id; (id, system) is unique in a run.
@@ -59,8 +59,8 @@ class Case:
     def __post_init__(self) -> None:
         if not self.markup and any(map(has_markup, (self.candidate, *self.references))):
             object.__setattr__(self, "markup", True)
-        object.__setattr__(self, "candidate", _clean(self.candidate))
-        object.__setattr__(self, "references", tuple([_clean(text) for text in self.references]))
+        object.__setattr__(self, "candidate", _decoded(self.candidate))
+        object.__setattr__(self, "references", tuple([_decoded(text) for text in self.references]))
 
     @property
     def key(self) -> Key:
@@ -96,9 +96,9 @@ def has_markup(text: object) -> bool:
     return _MARKUP.search(text) is not None
 
 
-def _clean(text: object) -> Any:
-    """The clean text; what is no text is left to the checks, which name its place."""
-    return clean(text).text if isinstance(text, str) else text
+def _decoded(text: object) -> Any:
+    """The decoded text; what is no text is left to the checks, which name its place."""
+    return decode(text) if isinstance(text, str) else text
 
 
 def as_cases(

@@ -38,6 +38,14 @@ def test_what_is_no_markup_stays(text: str) -> None:
     assert clean(text).text.replace("<", "&lt;") == text.replace("<", "&lt;")
 
 
+@pytest.mark.parametrize(
+    "text", ["previously<br>described  deformity .", "<unk> rib", "<p>Clear.</p>", "a\u2010b"]
+)
+def test_what_a_published_tokenizer_counts_stays_in_a_case(text: str) -> None:
+    assert Case("1", text, (text,)).references == (text,)
+    assert clean(text).text != text
+
+
 def test_breaking_tags_end_lines_and_offsets_lead_back() -> None:
     cleaned = clean("<p>Clear.</p><table><tr><td>Edema</td><td>no</td></tr></table>")
     assert cleaned.text.split() == ["Clear.", "Edema", "no"]

@@ -19,13 +19,10 @@ from radgauge.plain_language.statement import NoPlan
 from radgauge.plain_language.whole_sentences import say_whole
 from radgauge.plain_language.wording import say
 from radgauge.report_reader import ReportReading, read_report
+from radgauge.text.clean import CleanText, clean
 
 __all__ = ["Gloss", "PlainSentence", "languages", "mixed_text", "plain_text", "write_plain"]
 
-_MARKUP = re.compile(
-    r"</?(?:br|p|div|span|b|i|u|em|strong|font|li|ul|ol|hr|table|tr|td|th|tbody|pre)\b[^<>]{0,80}>|&nbsp;",
-    re.IGNORECASE,
-)
 _MASK = re.compile(r"[Xx]{3,}(?:-[Xx]{3,})*|_{2,}")
 
 
@@ -87,7 +84,8 @@ def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]
     ('There is no air leak around your lungs.', False)
     """
     words = words_of(language)
-    text = _MARKUP.sub(lambda tag: " " * len(tag[0]), text)  # white space of the same length: places hold
+    cleaned = clean(text)
+    text = cleaned.text
     reading = read_report(text)
     places = places_by_mention(reading)
     written = []
@@ -107,7 +105,17 @@ def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]
             written.append(_kept(reading, number, source, words, str(reason)))
         else:
             written.append(PlainSentence(start, end, source, plain))
-    return tuple(written)
+    return tuple(_in_original(sentence, cleaned) for sentence in written) if cleaned.starts else tuple(written)
+
+
+def _in_original(sentence: PlainSentence, cleaned: CleanText) -> PlainSentence:
+    """The sentence with the spans of the report as it was before it was cleaned."""
+    start, end = cleaned.original(sentence.start, sentence.end)
+    glosses = []
+    for gloss in sentence.glosses:
+        first, last = cleaned.original(gloss.start, gloss.end)
+        glosses.append(gloss._replace(start=first, end=last))
+    return sentence._replace(start=start, end=end, glosses=tuple(glosses))
 
 
 def _read_back(source: str, plain: str) -> None:

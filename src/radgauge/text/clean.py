@@ -1,8 +1,9 @@
 """Clean text: markup, character entities and invisible characters that reports pick up on their way.
 
 Web pages, word processors and PDF files leave tags, `&nbsp;`, soft hyphens, zero-width characters, ligatures and
-twenty kinds of blanks in a report. None of them says anything, and every tokenizer takes each for a word or for
-part of one. They are removed once, where a text enters; offsets lead back into the text as it was.
+twenty kinds of blanks in a report. What nobody sees is removed where a text enters (`decode`). What parts lines
+and words is removed by the embedded reader alone (`clean`), with offsets into the text as it was: tokenizers of
+published metrics count it, and so do the values that authors published, of references with <br> inside a word.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from radgauge.parsing import shipped_toml
 
 _TAGS = shipped_toml(__file__, "markup.toml")
 _BREAKING, _CELLS, _INLINE = (frozenset(_TAGS[kind]) for kind in ("breaking", "cells", "inline"))
-_NAMES = "|".join(sorted(_BREAKING | _CELLS | _INLINE, key=len, reverse=True))
+_TOKENS = frozenset(_TAGS["tokens"])
+_NAMES = "|".join(sorted(_BREAKING | _CELLS | _INLINE | _TOKENS, key=len, reverse=True))
 _ENTITY = r"(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,31}\d{0,2})"
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
@@ -40,6 +42,7 @@ TYPOGRAPHY = str.maketrans(
     dict(zip("\u2013\u2018\u2019\u2032\u201c\u201d", ["-", "'", "'", "'", '"', '"'], strict=True))
 )
 """Dashes and quotation marks of word processors, one character for one; tokenizers of other metrics keep them."""
+_UNSEEN = frozenset({"comment", "entity", "invisible", "blank", "form"})
 _PASSES = 3  # "&amp;lt;br&amp;gt;" is a tag behind two escapes
 _ALONE = re.compile(rf"[{_INVISIBLE}]+")
 
@@ -80,9 +83,23 @@ def clean(text: str) -> CleanText:
     >>> clean("<p>Small&nbsp;effusion &lt; 5 mm.</p>").text
     '\\nSmall effusion < 5 mm.\\n'
     """
-    cleaned = _once(text)
+    return _repeated(text, unseen=False)
+
+
+def decode(text: str) -> str:
+    """A text without character entities, invisible characters and tags inside a line; lines and blanks stay.
+
+    >>> decode("<p>Small&nbsp;ef&shy;fusion  <b>&lt; 5 mm</b>.</p>")
+    '<p>Small effusion  < 5 mm.</p>'
+    """
+    return _repeated(text, unseen=True).text
+
+
+def _repeated(text: str, *, unseen: bool) -> CleanText:
+    """The text without odd characters, or without those alone that nobody sees."""
+    cleaned = _once(text, unseen)
     for _ in range(_PASSES - 1):
-        inner = _once(cleaned.text) if cleaned.starts else cleaned
+        inner = _once(cleaned.text, unseen) if cleaned.starts else cleaned
         if not inner.starts or inner is cleaned:
             break
         cleaned = CleanText(
@@ -93,7 +110,7 @@ def clean(text: str) -> CleanText:
     return cleaned
 
 
-def _once(text: str) -> CleanText:
+def _once(text: str, unseen: bool) -> CleanText:
     if text.isascii() and not any(mark in text for mark in ("&", "<", "  ")) and _is_printable(text):
         return CleanText(text)  # most reports
     pieces: list[str] = []
@@ -107,11 +124,11 @@ def _once(text: str) -> CleanText:
             match = _ODD.match(text, begin)
             if match is None and unicodedata.combining(text[begin]) and begin > position:
                 match = _ODD.match(text, begin - 1)
-            if match is None or match.start() < position:
+            if match is None or match.start() < position or (unseen and not _is_unseen(match)):
                 continue
             begin, end = match.span()
             new = _instead(match)
-        elif begin < position:
+        elif begin < position or unseen:
             continue
         pieces += (text[position:begin], new)
         starts += (*range(position, begin), *[begin] * len(new))
@@ -127,6 +144,10 @@ def _once(text: str) -> CleanText:
 
 def _is_printable(text: str) -> bool:
     return text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _is_unseen(match: re.Match[str]) -> bool:
+    return match["tag"].lower() in _INLINE if match["tag"] else match.lastgroup in _UNSEEN
 
 
 def _instead(match: re.Match[str]) -> str:
