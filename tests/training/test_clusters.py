@@ -25,6 +25,7 @@ def test_equal_terms_share_a_cluster_and_clusters_are_numbered_by_size() -> None
     assert found.prominent[2] == (("spine/degenerative aorta/tortuous", 2),)
 
 
+@pytest.mark.long
 def test_the_number_of_clusters_is_chosen_and_the_choice_repeats(clusters: Clusters, reports) -> None:
     terms = [report.terms for report in reports]
     first, second = (cluster_terms(terms, k_range=(2, 6), seed=3) for _ in range(2))

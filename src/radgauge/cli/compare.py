@@ -98,27 +98,18 @@ def compare_cli(
 
       radgauge compare new.jsonl --baseline old.jsonl --fail-if "errors_significant > +0.05"
     """
-    from contextlib import ExitStack
-    from functools import partial
-
     from radgauge.cli.copies import here_or_name, local
-    from radgauge.cli.score_parts import is_large_folder
     from radgauge.errors import UsageError
     from radgauge.io.scores_file import is_scores_file, read_scores
-    from radgauge.scale.comparisons import compare_parts
-    from radgauge.scale.statistics import Gathered
-    from radgauge.scale.whole import sample_of
     from radgauge.show.terminal import console
     from radgauge.studies.answers import answers
     from radgauge.studies.baselines import RANDOM, model_table
     from radgauge.studies.collapse import collapse_notes
     from radgauge.studies.compare import compare
-    from radgauge.studies.leading import leading_system
     from radgauge.studies.releases import Limit, broken_limits, compare_releases, unanswered_limits
     from radgauge.studies.summary import summarise
 
     source, baseline = local(source), here_or_name(baseline)
-    large = False
     limits = [Limit.parse(text) for text in fail_if or []]
     if retrieved.random_baseline and (baseline is not None or all_pairs):
         raise UsageError("--random-baseline is the baseline; leave --baseline and --all-pairs out")
@@ -129,10 +120,7 @@ def compare_cli(
     if source is not None and source.exists() and is_scores_file(source):
         if retrieved.random_baseline or retrieved.oracle or constant.baselines:
             raise UsageError(f"{source.name} holds scores; baselines and oracles need the reports themselves")
-        large = is_large_folder(source)
-        if large and (others.foreign or older_is_there(baseline)):
-            raise UsageError(f"{source} holds too many cases to be joined with other scores; compare its systems")
-        results = sample_of(source) if large else read_scores(source)
+        results = read_scores(source)
         alike = []
     else:
         file = form.read([source] if source is not None else None)
@@ -166,30 +154,25 @@ def compare_cli(
         lines, older = found.comparisons, [*found.notes, *_flipped(found)]
         results, replies = found.scores, found.answers
     else:
-        with ExitStack() as kept:
-            compared = partial(compare, results)
-            if large and source is not None:
-                if baseline is None and not all_pairs:
-                    baseline = leading_system(results, o.names(systems))
-                compared = partial(compare_parts, kept.enter_context(Gathered(source)))
-            lines = compared(
-                baseline=baseline,
-                systems=o.names(systems),
-                all_pairs=all_pairs,
-                all_columns=all_columns,
-                columns=asked,
-                test=test,
-                correction=correction,
-                permutations=permutations,
-                percent=percent or retrieved.random_baseline or figure is not None,
-                resampling=how.at_least(1),
-            )
+        lines = compare(
+            results,
+            baseline=baseline,
+            systems=o.names(systems),
+            all_pairs=all_pairs,
+            all_columns=all_columns,
+            columns=asked,
+            test=test,
+            correction=correction,
+            permutations=permutations,
+            percent=percent or retrieved.random_baseline or figure is not None,
+            resampling=how.at_least(1),
+        )
         compared_systems = dict.fromkeys(name for line in lines for name in (line.baseline, line.system))
-        replies = () if large else answers(results, list(compared_systems))
+        replies = answers(results, list(compared_systems))
     broken = broken_limits(lines, limits)
     if limits or allow_missing is not None:
         broken = [
-            *unanswered_limits(None if large else results, lines, limits, allowed=allow_missing or 0),
+            *unanswered_limits(results, lines, limits, allowed=allow_missing or 0),
             *broken,
         ]
     if figure is not None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from radgauge.io.judgments import Judgments
     from radgauge.reading import Readings
     from radgauge.report import PaperStyle
-    from radgauge.scale.whole import Whole
     from radgauge.scores import Results
 
 
@@ -122,12 +121,8 @@ def report_cli(
 
       radgauge report new.jsonl --reports new.csv --baseline old.jsonl -o report.pdf --appendix 20
     """
-    from contextlib import ExitStack
-
     from radgauge.cli.compare import older_scores
     from radgauge.cli.copies import here_or_name, local
-    from radgauge.cli.score_parts import is_large_folder, large_folder
-    from radgauge.errors import UsageError
     from radgauge.report import build_report, write_pdf, write_plots, write_report, write_words
     from radgauge.show.tables import to_records, write_tables
     from radgauge.storage import shown_path
@@ -139,37 +134,26 @@ def report_cli(
     alone = source is None and not reports and form.reference_file is None  # then the judged reports are shown
     judgments = people.read(images=form.images if alone else None) if people.judgments is not None else None
     score = partial(judged.told, say=say)
-    with ExitStack() as kept:
-        whole: Whole | None = None
-        if source is not None and is_large_folder(source):
-            if judgments is not None or others.foreign:
-                raise UsageError(
-                    f"{source} holds too many cases to be joined with judgments or other scores; score a sample"
-                )
-            whole, results, cases = large_folder(kept, source, reports, form, sampling)
-            header = dict(results.header)
-        else:
-            results, cases, header = _scored(source, reports, judgments, form, judged, score, constant, reading)
-        results = others.joined(results)
-        before = older_scores(baseline)
-        report = build_report(
-            results,
-            cases=cases,
-            judgments=judgments,
-            header={**header, "judgments": _hashes(people.judgments)},
-            title=title or _heading(judgments),
-            baseline=None if before is not None else baseline,
-            before=before,
-            appendix=appendix,
-            paper=style.record(),
-            reading=reading,
-            resampling=sampling.record(),
-            permutations=permutations,
-            correction=correction,
-            most_cases=most_cases,
-            picture_size=picture_size,
-            whole=whole,
-        )
+    results, cases, header = _scored(source, reports, judgments, form, judged, score, constant, reading)
+    results = others.joined(results)
+    before = older_scores(baseline)
+    report = build_report(
+        results,
+        cases=cases,
+        judgments=judgments,
+        header={**header, "judgments": _hashes(people.judgments)},
+        title=title or _heading(judgments),
+        baseline=None if before is not None else baseline,
+        before=before,
+        appendix=appendix,
+        paper=style.record(),
+        reading=reading,
+        resampling=sampling.record(),
+        permutations=permutations,
+        correction=correction,
+        most_cases=most_cases,
+        picture_size=picture_size,
+    )
     written = [path for wanted in table or [] for path in write_tables(report.tables, wanted)]
     written += write_words(report, table or [])
     why = ""

@@ -9,14 +9,11 @@ from radgauge.cli import options as o
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from contextlib import ExitStack
 
     from radgauge.cases import Case
     from radgauge.cli.scale_options import Cluster
     from radgauge.io.score_folder import Manifest
-    from radgauge.results import Results
     from radgauge.scale.run import Ran
-    from radgauge.scale.whole import Whole
     from radgauge.studies.summary import Summaries
 
 
@@ -90,50 +87,17 @@ def _interval_notes(manifest: Manifest, lines: Summaries, sampling: o.Intervals)
 
 
 def folder_lines(folder: Path, sampling: o.Intervals) -> Summaries:
-    """Values and intervals of a folder; one of any size."""
+    """Compute values and intervals of a folder of any size."""
     from radgauge.io.scores_file import read_scores
-    from radgauge.scale.statistics import Gathered, is_large, summarise_parts
+    from radgauge.scale.sums import exceeds_memory, summarise_parts
     from radgauge.storage import local_copy
     from radgauge.studies.summary import summarise
 
     how = sampling.record(method=sampling.interval)
     with local_copy(folder) as here:
-        if not is_large(here):
-            return summarise(read_scores(here), resampling=how)
-        with Gathered(here) as gathered:
-            return summarise_parts(gathered, resampling=how)
-
-
-def is_large_folder(path: Path) -> bool:
-    """Whether a path is a folder of scores with more cases than are read as a whole."""
-    from radgauge.io.score_folder import is_score_folder
-    from radgauge.scale.statistics import is_large
-
-    return path.is_dir() and is_score_folder(path) and is_large(path)
-
-
-def large_folder(
-    kept: ExitStack, folder: Path, reports: Sequence[Path] | None, form: o.CaseForm, sampling: o.Sampling
-) -> tuple[Whole, Results, tuple[Case, ...]]:
-    """The numbers of a large folder, a sample of its cases, and their texts if the reports are given."""
-    from radgauge.errors import UsageError
-    from radgauge.io.tables.columns import check_roles
-    from radgauge.scale.statistics import Gathered
-    from radgauge.scale.streams import Reading
-    from radgauge.scale.whole import sample_of, texts_of, whole_of
-
-    whole = whole_of(kept.enter_context(Gathered(folder)), resampling=sampling.record())
-    results = sample_of(folder)
-    if not reports and form.reference_file is None:
-        return whole, results, ()
-    if form.reference_file is not None or len(reports or []) != 1 or form.section is not None:
-        raise UsageError(
-            "the texts of a folder of this size are taken from one table of cases: give --reports FILE alone"
-        )
-    how = Reading(check_roles(form.roles), None, None, form.encoding, form.split)
-    if form.candidate_columns:
-        how = Reading(how.columns, tuple(o.names(form.candidate_columns) or ()), None, form.encoding, form.split)
-    return whole, results, texts_of((reports or [])[0], results.keys_of_cases, how)
+        if exceeds_memory(here):
+            return summarise_parts(here, resampling=how)
+        return summarise(read_scores(here), resampling=how)
 
 
 def fail_if_nothing_was_judged(lines: Summaries) -> None:

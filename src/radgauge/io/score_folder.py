@@ -183,20 +183,10 @@ def read_part(path: Path, manifest: Manifest, part: Part) -> tuple[Results, NDAr
     return results, rows
 
 
-def read_score_folder(folder: Path | str, *, most: int | None = None) -> Results:
-    """All parts as one, in the order of the input; its header is that of a scores file.
-
-    Args:
-        folder: The folder.
-        most: Stop after the part with which there are as many cases: a sample of studies, as parts hold studies by
-            a hash of their id.
-    """
+def read_score_folder(folder: Path | str) -> Results:
+    """All parts as one, in the order of the input; its header is that of a scores file."""
     manifest = read_manifest(folder)
-    parts: list[tuple[Results, NDArray[np.int64]]] = []
-    for part in iter_parts(folder):
-        parts.append(part)
-        if most is not None and sum(len(rows) for _, rows in parts) >= most:
-            break
+    parts = list(iter_parts(folder))
     if not parts:
         raise InputError(f"{folder} holds no scores")
     order = np.argsort(np.concatenate([rows for _, rows in parts]), kind="stable")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +34,6 @@ from radgauge.studies.summary import summarise
 
 if TYPE_CHECKING:
     from radgauge.report.appendix import WorstCase
-    from radgauge.scale.whole import Whole
 
 MOST_CASES = 2400
 FINE = 60
@@ -117,7 +115,6 @@ def build_report(
     paper: PaperStyle | None = None,
     seed: int = 0,
     resampling: Resampling | None = None,
-    whole: Whole | None = None,
 ) -> Report:
     """Compute the report.
 
@@ -140,7 +137,6 @@ def build_report(
         paper: How the table for a paper looks.
         seed: Seed of all resampling and sampling.
         resampling: Level, resamples and seed as one record, instead of them.
-        whole: The numbers of a folder of which `results` are a sample.
     """
     how = resampling or Resampling(level, resamples, seed=seed)
     keys = results.keys_of_cases
@@ -151,13 +147,9 @@ def build_report(
     texts = _named_as(results, cases) or (list(judgments.cases) if judgments is not None else [])
     shared = reading if reading is not None else Readings()
     notes: tuple[str, ...] = _missing_texts(results, texts)
-    if whole is not None:
-        notes = (whole.note(results), *notes)
-    compared: Callable[..., Sequence[SystemComparison]]
-    compared = partial(compare, results) if whole is None else whole.compare
     collapsed = _alike(texts, shared)
     metrics = tuple(scores.columns[0] for scores in results.values())
-    lines = summarise(results, resampling=how) if whole is None else whole.lines
+    lines = summarise(results, resampling=how)
     tables: dict[str, Table] = {}
     plots: dict[str, Plot] = {}
     shown: dict[str, tuple[str, ...]] = {}
@@ -179,7 +171,8 @@ def build_report(
     found: Sequence[SystemComparison] = []
     if len(systems) > 1:
         try:
-            found = compared(
+            found = compare(
+                results,
                 baseline=baseline if baseline is not None else leading_system(results),
                 correction=correction,
                 permutations=permutations,
@@ -282,8 +275,8 @@ def build_report(
         title=title,
         systems=systems,
         metrics=metrics,
-        studies=whole.studies if whole is not None else len({study for study, _ in keys}),
-        cases=whole.cases if whole is not None else len(keys),
+        studies=len({study for study, _ in keys}),
+        cases=len(keys),
         tables=tables,
         plots=plots,
         shown=shown,
@@ -302,12 +295,11 @@ def build_report(
                 interval="percentile",
                 correction=correction,
                 seed=how.seed,
-                counts=None if whole is None else (whole.cases, whole.studies),
             )
         ),
         signatures=tuple((name, scores.signature) for name, scores in results.items()),
         sources=tuple(source_rows(head)),
-        not_judged=tuple(not_judged_rows(results) if whole is None else whole.not_judged),
+        not_judged=tuple(not_judged_rows(results)),
         notes=(*notes, *(head.get("input") or {}).get("warnings", ())),
         agreements=_agreements(alignment),
         verdict=verdict,

@@ -32,12 +32,11 @@ def methods_text(
     interval: str,
     correction: str,
     seed: int,
-    counts: tuple[int, int] | None = None,
 ) -> list[str]:
-    """Paragraphs of plain text; `counts` are cases and studies where the results are a sample of them."""
+    """Paragraphs of plain text."""
     keys = results.keys_of_cases
     systems = list(dict.fromkeys(system for _, system in keys))
-    cases, studies = counts or (len(keys), len({study for study, _ in keys}))
+    cases, studies = len(keys), len({study for study, _ in keys})
     version = str(header.get("radgauge", radgauge.__version__))
     software = (
         f"radgauge {version} (Python {header.get('python', platform.python_version())}, "

@@ -19,8 +19,8 @@ How `radgauge score REPORTS -o FOLDER` works:
 5. **Resume.** The fingerprint of a run hashes its input, its metrics with their signatures, and its settings. The
    same command finds the parts with this fingerprint and scores the others; a folder with another fingerprint is
    refused.
-6. **Statistics** (`statistics`). Values are sums over parts. Intervals and tests resample studies inside parts
-   after drawing how many studies each part gives, which is the same distribution as drawing them from the whole.
+6. **Statistics.** The folder's scores are read as columns, 8 bytes a number. Of more cases than `sums.IN_MEMORY`,
+   values are sums over parts, with normal intervals (`sums`).
 
 Metrics whose value depends on the whole run (CIDEr's document frequencies) take a pass of their own over the
 buckets before step 2 (`frequencies`).

@@ -38,7 +38,7 @@ class Summary:
         reasons: Why, with counts, most frequent first.
         higher_is_better: Direction.
         signature: Settings behind the value.
-        method: How the interval was made: percentile, bca, t or wilson; "" without one.
+        method: How the interval was made: percentile, bca, t, wilson or normal; "" without one.
     """
 
     system: str

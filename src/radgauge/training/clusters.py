@@ -3,9 +3,9 @@
 Calamida et al. (2023), Radiology-aware model-based evaluation metric for report generation, arXiv 2311.16764,
 section 3 and appendices B and D. The paper does not name its vectoriser; TF-IDF over the words of the terms with
 K = 6 finds most of the clusters of its table 5 on IU X-ray (normal, hypoinflation, thoracic vertebrae, calcified
-granuloma), though not granulomatous disease as a leading term. TF-IDF and the two scores are scikit-learn's;
-K-means is `radgauge.training.kmeans`, on the distinct sets of terms, because scikit-learn's finds other clusters
-with every seed.
+granuloma), though not granulomatous disease as a leading term. TF-IDF, K-means and the scores are scikit-learn's.
+K-means runs on the distinct sets of terms, weighted by their counts; another seed can find another local minimum
+of its cost (about one start in 300 reached the best known one on IU X-ray).
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from radgauge.errors import InputError, UsageError, require
 from radgauge.show.progress import working
-from radgauge.training.kmeans import STARTS, Clustering, kmeans
 
 Floats = NDArray[np.float64]
 UNUSABLE = frozenset({"no indexing", "technical quality of image unsatisfactory", ""})
 """Terms that say nothing about the findings (section 3)."""
-TRIED = 16  # starts of K-means for each K that is only tried
+STARTS = 100
+"""Starts of K-means for the chosen K."""
+TRIED = 10
+"""Starts of K-means for each K that is only tried."""
 SILHOUETTE_SAMPLE = 2000
 
 
@@ -115,16 +117,16 @@ def cluster_terms(
     _, first, place, counts = np.unique(documents, return_index=True, return_inverse=True, return_counts=True)
     points = vectors[first].toarray()
 
-    def fit(each: int, starts: int) -> Clustering:
-        rng = np.random.default_rng([seed, each])
-        return kmeans(points, each, weights=counts.astype(np.float64), rng=rng, starts=starts)
+    def fit(each: int, starts: int) -> Any:
+        kmeans = require("sklearn.cluster", extra="fit").KMeans
+        return kmeans(each, n_init=starts, random_state=seed).fit(points, sample_weight=counts)
 
     fits = {each: fit(each, STARTS if each == k else TRIED) for each in sorted(tried or {1})}
     trials = tuple(_trial(vectors, fits[each], place, seed) for each in fits)
     chosen = k if k is not None else choose_k(trials)
     best = fits[chosen] if chosen == k else fit(chosen, STARTS)
     trials = tuple(_trial(vectors, best, place, seed) if trial.k == chosen else trial for trial in trials)
-    labels = _by_size(best.labels[place])
+    labels = _by_size(best.labels_[place])
     plane, explained = _plane(vectors)
     prominent = tuple(
         tuple(Counter(documents[at] for at in np.flatnonzero(labels == each)).most_common(5))
@@ -167,11 +169,11 @@ def _vectors(documents: Sequence[str]) -> Any:
         raise InputError(f"the terms must hold words, got: {error}") from None
 
 
-def _trial(vectors: Any, fit: Clustering, place: NDArray[np.intp], seed: int) -> Trial:
+def _trial(vectors: Any, fit: Any, place: NDArray[np.intp], seed: int) -> Trial:
     metrics = require("sklearn.metrics", extra="fit")
-    k, labels = len(fit.centres), fit.labels[place]
+    k, labels = len(fit.cluster_centers_), fit.labels_[place]
     if not 1 < k < vectors.shape[0]:
-        return Trial(k, float("nan"), fit.inertia, float("nan"))
+        return Trial(k, float("nan"), float(fit.inertia_), float("nan"))
     size = min(SILHOUETTE_SAMPLE, vectors.shape[0])
     return Trial(
         k=k,
@@ -180,7 +182,7 @@ def _trial(vectors: Any, fit: Clustering, place: NDArray[np.intp], seed: int) ->
                 vectors, labels, sample_size=size if size < vectors.shape[0] else None, random_state=seed
             )
         ),
-        inertia=fit.inertia,
+        inertia=float(fit.inertia_),
         calinski_harabasz=float(metrics.calinski_harabasz_score(vectors.toarray(), labels)),
     )
 

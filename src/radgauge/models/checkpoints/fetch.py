@@ -1,7 +1,7 @@
 """Fetch a checkpoint from the hub: only on request, resumable, and checked against our hashes and the hub's own.
 
-Files land in radgauge's models folder under their published names, whichever of the two ways of `transfer` brings
-them; a checkpoint is found there only when all of its files are whole and checked.
+huggingface_hub brings the files into radgauge's models folder under their published names; its telemetry stays
+off. A checkpoint is found there only when all of its files are complete and checked.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import logging
 import os
 import re
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from radgauge.errors import MissingModel, ModelError
+import radgauge
+from radgauge.errors import MissingModel, ModelError, require
 from radgauge.models.checkpoints.catalogue import Checkpoint, content_hash, models_dir, offline
-from radgauge.models.checkpoints.transfer import Transfer, transfer_for
 from radgauge.reading import Progress
 
 log = logging.getLogger(__name__)
@@ -44,19 +46,85 @@ def fetch(wanted: Checkpoint, *, progress: Progress | None = None) -> Path:
     log.warning("fetching %s (%s)", wanted.id, f"{wanted.megabytes} MB" if wanted.megabytes else "size unknown")
     leaf = wanted.file or wanted.repo.rpartition("/")[2]
     final, unfinished = models_dir() / leaf, models_dir() / f"{leaf}.fetching"
-    way = transfer_for(wanted.repo, wanted.revision)
     try:
-        names = [wanted.file] if wanted.file else _needed(wanted, way.names())
+        names = [wanted.file] if wanted.file else _needed(wanted, _names_of(wanted))
     except OSError as error:
         raise ModelError(f"{wanted.id} cannot be fetched: {error}") from error
     for name in names:
-        _fetch_file(wanted, name, unfinished, way, progress)
+        _fetch_file(wanted, name, unfinished, progress)
     for name in names:
         target = final if wanted.file else final / name
         target.parent.mkdir(parents=True, exist_ok=True)
         (unfinished / name).replace(target)
     shutil.rmtree(unfinished)
     return final
+
+
+def endpoint() -> str:
+    """Return the address of the hub, or of the mirror that HF_ENDPOINT names."""
+    return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+
+
+@contextmanager
+def without_telemetry() -> Iterator[None]:
+    """Let huggingface_hub say nothing about this machine's packages while the block runs."""
+    constants: Any = require("huggingface_hub.constants", extra="models")
+    before = constants.HF_HUB_DISABLE_TELEMETRY
+    constants.HF_HUB_DISABLE_TELEMETRY = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_DISABLE_TELEMETRY = before
+
+
+@contextmanager
+def _hub() -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The package, what its calls have in common, and its errors as OSError."""
+    hub: Any = require("huggingface_hub", extra="models")
+    common = {"endpoint": endpoint(), "library_name": "radgauge", "library_version": radgauge.__version__}
+    try:
+        with without_telemetry():
+            yield hub, common
+    except OSError:
+        raise
+    except Exception as error:  # of the package's HTTP client, which differs from release to release
+        raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def _bar(shown: Any, name: str, progress: Progress | None) -> type:
+    """A progress bar of the package that draws nothing and tells our own."""
+
+    def begin(bar: Any, *args: Any, **settings: Any) -> None:
+        shown.__init__(bar, *args, **{**settings, "disable": True})
+
+    def update(bar: Any, more: float | None = 1) -> None:
+        bar.n += more or 0
+        if progress is not None:
+            progress(name, int(bar.n), int(bar.total or 0))
+
+    return type("Bar", (shown,), {"__init__": begin, "update": update})
+
+
+def _names_of(wanted: Checkpoint) -> list[str]:
+    """Return the names of all files of a revision."""
+    with _hub() as (hub, common):
+        info = hub.HfApi(endpoint=common["endpoint"]).model_info(wanted.repo, revision=wanted.revision)
+    return [file.rfilename for file in info.siblings or ()]
+
+
+def _receive(wanted: Checkpoint, name: str, folder: Path, progress: Progress | None) -> tuple[Path, str]:
+    """Download a file into a folder; return its path and the hash that the hub states ("" if none)."""
+    with _hub() as (hub, common):
+        path = hub.hf_hub_download(
+            wanted.repo,
+            name,
+            revision=wanted.revision,
+            local_dir=folder,
+            tqdm_class=_bar(require("huggingface_hub.utils", extra="models").tqdm, name, progress),
+            **common,
+        )
+        url = hub.hf_hub_url(wanted.repo, name, revision=wanted.revision, endpoint=common["endpoint"])
+        return Path(path), hub.get_hf_file_metadata(url, **common).etag or ""
 
 
 def _forbidden() -> str:
@@ -76,20 +144,18 @@ def _needed(wanted: Checkpoint, found: list[str]) -> list[str]:
     return names
 
 
-def _fetch_file(wanted: Checkpoint, name: str, folder: Path, way: Transfer, progress: Progress | None) -> None:
+def _fetch_file(wanted: Checkpoint, name: str, folder: Path, progress: Progress | None) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path, stated = way.fetch(name, folder, progress)
+        path, stated = _receive(wanted, name, folder, progress)
         _check_hash(path, wanted, name, stated)
     except _OtherFile:
         shutil.rmtree(folder)
         raise
     except OSError as error:
-        kept = sum(path.stat().st_size for path in folder.rglob("*") if path.suffix in (".part", ".incomplete"))
-        goes_on = f"; {kept} bytes are kept, run it again to go on" if kept else ""
         full = error.errno == errno.ENOSPC
         why = f"the disk of {folder.parent} is full" if full else str(error) or type(error).__name__
-        raise ModelError(f"{name} of {wanted.id} cannot be fetched: {why}{goes_on}") from error
+        raise ModelError(f"{name} of {wanted.id} cannot be fetched: {why}") from error
 
 
 def _check_hash(path: Path, wanted: Checkpoint, name: str, stated: str) -> None:

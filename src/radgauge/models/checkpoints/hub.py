@@ -22,8 +22,7 @@ from radgauge.models.checkpoints.catalogue import (
     find,
     offline,
 )
-from radgauge.models.checkpoints.fetch import fetch
-from radgauge.models.checkpoints.transfer import endpoint, without_telemetry
+from radgauge.models.checkpoints.fetch import endpoint, fetch, without_telemetry
 
 log = logging.getLogger(__name__)
 
