@@ -101,7 +101,7 @@ RUNS = {
     "study check": "R/study.sqlite",
     "study export": "R/study.sqlite -o R/answers.jsonl --form answers",
     "study token": "R/study.sqlite",
-    "study sheet": "R/study.sqlite -o R/sheets --kind xlsx",
+    "study sheet": "R/study.sqlite -o R/sheets",
     "study collect": "R/study.sqlite R/sheets/rater-1.xlsx",
     "layman sign": "R/leaflets R/study.sqlite",
     "study plan": "R/ratings.csv -t rating --simulations 50 --studies 10 --raters 2",

@@ -298,14 +298,9 @@ def backup_cli(
 def sheet_cli(
     file: StudyFile,
     folder: Annotated[Path, typer.Option("--output", "-o", help="Folder of the sheets.")] = Path("sheets"),
-    kind: Annotated[
-        Literal["html", "xlsx"],
-        "-k",
-        "A form for any browser, offline; or an Excel workbook (extra excel).",
-    ] = "html",
     rater: Annotated[list[str] | None, "Only for this rater, by name or id. Repeatable."] = None,
 ) -> None:
-    """Write a sheet for each rater, to be filled without a server.
+    """Write a form for each rater, to be filled in a browser without a server.
 
     Examples:
 
@@ -316,14 +311,14 @@ def sheet_cli(
     from radgauge.cli.lines import echo
     from radgauge.study.sheet import write_sheets
 
-    for written in write_sheets(file, folder, kind=kind, people=rater):
+    for written in write_sheets(file, folder, people=rater):
         echo(f"wrote {written}")
 
 
 @o.command(study, "collect")
 def collect_cli(
     file: StudyFile,
-    sheets: Annotated[list[Path], typer.Argument(help="Filled workbooks, or files that forms have saved.")],
+    sheets: Annotated[list[Path], typer.Argument(help="Files that the forms have saved.")],
     as_json: o.AsJson = False,
 ) -> None:
     """Take filled sheets into the study, with the checks of the page; twice is as good as once."""

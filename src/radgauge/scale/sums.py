@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from radgauge.io.score_folder import iter_score_folder, read_manifest
+from radgauge.io.score_folder import iter_parts, read_manifest
 from radgauge.metric import Rows
 from radgauge.results import Scores
 from radgauge.show.progress import working
@@ -82,18 +82,19 @@ def summarise_parts(folder: Path | str, *, resampling: Resampling) -> Summaries:
         resampling: Its level; without resamples there are no intervals.
     """
     totals: dict[tuple[str, str], _Totals] = {}
-    systems: dict[str, None] = {}
-    for results in iter_score_folder(folder):
+    first_row: dict[str, int] = {}
+    for results, rows in iter_parts(folder):
+        for (_, system), row in zip(results.keys_of_cases, rows.tolist(), strict=True):
+            first_row[system] = min(row, first_row.get(system, row))
         for judge, scores in results.items():
             for system in scores.systems:
-                systems[system] = None
                 part = scores.of_system(system)
                 totals.setdefault((judge, system), _Totals(part)).add(part)
     judges = dict.fromkeys(judge for judge, _ in totals)
     return Summaries(
         line
         for judge in judges
-        for system in systems
+        for system in sorted(first_row, key=first_row.__getitem__)
         if (judge, system) in totals
         for line in _lines(totals[judge, system], system, resampling)
     )

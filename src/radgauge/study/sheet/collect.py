@@ -19,7 +19,6 @@ from radgauge.errors import InputError
 from radgauge.parsing import parse_json
 from radgauge.study.design import Field
 from radgauge.study.sheet.content import person_of_sheet
-from radgauge.study.sheet.excel_read import read_workbook
 from radgauge.study.state import UNVERSIONED, CaseState, Event, Refused, last_step, replay
 from radgauge.study.store import Store
 from radgauge.study.views import Action
@@ -70,7 +69,7 @@ def collect(path: Path | str, files: Sequence[Path | str]) -> list[Collected]:
 
     Args:
         path: The file of the study.
-        files: Workbooks (.xlsx), or files that HTML forms have saved (.json).
+        files: What the forms have saved (.json).
     """
     found = []
     with Store(path) as store:
@@ -87,28 +86,21 @@ def _read(store: Store, file: Path) -> tuple[Mapping[str, Any], dict[str, Wanted
         raise InputError(f"no such file: {file}")
     if file.stat().st_size > LARGEST:
         raise InputError(f"{file.name} is larger than a filled sheet can be")
-    head: Mapping[str, Any]
-    said: Mapping[str, Any]
-    if file.suffix == ".xlsx":
-        head, said, problems = read_workbook(store, file)
-    else:
-        try:
-            content = parse_json(file.read_bytes())
-        except ValueError:
-            raise InputError(
-                f"{file.name} is no JSON file; it must be .xlsx, or what the form has saved"
-            ) from None
-        if not isinstance(content, Mapping) or not isinstance(content.get("cases"), Mapping):
-            raise InputError(f"{file.name} is no filled sheet of `radgauge study sheet`")
-        head, said, problems = content, content["cases"], []
-    saved = _moment(head.get("saved"), file)
-    cases = {}
-    for key, case in said.items():
+    try:
+        content = parse_json(file.read_bytes())
+    except ValueError:
+        raise InputError(f"{file.name} is no JSON file; it must be what the form has saved") from None
+    if not isinstance(content, Mapping) or not isinstance(content.get("cases"), Mapping):
+        raise InputError(f"{file.name} is no filled sheet of `radgauge study sheet`")
+    saved = _moment(content.get("saved"), file)
+    cases: dict[str, Wanted] = {}
+    problems: list[str] = []
+    for key, case in content["cases"].items():
         try:
             cases[str(key)] = _wanted(case, saved)
         except (TypeError, ValueError, AttributeError, KeyError):
             problems.append(f"case {str(key)[:20]}: its answers have another form than the sheet writes")
-    return head, cases, problems
+    return content, cases, problems
 
 
 def _moment(said: Any, file: Path) -> int:
