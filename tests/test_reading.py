@@ -119,3 +119,34 @@ def test_what_is_derived_is_made_once_per_text_reader_and_key() -> None:
     assert made == [1, 3, 2]
     assert readings.derive(Counting(), ["a"], lambda length: -length, key="other") == [-1]
     assert readings.derive(Counting(signature="counting-2"), ["a"], lambda length: length + 5, key="double") == [6]
+
+
+@dataclass
+class Short(Keeping):
+    """Reads three letters."""
+
+    def overlong(self, texts: Sequence[str]) -> list[bool]:
+        return [len(text) > 3 for text in texts]
+
+
+def test_what_a_reader_does_not_read_to_its_end_is_known_from_the_cache_too(tmp_path: Path) -> None:
+    for run in range(2):
+        reader, readings = Short(), Readings(cache=Cache(tmp_path))
+        with readings.truncation() as cut:
+            assert readings.of(reader, ["four", "abc", "fives"]) == [4, 3, 5]
+        assert cut == {"four", "fives"}
+        assert bool(reader.asked) is (run == 0)
+        with readings.truncation() as cut, readings.truncation() as inner:
+            readings.derive(reader, ["abc", "four"], str, key="text")
+            readings.derive(reader, ["abc", "four"], str, key="text")
+            readings.fork().of(reader, ["fives"])
+        assert cut == inner == {"four", "fives"}
+        readings.of(reader, ["sixsix"])
+        assert "sixsix" not in cut
+
+
+def test_the_cache_of_a_reader_without_a_limit_is_not_taken_for_one_with_it(tmp_path: Path) -> None:
+    Readings(cache=Cache(tmp_path)).of(Keeping(), ["four"])
+    with (readings := Readings(cache=Cache(tmp_path))).truncation() as cut:
+        assert readings.of(Short(), ["four"]) == [4]
+    assert cut == {"four"}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from radgauge.cache import Cache
@@ -33,6 +34,7 @@ class Reader(Protocol[R_co]):
         batch_size: Texts per call of `read` (default 512).
         pack(reading, text) -> bytes, unpack(bytes, text) -> reading: makes readings persistent across
             runs; a reading that is packed as None is not kept.
+        overlong(texts) -> list of bool: Texts of which `read` leaves out the end; see `Readings.truncation`.
     """
 
     @property
@@ -57,6 +59,17 @@ class Persistent(Protocol):
         """The reading of the text from the bytes; ValueError if they are not what `pack` writes."""
 
 
+@runtime_checkable
+class Truncating(Protocol):
+    """A reader with a limit; cached readings begin with a byte that says whether the text was longer."""
+
+    def overlong(self, texts: Sequence[str]) -> Sequence[bool]:
+        """True for texts of which `read` leaves out the end."""
+
+
+_COMPLETE, _OVERLONG = b"\0", b"\1"
+
+
 class Readings:
     """Hands out readings; every distinct text is read once.
 
@@ -77,6 +90,8 @@ class Readings:
         self._progress = progress
         self._known: dict[str, dict[str, Any]] = {}
         self._derived: dict[Hashable, Any] = {}
+        self._overlong: dict[str, set[str]] = {}
+        self._watching: list[set[str]] = []
 
     def of(self, reader: Reader[R], texts: Sequence[str]) -> list[R]:
         """One reading per text, in order."""
@@ -85,7 +100,31 @@ class Readings:
         if wanted:
             wanted = self._from_cache(reader, wanted, known)
             self._read(reader, wanted, known)
+        self._note_truncation(reader, texts)
         return [known[text] for text in texts]
+
+    @contextmanager
+    def truncation(self) -> Iterator[set[str]]:
+        """Collect the texts handed out meanwhile whose readers stop before their end, cached readings included.
+
+        >>> class FirstLetter:
+        ...     signature = "first-letter-1"
+        ...     def read(self, texts):
+        ...         return [text[:1] for text in texts]
+        ...     def overlong(self, texts):
+        ...         return [len(text) > 1 for text in texts]
+        >>> reading = Readings()
+        >>> with reading.truncation() as cut:
+        ...     letters = reading.of(FirstLetter(), ["a", "bc"])
+        >>> cut
+        {'bc'}
+        """
+        cut: set[str] = set()
+        self._watching.append(cut)
+        try:
+            yield cut
+        finally:
+            self._watching[:] = [each for each in self._watching if each is not cut]
 
     def derive(self, reader: Reader[R], texts: Sequence[str], make: Callable[[R], D], *, key: Hashable) -> list[D]:
         """What `make` makes of each text's reading, in order; made once per distinct text, reader and key.
@@ -100,6 +139,7 @@ class Readings:
         known: dict[str, D] = self.once((key, reader.signature), dict)
         wanted = [text for text in dict.fromkeys(texts) if text not in known]
         known.update(zip(wanted, map(make, self.of(reader, wanted)), strict=True))
+        self._note_truncation(reader, texts)
         return [known[text] for text in texts]
 
     def once(self, key: Hashable, make: Callable[[], R]) -> R:
@@ -118,7 +158,16 @@ class Readings:
 
         For corpora that are read block by block: what a block took in memory goes when its fork does.
         """
-        return Readings(cache=self._cache, progress=self._progress)
+        forked = Readings(cache=self._cache, progress=self._progress)
+        forked._watching = self._watching
+        return forked
+
+    def _note_truncation(self, reader: Reader[Any], texts: Sequence[str]) -> None:
+        overlong = self._overlong.get(reader.signature)
+        if overlong and self._watching:
+            cut = overlong.intersection(texts)
+            for collected in self._watching:
+                collected |= cut
 
     def _from_cache(self, reader: Reader[R], wanted: list[str], known: dict[str, Any]) -> list[str]:
         if self._cache is None or not isinstance(reader, Persistent):
@@ -130,6 +179,10 @@ class Readings:
             return wanted
         for text, payload in packed.items():
             try:
+                if isinstance(reader, Truncating):
+                    if payload[:1] == _OVERLONG:
+                        self._overlong.setdefault(reader.signature, set()).add(text)
+                    payload = payload[1:]
                 known[text] = reader.unpack(payload, text)
             except Exception:  # whatever a reader makes of bytes that are not its own: they are not used
                 log.warning("a cached reading of %s cannot be unpacked and is read anew", reader.signature)
@@ -148,10 +201,17 @@ class Readings:
                     f"reader {reader.signature!r} returned {len(read)} readings for {len(batch)} texts"
                 )
             known.update(zip(batch, read, strict=True))
+            overlong: set[str] = set()
+            if isinstance(reader, Truncating):
+                overlong = {text for text, cut in zip(batch, reader.overlong(batch), strict=True) if cut}
+                self._overlong.setdefault(reader.signature, set()).update(overlong)
             if self._cache is not None and isinstance(reader, Persistent):
                 try:
                     packed = {text: reader.pack(known[text], text) for text in batch}
                     kept = {text: payload for text, payload in packed.items() if payload is not None}
+                    if isinstance(reader, Truncating):
+                        marks = {text: _OVERLONG if text in overlong else _COMPLETE for text in kept}
+                        kept = {text: marks[text] + payload for text, payload in kept.items()}
                     self._cache.put(_key(reader), kept)
                 except (OSError, sqlite3.Error) as error:
                     self._give_up_cache(error)
@@ -168,7 +228,8 @@ def _key(reader: Reader[Any]) -> str:
     The signature of a reader of ours has its version, and the version counts up when a reading of the probes
     changes; networks have that of the fixtures that they must reproduce. See also `unreleased_state`.
     """
+    signature = f"{reader.signature}|marked" if isinstance(reader, Truncating) else reader.signature
     module = type(reader).__module__
     if not module.startswith("radgauge."):
-        return reader.signature
-    return reader.signature + (f"|{component('networks')}" if ".models." in module else unreleased_state())
+        return signature
+    return signature + (f"|{component('networks')}" if ".models." in module else unreleased_state())

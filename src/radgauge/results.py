@@ -35,6 +35,7 @@ class Scores:
         reasons: Why a case could not be judged.
         metric: The metric, if the judge is one: it knows how rows become a corpus value.
         directions: For each column whether higher is better; by default all go the headline's way.
+        truncated: Cases with a report that was longer than an encoder reads.
     """
 
     judge: str
@@ -47,6 +48,7 @@ class Scores:
     reasons: Mapping[Key, str] = field(default_factory=dict)
     metric: Metric | None = None
     directions: tuple[bool, ...] = ()
+    truncated: frozenset[Key] = frozenset()
 
     def __post_init__(self) -> None:
         if not len(self.keys) == len(self.rows) == len(self.values):
@@ -128,6 +130,7 @@ class Scores:
             rows=self.rows[positions],
             values=self.values[positions],
             reasons={key: why for key, why in self.reasons.items() if key in kept},
+            truncated=self.truncated & kept,
         )
 
     def of_system(self, system: str) -> Scores:

@@ -165,8 +165,14 @@ def _as_metric(item: Metric | Judge) -> Metric:
 def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str, screen: Screen) -> Scores:
     able, judged, unfit = screen.usable(metric, cases, reading=reading)
     reasons: dict[Key, str] = {case.key: why for case, why in zip(cases, unfit, strict=True) if why}
-    measured, failed = _measure(metric, judged, reading)
+    with reading.truncation() as cut:
+        measured, failed = _measure(metric, judged, reading)
     reasons.update(failed)
+    truncated = frozenset(case.key for case in judged if not cut.isdisjoint((case.candidate, *case.references)))
+    if truncated:
+        log.warning("%s", truncation_text(label, len(truncated), len(cases)))
+    elif cut:
+        log.warning("%s: %d texts taken from reports are longer than the encoder reads", label, len(cut))
     if np.isinf(measured).any():
         raise RadgaugeError(f"metric {metric.name!r} returned an infinite value; NaN means cannot be judged")
     rows = np.full((len(cases), measured.shape[1]), np.nan)
@@ -187,7 +193,18 @@ def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str,
         reasons=reasons,
         metric=metric,
         directions=metric.directions,
+        truncated=truncated,
     )
+
+
+def truncation_text(judge: str, cut: int, cases: int) -> str:
+    """Return what a person should know of reports that an encoder does not read to their end.
+
+    >>> truncation_text("vlscore", 3, 12)
+    'vlscore: in 3 of 12 cases (25 %) a report is longer than the encoder reads; what follows is not judged'
+    """
+    share = f"{cut} of {cases} cases ({100 * cut / cases:.0f} %)"
+    return f"{judge}: in {share} a report is longer than the encoder reads; what follows is not judged"
 
 
 def _measure(metric: Metric, cases: Sequence[Case], reading: Readings) -> tuple[Rows, dict[Key, str]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from radgauge.io.score_folder import write_score_folder
+from radgauge.io.score_folder import read_score_folder, write_score_folder
 from radgauge.results import Results
 from radgauge.scale.sums import summarise_parts
 from radgauge.scores import score
@@ -71,3 +72,16 @@ def test_no_resamples_give_no_interval(folder: Path) -> None:
     lines = summarise_parts(folder, resampling=Resampling(resamples=0))
     assert lines
     assert all(math.isnan(line.low) and line.method == "" for line in lines)
+
+
+def test_truncated_cases_are_counted_in_folders_as_in_files(tmp_path: Path, results: Results) -> None:
+    bleu = results["bleu"]
+    marked = replace(
+        results, judges={**results.judges, "bleu": replace(bleu, truncated=frozenset(bleu.keys[3:10]))}
+    )
+    write_score_folder(tmp_path / "scores", marked, divided=4)
+    expected = {(line.column, line.system): line.truncated for line in summarise(marked, resamples=0)}
+    lines = summarise_parts(tmp_path / "scores", resampling=Resampling(resamples=0))
+    assert {(line.column, line.system): line.truncated for line in lines} == expected
+    assert sum(expected["bleu_1", system] for system in ("a", "b")) == 7
+    assert read_score_folder(tmp_path / "scores")["bleu"].truncated == frozenset(bleu.keys[3:10])

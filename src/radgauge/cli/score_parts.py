@@ -43,7 +43,7 @@ def score_in_parts(
     """Score into a folder, then print values and intervals of the whole."""
     from radgauge.cli.result_notes import folder_notes
     from radgauge.cli.resume import keeps
-    from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary
+    from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary, truncation_notes
     from radgauge.show.terminal import console
     from radgauge.storage import shown_path
 
@@ -62,7 +62,7 @@ def score_in_parts(
         hidden = len({line.column for line in lines}) - len({line.column for line in shown})
         if hidden:
             say.notes(f"{hidden} more outputs with --all-columns")
-    say.notes(*ran.manifest.input.get("warnings", ()), *not_judged_notes(lines))
+    say.notes(*ran.manifest.input.get("warnings", ()), *not_judged_notes(lines), *truncation_notes(lines))
     say.notes(*folder_notes(ran.manifest, lines), *_interval_notes(ran.manifest, lines, sampling))
     parts = len(ran.manifest.parts)
     was = f", {parts - ran.scored} of them were there" if ran.scored < parts else ""

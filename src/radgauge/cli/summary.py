@@ -113,3 +113,15 @@ def not_judged_notes(lines: Sequence[Summary]) -> list[str]:
         + ("" if names == judges else f" by {', '.join(names)}")
         for (system, missing, cases, why), names in gaps.items()
     ]
+
+
+def truncation_notes(lines: Sequence[Summary]) -> list[str]:
+    """One sentence per judge and system whose reports an encoder did not read to their end."""
+    from radgauge.scores import truncation_text
+
+    counts = {
+        (line.judge, line.system): (line.truncated, line.judged + line.not_judged + line.not_applicable)
+        for line in lines
+        if line.truncated
+    }
+    return [truncation_text(f"{system}, {judge}", *count) for (judge, system), count in counts.items()]

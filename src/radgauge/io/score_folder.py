@@ -208,6 +208,7 @@ def read_score_folder(folder: Path | str) -> Results:
             rows=np.vstack([scores.rows for scores in each])[order],
             values=np.vstack([scores.values for scores in each])[order],
             reasons={key: reasons[key] for key in ordered if key in reasons},
+            truncated=frozenset().union(*(scores.truncated for scores in each)),
         )
     header = {**found[0].header, "input": dict(manifest.input), "cases": len(keys)}
     header["judges"] = {name: dict(about) for name, about in manifest.judges.items()}
@@ -258,6 +259,7 @@ def write_score_folder(
     judges = header_of(results, {})["judges"]
     for about in judges.values():
         del about["not_judged"]
+        about.pop("truncated", None)
     fingerprint = fingerprint_of({"judges": judges, "keys": digest_of(keys), "divided": divided})
     parts = []
     for number in range(divided):

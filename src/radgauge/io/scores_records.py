@@ -84,6 +84,7 @@ def results_of(path: Path, header: dict[str, Any], table: Mapping[str, list[Any]
             reasons={(study, system): why for study, system, why in about.get("not_judged", [])},
             metric=metric,
             directions=tuple(about.get("directions", ())),
+            truncated=frozenset(keys[at] for at in about.get("truncated", ()) if at < len(keys)),
         )
     taken = {"id", "system"} | {c for about in header["judges"].values() for c in about["columns"]}
     original = {written: name for name, written in header.get("renamed", {}).items()}
@@ -98,7 +99,7 @@ def results_of(path: Path, header: dict[str, Any], table: Mapping[str, list[Any]
 
 def header_of(results: Results, about: Mapping[str, Any]) -> dict[str, Any]:
     """What the file says of itself: judges with settings and signatures, versions, inputs."""
-    judges = {}
+    judges: dict[str, dict[str, Any]] = {}
     for name, scores in results.items():
         metric = scores.metric
         judges[name] = {
@@ -113,6 +114,8 @@ def header_of(results: Results, about: Mapping[str, Any]) -> dict[str, Any]:
             "judged": int((~np.isnan(scores.headline)).sum()),
             "not_judged": [[study, system, why] for (study, system), why in scores.reasons.items()],
         }
+        if scores.truncated:
+            judges[name]["truncated"] = [at for at, key in enumerate(scores.keys) if key in scores.truncated]
     return {
         "format": FORMAT,
         "radgauge": radgauge.__version__,
@@ -228,6 +231,12 @@ _JUDGE: dict[str, tuple[Callable[[Any], bool], str]] = {
     "alias": (lambda value: value is None or isinstance(value, str), "a name or null"),
     "settings": (lambda value: value is None or isinstance(value, dict), "an object or null"),
     "not_judged": (_reasons, "a list of [id, system, reason]"),
+    "truncated": (
+        lambda value: (
+            value is None or (isinstance(value, list) and all(type(at) is int and at >= 0 for at in value))
+        ),
+        "a list of row numbers",
+    ),
     "directions": (
         lambda value: value is None or (isinstance(value, list) and all(isinstance(each, bool) for each in value)),
         "a list of true and false",

@@ -6,7 +6,6 @@ bert-score 0.3.13; the embedded profile does the same matching over radgauge's s
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +34,6 @@ from radgauge.reading import Readings
 if TYPE_CHECKING:
     from radgauge.models.text.token_encoder import TokenEncoder
 
-log = logging.getLogger(__name__)
 
 DEFAULT_ENCODER = "distilroberta-base"
 PAIRS_AT_ONCE = 128
@@ -250,34 +248,20 @@ class BertScore(Metric):
         pairs = sorted(pairs, key=lambda pair: place[pair[1]])
         left = Counter(text for pair in pairs for text in pair)
         held: dict[str, TokenVectors] = {}
-        cut = 0
         for start in range(0, len(pairs), PAIRS_AT_ONCE):
             block = pairs[start : start + PAIRS_AT_ONCE]
             wanted = list(dict.fromkeys(text for pair in block for text in pair if text not in held))
             held.update(zip(wanted, reading.fork().of(self._reader(), wanted), strict=True))
-            cut += sum(held[text].cut > 0 for text in wanted)
             yield block, held
             left.subtract(text for pair in block for text in pair)
             for text in [text for text in held if not left[text]]:
                 del held[text]  # here, because the caller still holds this dictionary
-        _tell_cut(cut, len(texts))
 
     def _read(self, texts: Sequence[str], reading: Readings) -> Mapping[str, TokenVectors]:
         distinct = list(dict.fromkeys(texts))
         if self.models == EMBEDDED:
             return embedded_token_vectors(distinct, reading=reading)
-        found = dict(zip(distinct, reading.of(self._reader(), distinct), strict=True))
-        _tell_cut(sum(each.cut > 0 for each in found.values()), len(found))
-        return found
-
-
-def _tell_cut(cut: int, texts: int) -> None:
-    if cut:
-        log.warning(
-            "bertscore: %d of %d texts are longer than the encoder reads and were cut; long=windows reads all",
-            cut,
-            texts,
-        )
+        return dict(zip(distinct, reading.of(self._reader(), distinct), strict=True))
 
 
 def _collapse(text: str) -> str:

@@ -38,6 +38,7 @@ class _Totals:
         self.judged = np.zeros(len(scores.columns), dtype=np.int64)
         self.not_judged = np.zeros(len(scores.columns), dtype=np.int64)
         self.reasons: Counter[str] = Counter()
+        self.truncated = 0
 
     def add(self, scores: Scores) -> None:
         """Add the cases of one part."""
@@ -50,6 +51,7 @@ class _Totals:
         self.judged += judged.sum(axis=0)
         self.not_judged += (~judged & ~judged[:, :1]).sum(axis=0)
         self.reasons.update(scores.reasons.values())
+        self.truncated += len(scores.truncated)
 
     def values(self, sums: Rows) -> Rows:
         """Return corpus scores (m,) or (r, m) of sums with their counts behind them."""
@@ -123,6 +125,7 @@ def _lines(totals: _Totals, system: str, how: Resampling) -> list[Summary]:
             signature=scores.signature,
             method="normal" if how.resamples else "",
             not_applicable=totals.cases - int(totals.judged[i]) - int(totals.not_judged[i]),
+            truncated=totals.truncated,
         )
         for i, column in enumerate(scores.columns)
     ]

@@ -271,7 +271,7 @@ def check_part(item: tuple[Plan, int, int, str]) -> Checked:
     if (count, digest) != (cases, keys):
         return Checked(f"{file} holds {count} cases where {cases} went in, or other ids")
     judges = {
-        name: {key: value for key, value in each.items() if key != "not_judged"}
+        name: {key: value for key, value in each.items() if key not in ("not_judged", "truncated")}
         for name, each in header["judges"].items()
     }
     about = header["part"]

@@ -39,6 +39,7 @@ class Summary:
         higher_is_better: Direction.
         signature: Settings behind the value.
         method: How the interval was made: percentile, bca, t, wilson or normal; "" without one.
+        truncated: Number of cases with a report that was longer than an encoder reads.
     """
 
     system: str
@@ -55,6 +56,7 @@ class Summary:
     signature: str
     method: str = ""
     not_applicable: int = 0
+    truncated: int = 0
 
 
 class Summaries(Shown, list[Summary]):
@@ -148,6 +150,7 @@ def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
             signature=scores.signature,
             method=bounds[i][2],
             not_applicable=int((judged[:, 0] & ~judged[:, i]).sum()),
+            truncated=len(scores.truncated),
         )
         for i, column in enumerate(scores.columns)
     ]

@@ -87,11 +87,8 @@ def test_batches_do_not_matter_and_a_wordless_text_has_no_vector(checkpoint: Pat
     assert np.isnan(encoder.embed_texts(["."])).all()
 
 
-def test_long_reports_are_cut_and_that_is_said(
-    checkpoint: Path, authors: dict, caplog: pytest.LogCaptureFixture
-) -> None:
-    Limitr(str(checkpoint)).embed_texts(["effusion " * 200, "effusion"])
-    assert "limitr: 1 of 2 texts are longer than 97 tokens and were cut" in caplog.text
+def test_long_reports_are_known_to_be_cut(checkpoint: Path) -> None:
+    assert Limitr(str(checkpoint)).overlong(["effusion " * 200, "effusion", "..."]) == [True, False, False]
 
 
 def test_laterals_go_through_a_network_of_their_own(

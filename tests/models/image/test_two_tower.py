@@ -124,6 +124,34 @@ def test_batches_do_not_matter(tmp_path: Path) -> None:
     assert np.allclose(encoder.embed_texts(TEXTS), alone, atol=1e-5)
 
 
+def test_truncated_reports_are_counted_in_every_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    from PIL import Image
+
+    import radgauge as rg
+    from radgauge.cache import Cache
+    from radgauge.reading import Readings
+    from radgauge.studies.summary import summarise
+
+    build(tmp_path / "clip", "clip")
+    Image.fromarray(PICTURES[0]).save(tmp_path / "a.png")
+    long = " ".join(["the lungs are clear"] * 4)
+    cases = [
+        rg.Case(name, candidate, (TEXTS[1],), images=(tmp_path / "a.png",))
+        for name, candidate in (("1", f"{long} effusion"), ("2", long), ("3", TEXTS[0]))
+    ]
+    spec = f"vlscore:encoder={tmp_path / 'clip'},constant=1,domain=off"
+    for _ in range(2):
+        caplog.clear()
+        results = rg.score(cases, [spec], reading=Readings(cache=Cache(tmp_path / "cache")))
+        scores = results["vlscore"]
+        assert scores.headline[0] == scores.headline[1]  # what follows the limit plays no part, so it must be said
+        assert scores.truncated == {("1", "system"), ("2", "system")}
+        assert "vlscore: in 2 of 3 cases (67 %) a report is longer than the encoder reads" in caplog.text
+        assert {line.truncated for line in summarise(results, resamples=0)} == {2}
+    rg.write_scores(tmp_path / "scores.jsonl", results)
+    assert rg.read_scores(tmp_path / "scores.jsonl")["vlscore"].truncated == scores.truncated
+
+
 def test_what_is_no_such_model_says_so(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"must hold config\.json"):
         TwoTower(str(tmp_path)).embed_texts(["clear"])

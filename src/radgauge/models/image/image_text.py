@@ -43,7 +43,8 @@ class ImageTextEncoder(Protocol):
     What an encoder may have besides: `side_view`, an encoder of the same space for the further images of a study
     (LIMITR embeds lateral views by a network of their own); `unit_length`, whether vectors have length one, in
     which case the mean of a study's vectors is brought to length one too; `look` and `seen`, which tell the view
-    of a picture and what speaks against it; `constants`, C by view set.
+    of a picture and what speaks against it; `constants`, C by view set; `overlong(texts)`, True for each text that
+    is longer than the encoder reads.
     """
 
     @property
@@ -124,6 +125,11 @@ class TextReader(VectorReader):
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
         return list(_checked(self.encoder.embed_texts(list(texts)), len(texts)))
+
+    def overlong(self, texts: Sequence[str]) -> Sequence[bool]:
+        """True for texts that the encoder does not read to their end."""
+        look = getattr(self.encoder, "overlong", None)
+        return look(texts) if look is not None else [False] * len(texts)
 
 
 def image_text_encoder(

@@ -7,7 +7,6 @@ checkpoint is read without running it, and neither torchvision nor omegaconf is 
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,9 +24,7 @@ from radgauge.models.checkpoints.catalogue import file_hash
 from radgauge.models.checkpoints.hub import locate_file, locate_tokenizer, pick_device
 from radgauge.models.checkpoints.lightning_checkpoint import LightningCheckpoint, open_lightning
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer
-from radgauge.models.text.batching import padded, token_batches
-
-log = logging.getLogger(__name__)
+from radgauge.models.text.batching import overlong, padded, token_batches
 
 Vectors = NDArray[np.float32]
 RESIZES = {"pil": resize_pil, "area": resize_area}
@@ -90,6 +87,12 @@ class Limitr:
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """One row per report; NaN for one without a word that LIMITR keeps."""
         return self._network().texts([clean_report(text) for text in texts])
+
+    def overlong(self, texts: Sequence[str]) -> list[bool]:
+        """True for texts that LIMITR does not read to their end."""
+        network = self._network()
+        spoken = [clean_report(text) for text in texts]
+        return overlong(network.tokenizer, spoken, network.settings.length - 2, markers=False)
 
     def _path(self) -> Path:
         return locate_file("limitr", models=self.models)
@@ -205,9 +208,6 @@ class _Network:
             return found
         length = self.settings.length
         whole = self.tokenizer([texts[at] for at in spoken], add_special_tokens=False, verbose=False)["input_ids"]
-        cut = sum(len(each) > length - 2 for each in whole)
-        if cut:
-            log.warning("limitr: %d of %d texts are longer than %d tokens and were cut", cut, len(spoken), length)
         first, last = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
         ids = [[first, *each[: length - 2], last] for each in whole]
         with torch.inference_mode():

@@ -25,6 +25,7 @@ from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, 
 from radgauge.models.checkpoints.open_clip_form import CONFIG, load_open_clip
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
 from radgauge.models.image.resnet_bert import WIRING, load_resnet_bert, read_wiring
+from radgauge.models.text.batching import overlong
 from radgauge.parsing import parse_json
 
 Vectors = NDArray[np.float32]
@@ -75,9 +76,14 @@ class TwoTower:
         return self._passes(prepared, towers.images)
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
-        """One row per text; what is longer than the model reads is cut."""
+        """One row per text, without what is longer than the model reads (`overlong`)."""
         towers = _load(self.model, pick_device(self.device))
         return self._passes(texts, towers.texts)
+
+    def overlong(self, texts: Sequence[str]) -> list[bool]:
+        """True for texts that the model does not read to their end."""
+        towers = _load(self.model, pick_device(self.device))
+        return overlong(towers.tokenizer, texts, towers.length)
 
     def _passes(self, items: Sequence[Any], embed: Any) -> Vectors:
         torch = require("torch", extra="models")

@@ -131,3 +131,18 @@ def padded(batch: Sequence[Sequence[int]], *, pad: int, device: str) -> tuple[An
         return ids, None
     marks = [[1] * len(each) + [0] * (width - len(each)) for each in batch]
     return ids, torch.tensor(marks, device=device)
+
+
+def overlong(tokenizer: Any, texts: Sequence[str], limit: int, *, markers: bool = True) -> list[bool]:
+    """True for texts of more sub-tokens than the limit.
+
+    Args:
+        tokenizer: Of transformers.
+        texts: As the tokenizer is given them.
+        limit: Sub-tokens that are read.
+        markers: Whether the limit counts the special tokens at beginning and end.
+    """
+    if not texts:
+        return []
+    ids = tokenizer(list(texts), add_special_tokens=markers, truncation=False, verbose=False)["input_ids"]
+    return [len(each) > limit for each in ids]

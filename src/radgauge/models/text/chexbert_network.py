@@ -6,7 +6,6 @@ CheXbert similarity compares.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +20,8 @@ from radgauge.errors import ModelError, require
 from radgauge.models.checkpoints.catalogue import file_hash
 from radgauge.models.checkpoints.hub import locate_file, locate_tokenizer, pick_device
 from radgauge.models.checkpoints.weights import check_keys, encoder_from, load_tokenizer, read_weights
+from radgauge.models.text.batching import overlong
 from radgauge.models.text.sequences import SequenceEncoder
-
-log = logging.getLogger(__name__)
 
 HEADS = 14
 LIMIT = 512
@@ -61,13 +59,12 @@ class ChexbertReader:
     def read(self, texts: Sequence[str]) -> list[ChexbertReading]:
         """Labels and embeddings of the texts, in order."""
         network = _load(self.weights, self.tokenizer, pick_device(self.device))
-        ids = [network.ids(text) for text in texts]
-        cut = sum(len(each) > LIMIT - 2 for each in ids)
-        if cut:
-            log.warning(
-                "chexbert: %d of %d texts are longer than 512 tokens; only their beginning is read", cut, len(ids)
-            )
-        return network.label(ids)
+        return network.label([network.ids(text) for text in texts])
+
+    def overlong(self, texts: Sequence[str]) -> list[bool]:
+        """True for texts of which only the beginning is read."""
+        network = _load(self.weights, self.tokenizer, pick_device(self.device))
+        return overlong(network.tokenizer, [_SPACE.sub(" ", text.strip()) for text in texts], LIMIT)
 
     def pack(self, reading: ChexbertReading, text: str) -> bytes:
         """14 bytes of classes, then the embedding as little-endian 32-bit numbers."""

@@ -26,7 +26,7 @@ import numpy as np
 from radgauge.errors import UsageError, require
 from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
-from radgauge.models.text.batching import batch_tokens, padded, run_batches
+from radgauge.models.text.batching import batch_tokens, overlong, padded, run_batches
 from radgauge.models.text.vectors import VectorReader, Vectors
 
 _KINDS = {"model": str, "pooling": str, "attention": str, "before": str, "after": str, "max_length": int}
@@ -108,6 +108,11 @@ class DecoderEncoder(VectorReader):
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
         return list(self.encode(texts))
+
+    def overlong(self, texts: Sequence[str]) -> list[bool]:
+        """True for texts of more than `max_length` sub-tokens, with `before` and `after`."""
+        tokenizer, *_ = _load(self.model, pick_device(self.device))
+        return overlong(tokenizer, [f"{self.before}{text}{self.after}" for text in texts], self.max_length)
 
 
 def read_encoder(path: Path) -> DecoderEncoder:

@@ -13,7 +13,7 @@ import numpy as np
 from radgauge.errors import ModelError, UsageError, require
 from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
-from radgauge.models.text.batching import batch_tokens, run_batches
+from radgauge.models.text.batching import batch_tokens, overlong, run_batches
 from radgauge.models.text.sequences import SequenceEncoder, can_be_flat
 from radgauge.models.text.static_embedding import StaticEncoder
 from radgauge.models.text.vectors import VectorReader, Vectors
@@ -86,6 +86,10 @@ class TransformerEncoder(VectorReader):
     def read(self, texts: Sequence[str]) -> list[Vectors]:
         """One vector per text."""
         return list(self.encode(texts))
+
+    def overlong(self, texts: Sequence[str]) -> list[bool]:
+        """True for texts of more than `max_length` sub-tokens."""
+        return overlong(_load(self.model, pick_device(self.device)).tokenizer, texts, self.max_length)
 
 
 def encoder_named(name: str, *, pooling: str = "auto", max_length: int = 30) -> Encoder:

@@ -24,7 +24,7 @@ from radgauge.files import make_folder, replacing, sha256_of, write_file
 from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find
 from radgauge.models.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer, read_weights
-from radgauge.models.text.batching import batch_tokens, run_batches
+from radgauge.models.text.batching import batch_tokens, overlong, run_batches
 from radgauge.models.text.feed_forward import ACTIVATIONS, Head, head_of
 from radgauge.models.text.flat_encoder import FlatEncoder
 from radgauge.models.text.sequences import can_be_flat, flat_encoder
@@ -331,6 +331,11 @@ class EstimatorReader(VectorReader):
 
             run_batches([len(each) for each in ids], work, tokens=batch_tokens(loaded.device), padding=False)
         return list(found)
+
+    def overlong(self, texts: Sequence[str]) -> list[bool]:
+        """True for texts that are not read to their end."""
+        loaded = loaded_estimator(self.folder, pick_device(self.device))
+        return overlong(loaded.tokenizer, texts, loaded.longest)
 
 
 @lru_cache(maxsize=2)

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 from radgauge.errors import ModelError, UsageError, require
 from radgauge.models.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.models.checkpoints.weights import load_tokenizer, load_transformer
+from radgauge.models.text.batching import overlong
 from radgauge.models.text.sequences import SequenceEncoder, can_be_flat
 from radgauge.packing import pack_without_words, unpack_with_words
 from radgauge.text.rush import rush_sentences
@@ -129,6 +130,12 @@ class RateNer:
             )
             for found, inside in zip(spans, sentences, strict=True)
         ]
+
+    def overlong(self, texts: Sequence[str]) -> list[bool]:
+        """True for texts with a sentence that is not read to its end."""
+        split, network = splitter_named(self.splitter), _load(self.model, pick_device(self.device))
+        sentences = [[text[start:end] for start, end in kept_sentences(text, split(text))] for text in texts]
+        return [any(overlong(network.tokenizer, found, LONGEST)) for found in sentences]
 
     def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
         """As JSON without words of the text."""

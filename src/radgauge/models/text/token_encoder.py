@@ -62,6 +62,11 @@ class TokenEncoder:
             for ids, windows, cut, first in plans
         ]
 
+    def overlong(self, texts: Sequence[str]) -> list[bool]:
+        """True for texts that are not read to their end."""
+        network = _load(self.model, self.layer, pick_device(self.device))
+        return [self.long == "truncate" and len(network.ids(text)) > network.limit for text in texts]
+
     def keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
         """The ids of the tokens that `read` would give vectors of, without running the network."""
         network = _load(self.model, self.layer, pick_device(self.device))
