@@ -593,6 +593,23 @@ def _with_interval(line: Mapping[str, float]) -> str:
     return f"{line['value']:.3f} [{line['low']:.3f}, {line['high']:.3f}]"
 
 
+COVERAGE = DOCS.parent / "benchmarks" / "results" / "estimate_coverage.json"
+
+
+def estimate_coverage(data: Path) -> str:
+    """Coverage and width of the intervals of `study estimate`, as the benchmark kept them."""
+    results = json.loads(COVERAGE.read_text(encoding="utf-8"))
+    rows = [
+        "| label | draw | tau | judged | coverage | labels alone | narrower |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for line in results["lines"]:
+        facts = f"| {line['label']} | {line['design']} | {line['tau']:.1f} | {line['labels']} "
+        rates = " | ".join(f"{100 * line[name]:.1f} %" for name in ("coverage", "labels_alone"))
+        rows.append(f"{facts}| {rates} | {100 * line['narrower']:.0f} % |")
+    return "\n".join([*rows, "", f"{results['studies']} studies per line."]) + "\n"
+
+
 FIGURES: Mapping[str, Callable[[Path], str]] = {
     "align-radpref": align_radpref,
     "perturb-samples": perturb_samples,
@@ -611,6 +628,7 @@ FIGURES: Mapping[str, Callable[[Path], str]] = {
     "generator-consensus": generator_consensus,
     "generator-growth": generator_growth,
     "generator-planned": generator_planned,
+    "estimate-coverage": estimate_coverage,
 }
 
 

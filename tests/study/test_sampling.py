@@ -57,14 +57,53 @@ def test_disagreement_is_that_of_ranks() -> None:
     found = disagreement(results)
     assert found["s0"] == found["s1"] == 0
     assert found["s2"] == pytest.approx(np.std([0.625, 0.875, 0.625]))
-    cases = [Case(study, "t", ("t",), "m") for study, _ in keys]
-    drawn = sample_studies(cases, rng=_rng(), number=2, scores=results, enrich=1.0)
-    assert set(drawn.studies) == {"s2", "s3"}
-    assert set(drawn.stratum.values()) == {"disagreement"}
-    half = sample_studies(cases, rng=_rng(), number=2, scores=results, enrich=0.5)
-    assert sorted(half.stratum.values()) == ["disagreement", "random"]
     with pytest.raises(InputError, match="at least two metrics"):
         disagreement(Results({"a": results["a"]}))
+
+
+def _scored(values: dict[str, float], column: str = "errors", higher_is_better: bool = False) -> Results:
+    keys = tuple((study, "m") for study in values)
+    table = np.array(list(values.values()))[:, None]
+    return Results({column: Scores(column, column, keys, table, table, (column,), higher_is_better)})
+
+
+def test_the_worst_tenth_is_drawn_more_often_and_every_study_keeps_its_probability() -> None:
+    cases = _cases()
+    scores = _scored({case.id: float(n) for n, case in enumerate(cases)})
+    drawn = sample_studies(cases, rng=_rng(), number=24, by="errors", scores=scores, equal=True)
+    parts = {name.partition(": ")[2]: (part.studies, part.drawn) for name, part in drawn.strata.items()}
+    assert parts == {"worst": (10, 8), "middle": (30, 8), "rest": (60, 8)}
+    assert {drawn.stratum[study] for study in drawn.studies if study >= "s090"} == {"errors: worst"}
+    assert drawn.strata["errors: rest"].probability == 8 / 60
+    assert "column probability" in drawn.notes[-1]
+    better = _scored({case.id: float(n) for n, case in enumerate(cases)}, "f1", True)
+    turned = sample_studies(cases, rng=_rng(), number=24, by="f1", scores=better, equal=True)
+    assert {turned.stratum[study] for study in turned.studies if study < "s010"} == {"f1: worst"}
+
+
+def test_equal_scores_are_never_in_two_strata() -> None:
+    cases = _cases()
+    scores = _scored({case.id: float(n % 10 == 0) * 3 for n, case in enumerate(cases)})
+    drawn = sample_studies(cases, rng=_rng(), number=20, by="errors", scores=scores)
+    assert {name: part.studies for name, part in drawn.strata.items()} == {
+        "errors: worst": 10,
+        "errors: middle": 90,
+    }
+
+
+def test_new_errors_are_those_since_the_earlier_release() -> None:
+    cases = _cases()
+    then = {case.id: float(n % 5) for n, case in enumerate(cases)}
+    now = {**then, **{f"s{n:03d}": then[f"s{n:03d}"] + 4 for n in range(10)}}
+    drawn = sample_studies(
+        cases, rng=_rng(), number=20, by="errors", scores=_scored(now), before=_scored(then), equal=True
+    )
+    worse = {study for study in drawn.studies if drawn.stratum[study] == "more errors: worst"}
+    assert worse == {f"s{n:03d}" for n in range(10)}
+    with pytest.raises(UsageError, match="no column 'bleu'"):
+        sample_studies(cases, rng=_rng(), by="bleu", scores=_scored(now))
+    with pytest.raises(UsageError, match="earlier release"):
+        sample_studies(cases, rng=_rng(), before=_scored(then))
 
 
 def test_what_cannot_be_drawn_is_said() -> None:

@@ -23,7 +23,7 @@ VERBS = (
     *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "generate", "layman"),
     *("study", "read", "models", "rewards", "serve", "ls", "cache", "demo"),
 )
-SUBJECTS = ("study_plan", "study_serve", "study_status")
+SUBJECTS = ("study_estimate", "study_plan", "study_serve", "study_status")
 """Modules that add subjects to a verb."""
 
 PLAIN_SIGNS = {"↑": "^", "↓": "v", "–": "-", "─": "-", "━": "=", "╌": ".", "∞": "inf", "’": "'", "…": "..."}

@@ -37,15 +37,18 @@ def new_cli(
     number: Annotated[
         int | None, typer.Option("--number", "-n", min=1, help="Studies to draw; all without it.")
     ] = None,
-    by: Annotated[str | None, "Draw by this column: each of its values gets its share."] = None,
-    equal: Annotated[bool, "With --by: as many of each value."] = False,
-    disagreement: Annotated[
-        Path | None,
-        "A scores file: draw more of what its metrics disagree on.",
+    by: Annotated[
+        str | None,
+        "Draw by this column of the reports; with --scores by one of theirs, or by disagreement of metrics.",
     ] = None,
-    enrich: Annotated[
-        float, typer.Option("--enrich", min=0, max=1, help="Part of the sample drawn by --disagreement.")
-    ] = 0.5,
+    equal: Annotated[bool, "As many studies of each stratum, not in proportion."] = False,
+    scores: Annotated[
+        Path | None,
+        "A scores file of the reports: strata are the worst tenth, the next three tenths and the rest.",
+    ] = None,
+    before: Annotated[
+        Path | None, "With --scores: those of an earlier release; strata are by how much worse it has become."
+    ] = None,
     shared: Annotated[
         int | None,
         typer.Option("--shared", min=0, help="Studies that every rater sees; all without it."),
@@ -72,7 +75,7 @@ def new_cli(
 
       radgauge study new --references truth.csv --candidates a=a.csv --candidates b=b.csv --design preference
 
-      radgauge study new reports.csv --disagreement scores.jsonl -n 100 --rater Ann --rater Bob
+      radgauge study new reports.csv --scores scores.jsonl --by errors_significant --equal -n 100
     """
     from radgauge.io.scores_file import read_scores
     from radgauge.study.create import new_study
@@ -87,8 +90,8 @@ def new_cli(
         number=number,
         by=by,
         equal=equal,
-        scores=read_scores(disagreement) if disagreement is not None else None,
-        enrich=enrich,
+        scores=read_scores(scores) if scores is not None else None,
+        before=read_scores(before) if before is not None else None,
         shared=shared,
         raters_per_case=raters_per_case,
         assistance=assistance,

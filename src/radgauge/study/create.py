@@ -7,7 +7,7 @@ import json
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -75,7 +75,7 @@ def new_study(
     by: str | None = None,
     equal: bool = False,
     scores: Results | None = None,
-    enrich: float = 0.5,
+    before: Results | None = None,
     shared: int | None = None,
     raters_per_case: int = 1,
     assistance: Assistance = "none",
@@ -94,10 +94,10 @@ def new_study(
         raters: How many, or their names.
         adjudicators: Names of those who see the others' answers and decide; they get every case of several raters.
         number: Studies to draw; None = all.
-        by: Column to draw by.
-        equal: With `by`: as many of each value.
-        scores: Scores of metrics; part of the sample is then drawn where they disagree.
-        enrich: That part.
+        by: Column to draw by; with `scores` one of theirs, or "disagreement".
+        equal: As many of each stratum, not in proportion.
+        scores: Scores of the reports, whose worst tenth, next three tenths and rest are strata.
+        before: Scores of an earlier release: strata are then by how much worse a study has become.
         shared: Studies that every rater sees; None = all. The others are divided among the raters.
         raters_per_case: How many raters see each study that is not shared.
         assistance: Whether raters are offered what radgauge's reader would mark: on no case, on half of each
@@ -124,7 +124,7 @@ def new_study(
         raise UsageError("blinding must have 64 hexadecimal digits, as a study keeps them")
     draw, divide = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(2))
     shuffle = np.random.default_rng(int(blinding, 16))  # never `seed`: raters could try every short one
-    sample = sample_studies(cases, rng=draw, number=number, by=by, equal=equal, scores=scores, enrich=enrich)
+    sample = sample_studies(cases, rng=draw, number=number, by=by, equal=equal, scores=scores, before=before)
     studies, notes = _studies(cases, sample, plan)
     together = len(studies) if shared is None else shared
     if not 0 <= together <= len(studies):
@@ -155,18 +155,19 @@ def new_study(
                 "number": len(studies),
                 "by": by,
                 "equal": equal,
-                "of": dict(sample.of),
+                "scores": scores is not None,
+                "before": before is not None,
+                "strata": {name: asdict(part) for name, part in sample.strata.items()},
                 "shared": together,
             },
             "raters_per_case": raters_per_case,
-            "enriched": enrich if scores is not None else None,
             "provenance": dict(provenance or {}),
             "notes": [*notes, *sample.notes],
             "radgauge": _version(),
         }
         schema.write_about(connection, about)
         for name, study in zip(keys, studies, strict=True):
-            _write_case(connection, name, study, plan, sample.stratum[study.id], hints)
+            _write_case(connection, name, study, plan, _drawn_as(sample, study.id), hints)
         training = _write_training(connection, plan)
         organiser = people.add(connection, "Organiser", role="organiser")
         who = [people.add(connection, name, role="rater") for name in names]
@@ -265,19 +266,25 @@ def _who_sees(studies: int, together: int, raters: int, each: int, rng: np.rando
     return seen
 
 
+def _drawn_as(sample: Sample, study: str) -> dict[str, str]:
+    """Columns that go with a case into every export: with them estimates can be weighted."""
+    stratum = sample.stratum[study]
+    return {"stratum": stratum, "probability": repr(sample.strata[stratum].probability)}
+
+
 def _write_case(
     connection: Any,
     key: str,
     study: _Study,
     plan: Design,
-    stratum: str,
+    drawn_as: Mapping[str, str],
     hints: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
 ) -> None:
     lowered = {name.lower(): value for name, value in study.meta.items()}
     context = {name: lowered[name.lower()] for name in plan.context if lowered.get(name.lower(), "").strip()}
     row = (key, study.id, study.reference, _spans(study.reference), json.dumps(context, ensure_ascii=False))
     images = json.dumps([str(image.absolute()) for image in study.images])
-    meta = plain_json({**study.meta, "stratum": stratum})
+    meta = plain_json({**study.meta, **drawn_as})
     connection.execute("INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", (*row, images, meta))
     for system, text in study.candidates.items():
         hint = plain_json(list(hints.get((study.id, system), ())))

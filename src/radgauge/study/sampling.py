@@ -1,4 +1,4 @@
-"""Which studies raters see: at random, from strata, or with more of those on which metrics disagree."""
+"""Which studies raters see: at random, or from strata by a column of the reports or of their scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,22 @@ from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.results import Results
 
-ENRICHED, AT_RANDOM = "disagreement", "random"
+DISAGREEMENT, AT_RANDOM, NO_VALUE = "disagreement", "random", "(none)"
+TOP_SHARES = (0.1, 0.4)
+"""Strata of a score: its worst tenth, the next three tenths, and the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Studies that are drawn with one probability: how many there are, and how many were drawn."""
+
+    studies: int
+    drawn: int
+
+    @property
+    def probability(self) -> float:
+        """Probability of each study to be drawn."""
+        return self.drawn / self.studies
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +37,14 @@ class Sample:
 
     Attributes:
         studies: Ids, in random order.
-        stratum: Id -> why it was drawn: the value of the column, "disagreement" or "random".
-        of: How many there were of each stratum.
+        stratum: Id -> its stratum: the value of the column, a range of the score, or "random".
+        strata: Their sizes.
         notes: What a reader of the results should know.
     """
 
     studies: tuple[str, ...]
     stratum: Mapping[str, str]
-    of: Mapping[str, int]
+    strata: Mapping[str, Stratum]
     notes: tuple[str, ...] = ()
 
 
@@ -41,7 +56,7 @@ def sample_studies(
     by: str | None = None,
     equal: bool = False,
     scores: Results | None = None,
-    enrich: float = 0.5,
+    before: Results | None = None,
 ) -> Sample:
     """Draw studies.
 
@@ -49,23 +64,24 @@ def sample_studies(
         cases: All of them, of all systems.
         rng: The source of chance.
         number: How many; None = all.
-        by: A column: each of its values gets its share of the sample.
-        equal: With `by`: as many of each value, not in proportion.
-        scores: With these a part of the sample is taken from the studies on which the metrics disagree most.
-        enrich: That part.
+        by: A column of the reports, each value a stratum; with `scores` one of their columns, or "disagreement".
+        equal: As many of each stratum, not in proportion.
+        scores: Scores of the cases: a study counts as its worst candidate.
+        before: Scores of an earlier release: `by` is then how much worse a study has become.
     """
     ids = list(dict.fromkeys(case.id for case in cases))
-    wanted = len(ids) if number is None else number
-    if not 1 <= wanted <= len(ids):
-        raise UsageError(f"the sample must have 1 to {len(ids)} studies, got {wanted}")
-    if by is not None and scores is not None:
-        raise UsageError("draw by a column, or by disagreement of metrics; not both")
-    if by is not None:
-        return _stratified(cases, ids, wanted, by, equal, rng)
+    requested = len(ids) if number is None else number
+    if not 1 <= requested <= len(ids):
+        raise UsageError(f"the sample must have 1 to {len(ids)} studies, got {requested}")
+    if scores is None and before is not None:
+        raise UsageError("scores of an earlier release need those of this one")
     if scores is not None:
-        return _enriched(ids, wanted, scores, enrich, rng)
-    drawn = [ids[at] for at in rng.permutation(len(ids))[:wanted]]
-    return Sample(tuple(drawn), dict.fromkeys(drawn, AT_RANDOM), {AT_RANDOM: len(ids)})
+        stratum_of = _score_strata(ids, scores, before, by or DISAGREEMENT)
+    elif by is not None:
+        stratum_of = _column_strata(cases, by)
+    else:
+        stratum_of = dict.fromkeys(ids, AT_RANDOM)
+    return _drawn(ids, stratum_of, requested, equal, rng)
 
 
 def shares(sizes: Sequence[int], number: int, *, equal: bool = False) -> list[int]:
@@ -75,75 +91,93 @@ def shares(sizes: Sequence[int], number: int, *, equal: bool = False) -> list[in
     ([6, 3, 1], [4, 4, 1])
     """
     sizes_left = np.array(sizes, dtype=np.float64)
-    found = np.zeros(len(sizes), dtype=np.intp)
-    while found.sum() < number:
-        room = sizes_left - found
+    drawn = np.zeros(len(sizes), dtype=np.intp)
+    while drawn.sum() < number:
+        room = sizes_left - drawn
         weight = np.where(room > 0, 1.0 if equal else sizes_left, 0.0)
-        ideal = (number - found.sum()) * weight / weight.sum()
+        ideal = (number - drawn.sum()) * weight / weight.sum()
         more = np.minimum(np.floor(ideal), room).astype(np.intp)
         if not more.any():
             remainder = np.where(room > 0, ideal, -1.0)
-            more[np.argsort(-remainder, kind="stable")[: int(number - found.sum())]] = 1
+            more[np.argsort(-remainder, kind="stable")[: int(number - drawn.sum())]] = 1
             more = np.minimum(more, room.astype(np.intp))
-        found += more
-    return [int(each) for each in found]
+        drawn += more
+    return [int(count) for count in drawn]
 
 
-def _stratified(
-    cases: Sequence[Case], ids: Sequence[str], wanted: int, by: str, equal: bool, rng: np.random.Generator
+def _drawn(
+    ids: Sequence[str], stratum_of: Mapping[str, str], number: int, equal: bool, rng: np.random.Generator
 ) -> Sample:
+    groups: dict[str, list[str]] = {}
+    for study in ids:
+        groups.setdefault(stratum_of.get(study, NO_VALUE), []).append(study)
+    counts = shares([len(members) for members in groups.values()], number, equal=equal)
+    stratum: dict[str, str] = {}
+    for (name, members), count in zip(groups.items(), counts, strict=True):
+        for position in rng.permutation(len(members))[:count]:
+            stratum[members[position]] = name
+    drawn = list(stratum)
+    if len(groups) > 1:
+        drawn = [drawn[position] for position in rng.permutation(len(drawn))]
+    strata = {
+        name: Stratum(len(members), count) for (name, members), count in zip(groups.items(), counts, strict=True)
+    }
+    notes = []
+    if empty := [name for name, part in strata.items() if not part.drawn]:
+        notes.append(f"no study was drawn of {', '.join(empty)}: the sample does not speak for all studies")
+    if len({part.probability for part in strata.values() if part.drawn}) > 1 and equal:
+        notes.append(
+            "strata are drawn equally, not in proportion: plain means do not speak for all studies; "
+            "`study estimate` weighs by the column probability"
+        )
+    return Sample(tuple(drawn), stratum, strata, tuple(notes))
+
+
+def _column_strata(cases: Sequence[Case], by: str) -> dict[str, str]:
     value: dict[str, str] = {}
     for case in cases:
-        said = case.meta.get(by, "").strip()
-        if said and value.setdefault(case.id, said) != said:
+        text = case.meta.get(by, "").strip()
+        if text and value.setdefault(case.id, text) != text:
             raise InputError(f"study {case.id!r} has two values in the column {by!r}; a stratum needs one")
     if not value:
         names = sorted({name for case in cases for name in case.meta})
         raise UsageError(f"no report has a column {by!r}; there are {', '.join(names) or 'no further columns'}")
-    groups: dict[str, list[str]] = {}
-    for study in ids:
-        groups.setdefault(value.get(study, "(none)"), []).append(study)
-    taken = shares([len(members) for members in groups.values()], wanted, equal=equal)
-    stratum: dict[str, str] = {}
-    for (name, members), number in zip(groups.items(), taken, strict=True):
-        for at in rng.permutation(len(members))[:number]:
-            stratum[members[at]] = name
-    drawn = list(stratum)
-    order = [drawn[at] for at in rng.permutation(len(drawn))]
-    empty = [name for name, number in zip(groups, taken, strict=True) if not number]
-    notes: tuple[str, ...] = (f"no study was drawn of {by} = {', '.join(empty)}",) if empty else ()
-    if equal:
-        notes += (
-            f"strata of {by} are drawn equally, not in proportion: overall means do not speak for all studies",
-        )
-    return Sample(tuple(order), stratum, {name: len(members) for name, members in groups.items()}, notes)
+    return value
 
 
-def _enriched(ids: Sequence[str], wanted: int, scores: Results, enrich: float, rng: np.random.Generator) -> Sample:
-    if not 0 < enrich <= 1:
-        raise UsageError(f"the enriched part must be above 0 and at most 1, got {enrich:g}")
-    found = disagreement(scores)
-    known = [study for study in ids if study in found]
-    if not known:
+def _score_strata(ids: Sequence[str], scores: Results, before: Results | None, by: str) -> dict[str, str]:
+    """Study -> its stratum: the worst tenth of the score, the next three tenths, the rest."""
+    name = by
+    if before is not None:
+        earlier, now = study_values(before, by), study_values(scores, by)
+        value = {study: now[study] - earlier[study] for study in now if study in earlier}
+        name = f"more {by}"
+    else:
+        value = study_values(scores, by)
+    scored = [study for study in ids if study in value]
+    if not scored:
         raise InputError("the scores are of other studies: no id occurs in both files")
-    many = min(round(wanted * enrich), len(known))
-    # Chance decides between equals, and nothing else does.
-    shuffled = [known[at] for at in rng.permutation(len(known))]
-    top = sorted(shuffled, key=lambda study: -found[study])[:many]
-    rest = [study for study in ids if study not in set(top)]
-    others = [rest[at] for at in rng.permutation(len(rest))[: wanted - many]]
-    drawn = [*top, *others]
-    order = tuple(drawn[at] for at in rng.permutation(len(drawn)))
-    stratum = {**dict.fromkeys(top, ENRICHED), **dict.fromkeys(others, AT_RANDOM)}
-    notes = [
-        f"{len(top)} of {wanted} studies were drawn because metrics disagree on them: agreement on this sample "
-        "does not speak for all studies; the column stratum tells them apart"
-    ]
-    if len(known) < len(ids):
-        notes.append(
-            f"{len(ids) - len(known)} of {len(ids)} studies have no scores and could be drawn at random only"
-        )
-    return Sample(order, stratum, {ENRICHED: len(known), AT_RANDOM: len(ids)}, tuple(notes))
+    values = np.array([value[study] for study in scored])
+    # A bound lies between two values, so that equals are never in two strata.
+    bounds = [np.sort(values)[::-1][max(round(share * len(values)) - 1, 0)] for share in TOP_SHARES]
+    part = np.sum([values < bound for bound in bounds], axis=0)
+    titles = (f"{name}: worst", f"{name}: middle", f"{name}: rest")
+    return {study: titles[int(number)] for study, number in zip(scored, part, strict=True)}
+
+
+def study_values(scores: Results, column: str) -> dict[str, float]:
+    """Study -> the score of its worst candidate, larger is worse; "disagreement" is that of the metrics."""
+    if column == DISAGREEMENT:
+        return disagreement(scores)
+    judge = next((judge for judge in scores.values() if column in judge.columns), None)
+    if judge is None:
+        names = [name for judge in scores.values() for name in judge.columns]
+        raise UsageError(f"the scores have no column {column!r}; they have {', '.join(names)} and {DISAGREEMENT}")
+    worst: dict[str, float] = {}
+    for (study, _), value in zip(judge.keys, -judge.oriented(column), strict=True):
+        if not np.isnan(value):
+            worst[study] = max(float(value), worst.get(study, -np.inf))
+    return worst
 
 
 def disagreement(scores: Results) -> dict[str, float]:
@@ -153,9 +187,9 @@ def disagreement(scores: Results) -> dict[str, float]:
     """
     if len(scores) < 2:
         raise InputError(f"disagreement needs the scores of at least two metrics, got {len(scores)}")
-    ranks = np.stack([_ranks(each.oriented(each.columns[0])) for each in scores.values()], axis=1)
-    known = ~np.isnan(ranks)
-    enough = known.sum(axis=1) >= 2
+    ranks = np.stack([_ranks(judge.oriented(judge.columns[0])) for judge in scores.values()], axis=1)
+    scored = ~np.isnan(ranks)
+    enough = scored.sum(axis=1) >= 2
     spread = np.full(len(ranks), np.nan)
     spread[enough] = np.nanstd(ranks[enough], axis=1)
     by_study: dict[str, list[float]] = {}
@@ -166,7 +200,7 @@ def disagreement(scores: Results) -> dict[str, float]:
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    found = np.full(len(values), np.nan)
-    known = ~np.isnan(values)
-    found[known] = (rankdata(values[known]) - 0.5) / max(known.sum(), 1)
-    return found
+    ranks = np.full(len(values), np.nan)
+    scored = ~np.isnan(values)
+    ranks[scored] = (rankdata(values[scored]) - 0.5) / max(scored.sum(), 1)
+    return ranks
