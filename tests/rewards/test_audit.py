@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import radgauge as rg
 from radgauge.cli import app
-from radgauge.rewards import audit, reward
+from radgauge.rewards import Guards, audit, reward
 from radgauge.rewards.audit import degenerate
 from radgauge.samples import sample_reports_path
 
@@ -20,7 +20,8 @@ def cases() -> list[rg.Case]:
 
 
 def test_bleu_can_be_gamed_where_errors_cannot(cases: list[rg.Case]) -> None:
-    found = audit(cases, [reward("bleu", name="bleu"), reward("errors", name="errors")])
+    unguarded = reward("bleu", name="bleu", guards=Guards(contradictions=0))
+    found = audit(cases, [unguarded, reward("errors", name="errors")])
     by_kind = {(line.reward, line.kind): line for line in found}
     assert by_kind["bleu", "contradictions"].gamed
     assert not by_kind["errors", "contradictions"].gamed
@@ -30,7 +31,7 @@ def test_bleu_can_be_gamed_where_errors_cannot(cases: list[rg.Case]) -> None:
         assert by_kind[name, "empty"].floor == 1.0
         assert by_kind[name, "one sentence over and over"].floor == 1.0
     assert "contradictions" in repr(found)
-    assert len(found.to_dict()["mean"]) == len(found) == 2 * 11
+    assert len(found.to_dict()["mean"]) == len(found) == 2 * 16
 
 
 def test_every_kind_has_a_text_per_case(cases: list[rg.Case]) -> None:
@@ -54,4 +55,24 @@ def test_the_command_line_audits_one_system() -> None:
     done = CliRunner().invoke(
         app, ["rewards", "audit", path, "--system", "hasty", "-m", "bleu", "--json", "--no-cache"]
     )
-    assert {line["reward"] for line in json.loads(done.stdout)["audit"]} == {"bleu"}
+    lines = {line["kind"]: line for line in json.loads(done.stdout)["audit"]}
+    assert {line["reward"] for line in lines.values()} == {"bleu"}
+    assert lines["salad of words and denials"]["floor"] == 1.0
+
+
+def test_an_output_is_tried_on_studies_that_it_applies_to(cases: list[rg.Case]) -> None:
+    lines = {line.kind: line for line in audit(cases, [reward("errors_recall", name="recall")])}
+    assert lines["the reference itself"].mean == 1.0
+    assert lines["normal template"].mean == 0.0
+    normal = [rg.Case(str(number), "Clear lungs.", ("The lungs are clear.",)) for number in range(5)]
+    with pytest.raises(rg.InputError, match="recall: none of the 5 studies gives it anything to judge"):
+        audit(normal, [reward("errors_recall", name="recall")])
+
+
+@pytest.mark.nightly
+def test_no_attack_earns_more_than_the_lowest_tenth_of_reports() -> None:
+    every = [case for case in rg.read_cases(sample_reports_path()).cases if case.system == "careful"]
+    judge = reward("errors", references=[case.references for case in every])
+    templates = {"normal template", "most frequent reference", "reference of another patient"}
+    gamed = {line.kind for line in audit(every, [judge]) if line.gamed}
+    assert gamed <= templates

@@ -26,7 +26,9 @@ def audit_cli(
     ] = -1.0,
     seed: o.Seed = 0,
 ) -> None:
-    """What rewards give to texts that nobody wants: templates, negations, keywords, contradictions.
+    """What rewards give to texts that nobody wants: templates, negations, salads, orders to the judge, inventions.
+
+    Word order and length of reports are measured on the references of the file if thirty or more differ.
 
     Examples:
 
@@ -37,6 +39,7 @@ def audit_cli(
     from radgauge.errors import UsageError
     from radgauge.registry import specs
     from radgauge.rewards import audit, reward
+    from radgauge.rewards.norms import MIN_REFERENCES
     from radgauge.show.tables import Column, table
     from radgauge.show.terminal import console
 
@@ -49,11 +52,16 @@ def audit_cli(
     chosen = [case for case in cases if system is None or case.system == system]
     reading = say.readings()
     names = [spec for each in metric or ["bleu", "errors"] for spec in specs(each)]
-    found = audit(chosen, [reward(name, floor=floor, reading=reading, name=name) for name in names], seed=seed)
+    references = [text for case in cases for text in case.references if text.strip()]
+    norms = references if len(set(references)) >= MIN_REFERENCES else None
+    rewards = [reward(name, floor=floor, references=norms, reading=reading, name=name) for name in names]
+    found = audit(chosen, rewards, seed=seed)
     if say.as_json:
         o.print_json({"audit": list(found), "floor": floor, "seed": seed})
         return
     shown = found.grid()
     heads = [Column(name, right=place > 0) for place, name in enumerate(shown.headers)]
     console().show(table(*heads, rows=[tuple(row) for row in shown.rows]))
-    say.notes(*shown.notes)
+    say.notes(
+        *shown.notes, *(() if norms else (f"no limits from references: fewer than {MIN_REFERENCES} differ",))
+    )
