@@ -22,6 +22,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
+from layman_scaling import Register, Scaling, Way, scaling_cases
+
 from radgauge.files import write_file
 from radgauge.plain_language.encoder import FindingEncoder
 from radgauge.plain_language.studies import TrainingRun, share_differences, training_runs
@@ -30,7 +32,6 @@ from radgauge.report.lay_plots import growth_curves, range_bars
 from radgauge.show.tables import table
 from radgauge.show.terminal import console
 from radgauge.stats.resampling import Resampling
-from radgauge.studies.generation.scaling import Register, Scaling, Way, scaling_cases
 from radgauge.training.generator_files import read_card
 from radgauge.training.generator_settings import GeneratorSettings
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 from side_by_side import NO_IMAGES, Line, Settings, run, score_cases
+from vlscore_controls import FILES, PUBLISHED, read_controls
 
 from radgauge.errors import InputError
 from radgauge.io.judgments.images import study_images
 from radgauge.show.plots import scatter
-from radgauge.studies.perturb.controls import FILES, PUBLISHED, read_controls
 
 METRICS = {
     "BLEU-1": ("bleu", "bleu_1"),

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import zipfile
 from pathlib import Path
 
 from radgauge.io.corpora.openi import read_indiana
 from radgauge.io.corpora.r2gen import read_r2gen
-from radgauge.studies.study_sample import corpus_id
+
+_OPENI_ID = re.compile(r"^CXR0*(\d+)_IM-", re.IGNORECASE)
 
 
 def main() -> None:
@@ -33,7 +35,7 @@ def main() -> None:
     with (given.output / "studies.jsonl").open("w", encoding="utf-8") as stream:
         for split in ("train", "val"):
             for study in read_r2gen(given.data / "r2gen_annotation.json", split=split):
-                number = corpus_id(study.id, known)
+                number = next((match for match in _OPENI_ID.findall(study.id) if match in known), None)
                 impression = known[number].sections.get("impression", "") if number is not None else ""
                 joined += bool(impression)
                 record = {

@@ -116,9 +116,6 @@ RUNS = {
     "fit vlscore": "R/reports.csv --images R -m vlscore:domain=off -o R/vlscore.json",
     "train pairs": "R/corpus.csv -o R/pairs --share 0.3 --clusters 3",
     "train estimator": "R/pairs -o R/estimator --epochs 1 --hidden-sizes 8",
-    "train tables": "--pairs R/pairs --limit 20 -m rouge",
-    "train sample-study": "R/corpus_scored.csv --terms R/corpus.csv -o R/study.csv --per-stratum 12 "
-    "--abnormal 1 --normal 1",
     "train generator": "R/reports.csv --images R -o R/generator --kind retrieval --domain off",
     "generate": "R/generator R/reports.csv --images R -o R/candidates.jsonl --choose first",
     "train instructions": "R/reports.csv --images R -o R/instructions.jsonl",

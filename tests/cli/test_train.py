@@ -1,4 +1,4 @@
-"""`radgauge train`: pairs, estimator, tables, sample-study."""
+"""`radgauge train`: pairs and estimator."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def run(*words: object) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_pairs_are_built_and_described(corpus: Path, tmp_path: Path) -> None:
     out = run("pairs", corpus, "--clusters", 3, "--share", 0.5, "--no-cache", "-o", tmp_path / "pairs")
     assert "54 reports" in out
@@ -58,11 +59,6 @@ def test_from_pairs_to_tables(corpus: Path, tmp_path: Path) -> None:
         "estimator", tmp_path / "pairs", "--epochs", 2, "--hidden-sizes", "8,4", "-q", "-o", tmp_path / "own"
     )
     assert "best epoch" in out
-    shown = run(
-        "tables", "--pairs", tmp_path / "pairs", "--checkpoint", tmp_path / "own", "-m", "bleu", "--no-cache"
-    )
-    assert "test pairs" in shown
-    assert "own" in shown
     found = json.loads(
         run(
             "estimator",
@@ -79,36 +75,9 @@ def test_from_pairs_to_tables(corpus: Path, tmp_path: Path) -> None:
     assert len(found["epochs"]) == 2
 
 
-def test_a_table_of_systems_and_a_sample(corpus: Path, tmp_path: Path) -> None:
-    rows = [row for row in own.rows()[:54] if row["report"]]
-    with (tmp_path / "systems.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "reference", "a", "b"])
-        for at, row in enumerate(rows):
-            writer.writerow([row["id"], row["report"], rows[(at * 5) % len(rows)]["report"], rows[0]["report"]])
-    shown = json.loads(
-        run(
-            *("tables", "--systems", tmp_path / "systems.csv", "--candidate-columns", "a,b", "-m", "bleu"),
-            *("--no-cache", "--json"),
-        )
-    )
-    assert [row["group"] for row in shown["rows"]] == ["a (systems)", "b (systems)"]
-    with (tmp_path / "indiana.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["uid", "MeSH", "findings", "impression"])
-        writer.writerows([row["id"], row["terms"].replace(";", "; "), row["report"], "Stable."] for row in rows)
-    out = run(
-        *("sample-study", tmp_path / "systems.csv", "--terms", tmp_path / "indiana.csv", "--system", "a"),
-        *("--candidate-columns", "a,b", "--abnormal", 3, "--normal", 2, "-o", tmp_path / "study.csv"),
-    )
-    assert "sampled: 5" in out
-    assert (tmp_path / "study.csv").read_text(encoding="utf-8").count("\n") == 6
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["tables"], "nothing to correlate on"),
         (["estimator", "x.csv", "-o", "y"], "a single training table needs --validation FILE"),
         (
             ["estimator", "x.csv", "--validation", "x.csv", "--hidden-sizes", "8,x", "-o", "y"],

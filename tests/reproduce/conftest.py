@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from term_corpus import chosen, corpus_file, reports
+
+__all__ = ["chosen", "corpus_file", "reports"]
 
 FOLDER = Path(__file__).parents[2] / "reproduce"
 FINDINGS = (

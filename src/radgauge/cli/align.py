@@ -15,8 +15,6 @@ from radgauge.cli import options as o
 from radgauge.show.wording import interval, number, p_value, share, signed
 
 if TYPE_CHECKING:
-    from radgauge.io.judgments import Judgments
-    from radgauge.scores import Results
     from radgauge.show.tables import Row, Table, Value
     from radgauge.show.terminal import Terminal
     from radgauge.studies.agreement import Alignment
@@ -107,12 +105,6 @@ def align_cli(
         CorrelationMethod,
         typer.Option("--interval", help="Which bootstrap interval; yu2022 is the paper's own, far too narrow."),
     ] = "percentile",
-    figures: Annotated[
-        Path | None,
-        typer.Option(
-            "--figures", help="Write figures of it to this folder (SVG), as figures 3, 4 and S2 of Yu et al."
-        ),
-    ] = None,
     by: Annotated[
         str | None, typer.Option("--by", help="Also for each value of this column: modality, anatomy, system.")
     ] = None,
@@ -128,8 +120,6 @@ def align_cli(
       radgauge align scores.jsonl --judgments rexval-dataset/ --scope group --target significant
 
       radgauge align scores.jsonl --judgments radpref.json --scores green.csv:higher
-
-      radgauge align --judgments rexval-dataset/ -m bleu:variant=cxr -m radgraph --figures figures/
 
       radgauge align --judgments radpref.json -m mine.py:score -m bleu --mine score --table mine.tex
 
@@ -175,8 +165,6 @@ def align_cli(
     parts = {value: aligned(part) for value, part in strata.parts.items()} if strata is not None else {}
     counted = [name for name in target or () if name != "rating"]
     modes = find_modes(judgments, targets=counted or None) if failure_modes else ()
-    if figures is not None:
-        say.tell(*(f"wrote {file}" for file in write_figures(figures, results, judgments, found)))
     if rivals.table is not None:
         if not found.pairs:
             raise UsageError("--table writes pairs of metrics: add --pairs or --mine")
@@ -214,26 +202,6 @@ def align_cli(
         say.notes(f"{strata.unknown} cases have no value in the column {by}")
     say.notes(*o.few_cases_note(len({study for study, _ in results.keys_of_cases}), "studies"))
     say.notes(*found.notes, *o.profile_note(results))
-
-
-def write_figures(folder: Path, results: Results, judgments: Judgments, found: Alignment) -> list[Path]:
-    """Every figure that the judgments allow: agreement, and where errors were counted failure modes and raters."""
-    from radgauge.files import make_folder, write_file
-    from radgauge.studies.failure_modes import failure_modes as find_modes
-    from radgauge.studies.figures import agreement_figure, failure_figure, rater_figure
-
-    plots = [agreement_figure(results, judgments, found)]
-    if judgments.errors and len({case.system for case in judgments.cases}) > 1:
-        plots.append(failure_figure(find_modes(judgments, targets=["significant", "total"])))
-    for target in dict.fromkeys(line.target for line in found.lines):
-        if len(judgments.ratings if target == "rating" else judgments.errors) > 1:
-            plot = rater_figure(judgments, target=target)
-            plots.append(replace(plot, key=f"{plot.key}-{target}"))
-    make_folder(folder)
-    files = [folder / f"{plot.key}.svg" for plot in plots]
-    for file, plot in zip(files, plots, strict=True):
-        write_file(file, plot.file())
-    return files
 
 
 def run_behaviour(judged: o.Judging, say: o.ReadingOutput) -> None:

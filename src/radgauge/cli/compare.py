@@ -80,10 +80,6 @@ def compare_cli(
             help="Exit 1 if more studies lack an answer of either system; 0 with --fail-if.",
         ),
     ] = None,
-    figure: Annotated[
-        Path | None,
-        "Write the improvements in percent as a figure (SVG), as figure 5 of Yu et al.",
-    ] = None,
     sampling: o.Intervals = o.Intervals(),
 ) -> None:
     """Compare systems on the studies they share: difference, interval, paired test, effect size.
@@ -113,8 +109,6 @@ def compare_cli(
     limits = [Limit.parse(text) for text in fail_if or []]
     if retrieved.random_baseline and (baseline is not None or all_pairs):
         raise UsageError("--random-baseline is the baseline; leave --baseline and --all-pairs out")
-    if figure is not None and all_pairs:
-        raise UsageError("--figure shows systems against one baseline; leave --all-pairs out")
     if retrieved.oracle and retrieved.corpus is None:
         raise UsageError("--oracle needs --corpus: reports to choose from")
     if source is not None and source.exists() and is_scores_file(source):
@@ -164,7 +158,7 @@ def compare_cli(
             test=test,
             correction=correction,
             permutations=permutations,
-            percent=percent or retrieved.random_baseline or figure is not None,
+            percent=percent or retrieved.random_baseline,
             resampling=how.at_least(1),
         )
         compared_systems = dict.fromkeys(name for line in lines for name in (line.baseline, line.system))
@@ -175,12 +169,6 @@ def compare_cli(
             *unanswered_limits(results, lines, limits, allowed=allow_missing or 0),
             *broken,
         ]
-    if figure is not None:
-        from radgauge.files import write_file
-        from radgauge.studies.figures import progress_figure
-
-        write_file(figure, progress_figure(lines).file())
-        say.tell(f"wrote {figure}")
     models = model_table(summarise(results, resampling=how), lines) if retrieved.random_baseline else None
     if say.as_json:
         shown = ("comparisons", lines) if models is None else ("models", models)

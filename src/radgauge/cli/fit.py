@@ -205,7 +205,6 @@ def fit_ratescore_cli(
     study: Annotated[
         Path | None, typer.Option("--study", help="SQLite file of the search; the same command goes on from it.")
     ] = None,
-    page: Annotated[Path | None, typer.Option("--page", help="HTML page with the heat map.")] = None,
     metric: Annotated[
         str, typer.Option("--metric", "-m", help="Settings to learn for: ratescore:penalty=paper.")
     ] = "ratescore",
@@ -216,7 +215,7 @@ def fit_ratescore_cli(
 
     Example:
 
-      radgauge fit ratescore -j radpref.json -o mine.json --study search.sqlite --page fit.html
+      radgauge fit ratescore -j radpref.json -o mine.json --study search.sqlite
 
       radgauge score reports.csv -m ratescore:weights=mine.json
     """
@@ -224,12 +223,9 @@ def fit_ratescore_cli(
     from radgauge.show.tables import Column, table
     from radgauge.show.terminal import console
     from radgauge.training.fit_ratescore import fit_ratescore
-    from radgauge.training.fit_ratescore_page import fit_page
 
     chosen = o.chosen_metric(metric, RateScore, models=o.agreed(models, [metric], yes=yes))
-    for file in (output, page):
-        if file is not None:
-            make_folder(file.parent)  # before the search, not behind it
+    make_folder(output.parent)  # before the search, not behind it
     keeps(lambda: study is not None and study.exists())
     found = fit_ratescore(
         people.read(),
@@ -244,8 +240,6 @@ def fit_ratescore_cli(
         progress=say.progress(),
     )
     write_file(output, found.affinity.to_json() + "\n")
-    if page is not None:
-        write_file(page, fit_page(found))
     if say.as_json:
         o.print_json({"fit": found.lines, "trials": found.trials, "weights": str(output), "seed": sampling.seed})
         return

@@ -17,6 +17,7 @@ pytest.importorskip("torch", reason="needs the extra models")
 
 import torch
 from generator_studies import TEXTS, draw_studies, read_table, write_table
+from layman_scaling import Scaling, scaling_cases
 
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
@@ -34,7 +35,6 @@ from radgauge.studies.generation.generate import (
     write_candidates,
 )
 from radgauge.studies.generation.instructions import INSTRUCTIONS, instruction_records, write_instructions
-from radgauge.studies.generation.scaling import Scaling, scaling_cases
 from radgauge.training.generator import train_generator
 from radgauge.training.generator_data import read_generator_data
 from radgauge.training.generator_files import Generator, load_generator

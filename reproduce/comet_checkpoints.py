@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,11 +11,14 @@ import numpy as np
 
 from radgauge.cases import Case
 from radgauge.errors import MissingExtra, ModelError, UsageError
+from radgauge.io.case_files import read_cases
 from radgauge.metric import Metric
 from radgauge.reading import Readings
 from radgauge.registry import load
 from radgauge.scores import score
 from radgauge.show.progress import working
+from radgauge.show.tables import table
+from radgauge.show.terminal import console
 from radgauge.stats.coefficients import association
 from radgauge.training.pair_files import read_pairs
 
@@ -141,3 +145,35 @@ def cases_of_pairs(path: Path | str, *, limit: int | None = None, seed: int = 0)
         Case(f"{at}", table.texts[table.candidate[at]], (table.texts[table.reference[at]],), system="pairs")
         for at in chosen.tolist()
     ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Correlate and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=Path, help="folder of `radgauge train pairs`; its test pairs are used")
+    parser.add_argument("--systems", type=Path, nargs="*", default=[], help="reports, as for `radgauge score`")
+    parser.add_argument("--candidate-columns", nargs="+")
+    parser.add_argument("--checkpoint", nargs="+", default=["embedded"], help="'embedded' or a checkpoint folder")
+    parser.add_argument("--metric", "-m", nargs="+", default=METRICS)
+    parser.add_argument("--models", default="embedded")
+    parser.add_argument("--limit", type=int, default=20_000, help="test pairs at most, drawn at random")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args(arguments)
+    if given.pairs is None and not given.systems:
+        parser.error("nothing to correlate on: give --pairs FOLDER, --systems FILE, or both")
+    groups: dict[str, list[Case]] = {}
+    if given.pairs is not None:
+        groups["test pairs"] = cases_of_pairs(given.pairs / "test.csv", limit=given.limit, seed=given.seed)
+    for file in given.systems:
+        cases = read_cases(file, candidate_columns=given.candidate_columns).cases
+        for system in dict.fromkeys(case.system for case in cases):
+            groups[f"{system} ({file.stem})"] = [case for case in cases if case.system == system]
+    result = correlate_checkpoints(groups, given.checkpoint, metrics=given.metric, models=given.models)
+    rows = [(row.group, row.cases, row.checkpoint, *row.spearman) for row in result.rows]
+    console().show(table("reports", "cases", "checkpoint", *result.columns, rows=rows))
+    for name, why in result.absent.items():
+        print(f"{name} is left out: {why}")
+
+
+if __name__ == "__main__":
+    main()

@@ -2,16 +2,24 @@
 
 Groups are told apart by colour and shape, numbers stand beside the bars, and what is significant is marked. A
 figure is a `Plot`, whose `file()` is an SVG of its own.
+
+    python reproduce/yu_figures.py judgments rexval-dataset/1.0.0/ -m bleu radgraph -o figures/
+    python reproduce/yu_figures.py progress scores.jsonl --baseline random -o figures/     # figure 5
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+import radgauge as rg
 from radgauge.error_categories import BY_KEY
 from radgauge.errors import InputError
+from radgauge.files import make_folder, write_file
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.targets import target_name
 from radgauge.scores import Results
@@ -23,7 +31,7 @@ from radgauge.show.wording import arrow, interval, number
 from radgauge.stats import icc
 from radgauge.studies.agreement import Alignment
 from radgauge.studies.compare import SystemComparison
-from radgauge.studies.failure_modes import FailureModes
+from radgauge.studies.failure_modes import FailureModes, failure_modes
 
 ERRORS = {"total": "errors", "significant": "significant errors", "rating": "rating"}
 ORACLES = {
@@ -183,3 +191,49 @@ def progress_figure(lines: Sequence[SystemComparison], *, names: Names | None = 
         key="progress",
         title=f"Better than {called.get(baseline, baseline)}, in percent of its value; negative = worse",
     )
+
+
+def write_figures(folder: Path, results: Results, judgments: Judgments, found: Alignment) -> list[Path]:
+    """Every figure that the judgments allow: agreement, and where errors were counted failure modes and raters."""
+    plots = [agreement_figure(results, judgments, found)]
+    if judgments.errors and len({case.system for case in judgments.cases}) > 1:
+        plots.append(failure_figure(failure_modes(judgments, targets=["significant", "total"])))
+    for target in dict.fromkeys(line.target for line in found.lines):
+        if len(judgments.ratings if target == "rating" else judgments.errors) > 1:
+            plot = rater_figure(judgments, target=target)
+            plots.append(replace(plot, key=f"{plot.key}-{target}"))
+    make_folder(folder)
+    files = [folder / f"{plot.key}.svg" for plot in plots]
+    for file, plot in zip(files, plots, strict=True):
+        write_file(file, plot.file())
+    return files
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Draw the figures of judgments, or of systems against a baseline."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("judgments", "progress"))
+    parser.add_argument("source", type=Path, help="judgments, as for `radgauge align`; or a scores file")
+    parser.add_argument("--metric", "-m", nargs="+", default=["bleu:variant=cxr", "bertscore", "radgraph"])
+    parser.add_argument("--models", default="embedded")
+    parser.add_argument("--baseline", help="system that others are compared with")
+    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--output", "-o", type=Path, default=Path("figures"))
+    given = parser.parse_args(arguments)
+    if given.what == "judgments":
+        judgments = rg.read_judgments(given.source)
+        results = rg.score(judgments.cases, given.metric, models=given.models)
+        found = rg.align(results, judgments, resamples=given.resamples)
+        files = write_figures(given.output, results, judgments, found)
+    else:
+        lines = rg.compare(
+            rg.read_scores(given.source), baseline=given.baseline, percent=True, resamples=given.resamples
+        )
+        files = [make_folder(given.output) / "progress.svg"]
+        write_file(files[0], progress_figure(lines).file())
+    for file in files:
+        print(f"wrote {file}")
+
+
+if __name__ == "__main__":
+    main()

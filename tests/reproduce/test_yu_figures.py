@@ -8,17 +8,16 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from yu_figures import agreement_figure, failure_figure, main, progress_figure, rater_figure
 
 import radgauge as rg
 from radgauge.cases import Case
-from radgauge.cli import app
 from radgauge.errors import InputError
 from radgauge.io.judgments.judgments import Judgments, error_scores
+from radgauge.io.scores_file import write_scores
 from radgauge.show.svg import Plot
 from radgauge.stats import icc
 from radgauge.studies.failure_modes import failure_modes
-from radgauge.studies.figures import agreement_figure, failure_figure, progress_figure, rater_figure
 
 GROUPS = ("bleu", "radgraph")
 STUDIES = 20
@@ -112,11 +111,9 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     ]
     file = tmp_path / "r.csv"
     file.write_text("\n".join(rows), encoding="utf-8")
-    out = tmp_path / "progress.svg"
-    arguments = ["compare", str(file), "-m", "bleu:variant=cxr", "--figure", str(out), "--resamples", "20"]
-    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    ElementTree.fromstring(out.read_text(encoding="utf-8"))
+    write_scores(tmp_path / "s.jsonl", rg.score(rg.read_cases(file).cases, ["bleu:variant=cxr"]))
+    main(["progress", str(tmp_path / "s.jsonl"), "-o", str(tmp_path), "--resamples", "20"])
+    ElementTree.fromstring((tmp_path / "progress.svg").read_text(encoding="utf-8"))
     judged = ["id,system,reference,candidate,rater,category,significant,count"]
     judged += [
         f"{n},{s},No effusion.,{t},{r},{c},{g},{(n + r + c) % 3}"
@@ -129,8 +126,6 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     ratings = tmp_path / "judged.csv"
     ratings.write_text("\n".join(judged), encoding="utf-8")
     folder = tmp_path / "figures"
-    arguments = ["align", "--judgments", str(ratings), "-m", "bleu:variant=cxr", "--figures", str(folder)]
-    done = CliRunner().invoke(app, [*arguments, "--resamples", "20"], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    main(["judgments", str(ratings), "-m", "bleu:variant=cxr", "-o", str(folder), "--resamples", "20"])
     names = {"agreement.svg", "failure-modes.svg", "raters-total.svg", "raters-significant.svg"}
     assert {each.name for each in folder.iterdir()} == names

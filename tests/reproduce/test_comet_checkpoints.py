@@ -6,12 +6,14 @@ import csv
 from pathlib import Path
 
 import pytest
+from comet_checkpoints import cases_of_pairs, correlate_checkpoints
+from comet_checkpoints import main as print_ranks
+from comet_sample_study import corpus_id, report_kind, sample_study, write_sample
+from comet_sample_study import main as draw_sample
 
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.io.corpora.studies import Study
-from radgauge.studies.checkpoint_ranks import cases_of_pairs, correlate_checkpoints
-from radgauge.studies.study_sample import corpus_id, report_kind, sample_study, write_sample
 
 
 def system_cases(reports, *, system: str = "one") -> list[Case]:
@@ -120,3 +122,24 @@ def test_what_cannot_be_sampled_is_said(reports) -> None:
         sample_study(both, studies, system="three")
     with pytest.raises(InputError, match="at least three cases with both texts, got 2"):
         sample_study(cases[:2], studies)
+
+
+def test_the_scripts_print_ranks_and_write_a_sample(
+    reports, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (tmp_path / "systems.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "reference", "a", "b"])
+        for at, report in enumerate(reports):
+            writer.writerow([report.id, report.text, reports[(at * 5) % len(reports)].text, reports[0].text])
+    columns = ["--candidate-columns", "a", "b"]
+    print_ranks(["--systems", str(tmp_path / "systems.csv"), *columns, "-m", "bleu"])
+    assert "b (systems)" in capsys.readouterr().out
+    with (tmp_path / "indiana.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["uid", "MeSH", "findings", "impression"])
+        writer.writerows([study.id, "; ".join(study.labels), "x", ""] for study in studies_of(reports))
+    words = [str(tmp_path / "systems.csv"), "--terms", str(tmp_path / "indiana.csv"), "--system", "a", *columns]
+    draw_sample([*words, "--abnormal", "3", "--normal", "2", "--output", str(tmp_path / "study.csv")])
+    assert "sampled: 5" in capsys.readouterr().out
+    assert (tmp_path / "study.csv").read_text(encoding="utf-8").count("\n") == 6

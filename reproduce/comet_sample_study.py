@@ -7,6 +7,7 @@ term and no phrase of normality in their impression; the study takes some of the
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,17 +18,19 @@ import numpy as np
 from radgauge.cases import Case
 from radgauge.errors import InputError, UsageError
 from radgauge.files import write_csv
+from radgauge.io.case_files import read_cases
 from radgauge.io.corpora.studies import Study
 from radgauge.parsing import shipped_toml
 from radgauge.reading import Readings
 from radgauge.show.progress import working
+from radgauge.studies import baselines
 from radgauge.training.clusters import usable_terms
 from radgauge.training.pair_scores import PairScorer
-from radgauge.training.term_reports import NORMAL
+from radgauge.training.term_reports import NORMAL, read_term_studies
 
 QUANTILES = (0.33, 0.66)
 STRATA = ("best", "middle", "worst")
-NORMAL_PHRASES: tuple[str, ...] = tuple(shipped_toml(__file__, "normal.toml")["phrases"])
+NORMAL_PHRASES: tuple[str, ...] = tuple(shipped_toml(baselines.__file__, "normal.toml")["phrases"])
 """Appendix A; its longer phrases ("... identified", "... seen", "... detected") contain one of these."""
 _OPENI_ID = re.compile(r"^CXR0*(\d+)(?:_IM-.*)?$", re.IGNORECASE)
 
@@ -167,3 +170,34 @@ def write_sample(path: Path | str, sample: StudySample) -> None:
         for each in sample.cases
     )
     write_csv(path, ["id", "system", "reference", "candidate", "stratum", "radcliq", "normal"], rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Draw, write, and print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("reports", type=Path, help="reports of one or more systems, as for `radgauge score`")
+    parser.add_argument("--terms", type=Path, required=True, help="corpus with terms and impressions")
+    parser.add_argument("--output", type=Path, required=True, help="CSV of the sampled cases")
+    parser.add_argument("--system", help="which system, if the file has several")
+    parser.add_argument("--candidate-columns", nargs="+")
+    parser.add_argument("--per-stratum", type=int, default=150)
+    parser.add_argument("--abnormal", type=int, default=80)
+    parser.add_argument("--normal", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args(arguments)
+    sample = sample_study(
+        read_cases(given.reports, candidate_columns=given.candidate_columns).cases,
+        read_term_studies(given.terms),
+        system=given.system,
+        per_stratum=given.per_stratum,
+        abnormal=given.abnormal,
+        normal=given.normal,
+        seed=given.seed,
+    )
+    write_sample(given.output, sample)
+    for name, value in sample.counts.items():
+        print(f"{name}: {value}")
+
+
+if __name__ == "__main__":
+    main()

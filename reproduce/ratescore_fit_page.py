@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Sequence
+from pathlib import Path
 
+import radgauge as rg
+from radgauge.files import write_file
 from radgauge.metrics.ratescore.weights import TYPES, Affinity
 from radgauge.show.page import leaflet
 from radgauge.show.plots import heat_map
 from radgauge.show.svg import Plot
 from radgauge.show.tables import Row, table
 from radgauge.show.wording import interval, number, signed
-from radgauge.training.fit_ratescore import RateFit
+from radgauge.training.fit_ratescore import RateFit, fit_ratescore
 
 
 def weights_plot(learned: Affinity) -> Plot:
@@ -48,3 +53,20 @@ def fit_page(found: RateFit) -> str:
     return leaflet(
         "RaTEScore: learned weights", [agreement], plots=[weights_plot(found.affinity)], notes=notes, about=about
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Fit, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("judgments", type=Path, help="as for `radgauge fit ratescore`")
+    parser.add_argument("--study", type=Path, help="SQLite file of a search, resumed if it is there")
+    parser.add_argument("--trials", type=int, default=500)
+    parser.add_argument("--output", "-o", type=Path, default=Path("fit.html"))
+    given = parser.parse_args(arguments)
+    fit = fit_ratescore(rg.read_judgments(given.judgments), trials=given.trials, storage=given.study)
+    write_file(given.output, fit_page(fit))
+    print(f"wrote {given.output}")
+
+
+if __name__ == "__main__":
+    main()
