@@ -217,11 +217,11 @@ def as_text(title: str, lines: Sequence[Line], *, markdown: bool) -> str:
 START, END = "<!-- judged.py -->", "<!-- end of judged.py -->"
 
 
-def into_card(card: Path, text: str) -> None:
+def into_card(card: Path, text: str, marks: tuple[str, str] = (START, END)) -> None:
     """Put the tables between the two marks of a card."""
-    before, _, rest = card.read_text(encoding="utf-8").partition(START)
-    after = rest.partition(END)[2]
-    card.write_text(f"{before}{START}\n{text}\n{END}{after}", encoding="utf-8")
+    before, _, rest = card.read_text(encoding="utf-8").partition(marks[0])
+    after = rest.partition(marks[1])[2]
+    card.write_text(f"{before}{marks[0]}\n{text}\n{marks[1]}{after}", encoding="utf-8")
 
 
 def main() -> None:

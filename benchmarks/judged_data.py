@@ -28,6 +28,7 @@ HELD_OUT = {
     "further": Path(__file__).parent / "held_out" / "further" / "pairs.jsonl",
 }
 """Pairs that were held out until a first run of the metric was reported; development data since."""
+OPEN_I = "iu_xray/indiana_reports.csv"
 SYSTEMS = "iu_xray_systems/mrg_rl_test382_systems.csv"
 SIGNIFICANT = frozenset({"urgent", "actionable"})
 CATEGORY = {category.key: category.number for category in CATEGORIES} | {
@@ -66,7 +67,21 @@ def judged_sources(data: Path = DATA) -> dict[str, Judgments]:
         if (folder / f"{name}.jsonl").exists():
             found[name] = _judgments(name, json_lines(folder / f"{name}.jsonl"))
     found |= {name: _judgments(name, json_lines(path)) for name, path in HELD_OUT.items()}
+    if (folder / "vlm_style.jsonl").exists() and (data / OPEN_I).exists():
+        found["vlm_style"] = _judgments("vlm_style", _vlm_style(data))
     return found
+
+
+def _vlm_style(data: Path) -> list[dict[str, Any]]:
+    """Rows of vlm_style.jsonl with the reference and the indication of their study; systems by row number."""
+    with (data / OPEN_I).open(newline="", encoding="utf-8") as file:
+        studies = {row["uid"]: row for row in csv.DictReader(file)}
+    rows = []
+    for number, row in enumerate(json_lines(data / "judged" / "vlm_style.jsonl")):
+        study = studies[row["id"]]
+        reference = f"{study['findings']} {study['impression']}"
+        rows.append({**row, "system": str(number), "reference": reference, "indication": study["indication"]})
+    return rows
 
 
 def system_texts(data: Path = DATA) -> dict[str, dict[str, str]]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import radgauge as rg
 from radgauge.cases import Case
@@ -18,6 +20,7 @@ from radgauge.findings.aligned import Aligned
 from radgauge.findings.match import align_findings
 from radgauge.findings.weights import PRIOR
 from radgauge.metric import sums
+from radgauge.metrics._soft_evidence import SoftEvidence
 from radgauge.metrics.errors import Errors
 from radgauge.reading import Readings
 
@@ -334,3 +337,63 @@ def test_a_step_of_severity_is_an_error_in_a_significant_finding_only() -> None:
     row = judge("Moderate left effusion.", "Mild left effusion.")
     assert (row["errors_severity"], row["errors_severity_significant"]) == (1, 0)
     assert judge("Moderate scoliosis.", "Mild scoliosis.")["errors_total"] == 0
+
+
+FREE = "There is some fluid at the right base, and a big heart."
+REFERENCE = "Cardiomegaly. Small left pleural effusion. No pneumothorax."
+
+
+def test_soft_evidence_moves_the_quality_of_free_wordings_by_the_parts_in_the_explanation() -> None:
+    soft = Errors().explain(Case("1", FREE, (REFERENCE,)), reading=Readings())
+    alone = Errors(soft="off").explain(Case("1", FREE, (REFERENCE,)), reading=Readings())
+    assert soft is not None
+    assert alone is not None
+    (note,) = (note for note in soft.notes if "gate" in note.data)
+    assert (note.kind, note.data["gate"], note.data["errors_alone"]) == (
+        "info",
+        1.0,
+        alone.values["errors_quality"],
+    )
+    evidence = 0.6 * (note.data["entities"] - 0.55) + 0.2 * (note.data["labels"] - 0.6)
+    quality = alone.values["errors_quality"]
+    assert 0.01 < abs(evidence) < 0.5
+    assert soft.values["errors_quality"] == pytest.approx(quality + evidence * (1 - quality**2))
+    assert f"soft evidence moves it by {note.data['moved']:+.2f} (entities agree" in note.text
+    assert not [note for note in alone.notes if "gate" in note.data]
+    counts = [name for name in soft.values if name != "errors_quality" and "quality" not in name]
+    np.testing.assert_equal([soft.values[name] for name in counts], [alone.values[name] for name in counts])
+
+
+@pytest.mark.parametrize(
+    ("candidate", "gate"),
+    [
+        (REFERENCE, 0.0),
+        (REFERENCE.replace("left", "right"), 0.0),
+        (" ".join(reversed(REFERENCE.split(". "))).lower(), 0.0),
+        (FREE, 1.0),
+        ("Heart enlarged. Left effusion.", (0.4 - 4 / 15) / 0.25),  # 2 of 6 words and pairs, and of 9, are common
+    ],
+)
+def test_soft_evidence_counts_nothing_between_near_copies(candidate: str, gate: float) -> None:
+    explained = Errors().explain(Case("1", candidate, (REFERENCE,)), reading=Readings())
+    assert explained is not None
+    (note,) = (note for note in explained.notes if "gate" in note.data)
+    assert note.data["gate"] == pytest.approx(gate, abs=0.01)
+
+
+def test_soft_evidence_that_is_missing_moves_nothing() -> None:
+    no_entities = SoftEvidence(1.0, math.nan, 1.0)
+    assert no_entities.parts == {"entities": 0.0, "labels": pytest.approx(0.08)}
+    assert no_entities.applied_to(0.5) == pytest.approx(0.5 + 0.08 * 0.75)
+    assert "no entities, labels agree 1.00, +0.08" in no_entities.note(0.5).text
+    assert SoftEvidence(0.0).applied_to(0.9) == 0.9
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_soft_evidence_keeps_the_ends_and_the_order(
+    a: float, b: float, gate: float, entities: float, labels: float
+) -> None:
+    evidence = SoftEvidence(gate, entities, labels)
+    low, high = (evidence.applied_to(quality) for quality in sorted((a, b)))
+    assert -1 <= low <= high <= 1
+    assert (evidence.applied_to(1.0), evidence.applied_to(-1.0)) == (1.0, -1.0)

@@ -28,6 +28,7 @@ from radgauge.findings.profile import Arithmetic, Profile, counts_of, profile_of
 from radgauge.findings.rules import NO_CONTEXT, Context, context_of
 from radgauge.findings.weights import load_weights
 from radgauge.metric import Explanation, Metric, Rows, mean, ratio
+from radgauge.metrics._soft_evidence import Pair, SoftEvidence, soft_evidence
 from radgauge.reading import Readings
 from radgauge.report_reader import ReportReader, load_lexicon
 from radgauge.signature import component
@@ -86,6 +87,8 @@ class Errors(Metric):
         context: Whether age and indication in a case's meta shift significance.
         lexicon: A TOML file of your own concepts, merged over the reader's lexicon; "" = none.
         low_confidence: "mark" judges texts that were hardly understood and marks them; "skip" does not judge them.
+        soft: "gated": in texts that are no near copies, similarity of entities and agreement of labels move the
+            quality; "off": errors alone.
 
     >>> from radgauge.cases import Case
     >>> from radgauge.reading import Readings
@@ -105,6 +108,7 @@ class Errors(Metric):
     context: bool = True
     lexicon: str = ""
     low_confidence: Literal["mark", "skip"] = "mark"
+    soft: Literal["gated", "off"] = "gated"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -152,8 +156,8 @@ class Errors(Metric):
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Quality, counts and the rest of each case."""
         rows = np.full((len(cases), len(self.columns)), np.nan)
-        read = self._findings([text for case in cases for text in (case.candidate, *case.references)], reading)
-        judge = self._judge_of(read)
+        read = self.findings([text for case in cases for text in (case.candidate, *case.references)], reading)
+        judge = self._judge_of(read, self._soft(cases, read, reading))
         done: dict[tuple[str, tuple[str, ...], Context], list[float]] = {}
         for index, case in enumerate(cases):
             context = self._context(case)
@@ -172,27 +176,28 @@ class Errors(Metric):
 
     def profile(self, case: Case, *, reading: Readings) -> tuple[Profile, int] | None:
         """The errors of a case and which reference they are counted against; None if it cannot be judged."""
-        best = self._judge_of(self._findings([case.candidate, *case.references], reading))(
-            case, self._context(case)
-        )
+        read = self.findings([case.candidate, *case.references], reading)
+        best = self._judge_of(read, self._soft([case], read, reading))(case, self._context(case))
         return None if best is None else (best.profile, best.reference)
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """What was missed, added or changed, where, and how significant: one sentence each."""
-        read = self._findings([case.candidate, *case.references], reading)
-        best = self._judge_of(read)(case, self._context(case))
+        read = self.findings([case.candidate, *case.references], reading)
+        best = self._judge_of(read, self._soft([case], read, reading))(case, self._context(case))
         row = [math.nan] * len(self.columns) if best is None else self._row(best)
         values = dict(zip(self.columns, self.case_scores(np.array(row)).tolist(), strict=True))
         if best is None or math.isnan(row[0]):
             return Explanation(self.name, values)
         notes = notes_of(best.aligned, best.profile, self.knowledge(), self._arithmetic(), which=best.reference)
         unread = [read[text] for text in (case.references[best.reference], case.candidate)]
+        if self.soft == "gated":
+            notes = (*notes, best.soft.note(self._arithmetic().quality(best.profile), which=best.reference))
         notes = (*notes, *advice_notes(best.profile))
         return Explanation(self.name, values, (*notes, *confidence_notes(best.profile, unread[0], unread[1])))
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which side says nothing that can be read."""
-        read = self._findings([case.candidate, *case.references], reading)
+        read = self.findings([case.candidate, *case.references], reading)
         if not _says_something(read[case.candidate]):
             return "no finding and no normal statement was read in the candidate"
         if not any(_says_something(read[text]) for text in case.references):
@@ -213,7 +218,7 @@ class Errors(Metric):
     def _context(self, case: Case) -> Context:
         return context_of(case.meta) if self.context and case.meta else NO_CONTEXT
 
-    def _findings(self, texts: Sequence[str], reading: Readings) -> dict[str, Findings]:
+    def findings(self, texts: Sequence[str], reading: Readings) -> dict[str, Findings]:
         """Findings of each distinct text, derived once per run."""
         known = self.knowledge()
         found = reading.derive(self.report_reader(), texts, lambda read: findings_of(read, known), key="findings")
@@ -222,7 +227,18 @@ class Errors(Metric):
     def _arithmetic(self) -> Arithmetic:
         return Arithmetic(load_weights(self.weights))
 
-    def _judge_of(self, read: Mapping[str, Findings]) -> Callable[[Case, Context], _Judged | None]:
+    def _soft(
+        self, cases: Sequence[Case], read: Mapping[str, Findings], reading: Readings
+    ) -> Mapping[Pair, SoftEvidence]:
+        """Return the soft evidence on the candidates and references of the cases; none if it is off."""
+        if self.soft == "off":
+            return {}
+        pairs = [(case.candidate, text) for case in cases for text in case.references]
+        return soft_evidence(pairs, read, reading=reading)
+
+    def _judge_of(
+        self, read: Mapping[str, Findings], soft: Mapping[Pair, SoftEvidence]
+    ) -> Callable[[Case, Context], _Judged | None]:
         """A function that compares a case with each of its references and keeps the best."""
         known, arithmetic = self.knowledge(), self._arithmetic()
 
@@ -237,7 +253,9 @@ class Errors(Metric):
                 if reference.present if silent else _says_something(reference):
                     aligned = align_findings(reference, candidate, known)
                     profile = profile_of(aligned, reference, candidate, known, context)
-                    found = _Judged(arithmetic.quality(profile), profile, aligned, index)
+                    evidence = soft.get((case.candidate, text), SoftEvidence(0.0))
+                    quality = evidence.applied_to(arithmetic.quality(profile))
+                    found = _Judged(quality, profile, aligned, index, evidence)
                     if best is None or _order(found) > _order(best):
                         best = found
             return best
@@ -299,6 +317,7 @@ class _Judged(NamedTuple):
     profile: Profile
     aligned: Aligned
     reference: int
+    soft: SoftEvidence
 
 
 def _order(judged: _Judged) -> tuple[float, ...]:
