@@ -72,7 +72,7 @@ $(INTEGRATIONS)/installed: pyproject.toml
 	@touch $@
 
 test-integrations: $(INTEGRATIONS)/installed
-	$(INTEGRATIONS)/bin/python -m pytest -m "" -W default tests/integrations tests/rewards tests/test_docs_code.py
+	$(INTEGRATIONS)/bin/python -m pytest -m "" -W default tests/lab/integrations tests/analysis/rewards tests/test_docs_code.py
 
 # As many texts and files for each fuzzer; a seed that found something finds it again.
 fuzz: $(VENV)/installed

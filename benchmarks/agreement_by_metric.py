@@ -2,7 +2,7 @@
 
 `python benchmarks/agreement_by_metric.py` prints Kendall tau-b with an interval by resampling studies. `--write`
 keeps the figures where the report finds them, for its tooltips and for its choice of the metrics to believe;
-`tests/show/test_metric_names.py` fails when they drift.
+`tests/render/test_metric_names.py` fails when they drift.
 """
 
 from __future__ import annotations

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load
 from radgauge.io.case_files import read_cases
+from radgauge.lab.training.clusters import cluster_terms
+from radgauge.lab.training.pair_scores import PairScorer
+from radgauge.lab.training.pairs import build_pairs
+from radgauge.lab.training.term_reports import read_term_reports
 from radgauge.metrics.comet import Comet
-from radgauge.reading import Readings
-from radgauge.registry import load
-from radgauge.report_reader import ReportReader
+from radgauge.reader import ReportReader
 from radgauge.samples import sample_reports_path
-from radgauge.training.clusters import cluster_terms
-from radgauge.training.pair_scores import PairScorer
-from radgauge.training.pairs import build_pairs
-from radgauge.training.term_reports import read_term_reports
 
 PAIRS = 10_000
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from radgauge.report_reader import ReportReader
-from radgauge.screening import MIN_CONTENT_WORDS, MIN_COVERAGE
+from radgauge.reader import ReportReader
+from radgauge.run.screening import MIN_CONTENT_WORDS, MIN_COVERAGE
 from radgauge.text.language import looks_english
 
 DATA = Path(os.environ.get("RADGAUGE_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -17,16 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.cases import Case
+from radgauge.analysis.agreement import align
+from radgauge.analysis.behaviour import behaviour
+from radgauge.analysis.fit_errors import fit_errors
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.findings.weights import PRIOR
 from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
-from radgauge.scores import score
+from radgauge.run.score import score
 from radgauge.stats.coefficients import association
-from radgauge.studies.agreement import align
-from radgauge.studies.behaviour import behaviour
-from radgauge.training.fit_errors import fit_errors
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 COUNTS = {"total": "errors_total", "false_finding": "errors_false_finding", "omission": "errors_omission"}

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.reading import Readings
-from radgauge.rewards import Guards
-from radgauge.studies.collapse import collapse
+from radgauge.analysis.collapse import collapse
+from radgauge.analysis.rewards import Guards
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 
 DATA = Path(os.environ.get("RADGAUGE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DRAWS = 40

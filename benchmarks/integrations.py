@@ -18,8 +18,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from radgauge.integrations import lm_eval_folder
-from radgauge.rewards import for_openrlhf, for_trl, for_verl, for_verl_batch, reward
+from radgauge.analysis.rewards import for_openrlhf, for_trl, for_verl, for_verl_batch, reward
+from radgauge.lab.integrations import lm_eval_folder
 
 METRICS = ("rouge", "bleu", "errors")
 FINDINGS = ("effusion", "opacity", "nodule", "atelectasis", "edema", "pneumothorax", "consolidation", "fracture")
@@ -58,7 +58,7 @@ def adapters(metric: str) -> dict[str, Judge]:
             openrlhf([text], [""], [reference]) for text, reference in zip(texts, references, strict=True)
         ]
     if importlib.util.find_spec("torchmetrics"):
-        from radgauge.integrations.torchmetrics import ReportMetric
+        from radgauge.lab.integrations.torchmetrics import ReportMetric
 
         found["torchmetrics, batches of 16"] = _torchmetrics(ReportMetric(metric))
     if importlib.util.find_spec("evaluate"):
@@ -88,7 +88,7 @@ def _torchmetrics(judge: object) -> Judge:
 def _evaluate(metric: str) -> Judge:
     import evaluate
 
-    from radgauge.integrations import evaluate_folder
+    from radgauge.lab.integrations import evaluate_folder
 
     module = evaluate.load(evaluate_folder())
     return lambda texts, references: module.compute(predictions=texts, references=references, metric=metric)
@@ -99,7 +99,7 @@ def _inspect(metric: str) -> Judge:
     from inspect_ai.scorer import Target
     from inspect_ai.solver import TaskState
 
-    from radgauge.integrations.inspect import report_score
+    from radgauge.lab.integrations.inspect import report_score
 
     judge = report_score(metric)
 

@@ -23,14 +23,15 @@ from judged_data import DATA, is_faithful, judged_sources, rankings, region_of, 
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from radgauge.cases import Case
+from radgauge.analysis.fit_errors import fit_sources
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results
 from radgauge.findings.error import OMITTED
 from radgauge.io.judgments import Judgments
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
-from radgauge.scores import Results, score
+from radgauge.run.score import score
 from radgauge.stats.coefficients import association
-from radgauge.training.fit_errors import fit_sources
 
 Line = tuple[str, ...]
 COLUMNS = {

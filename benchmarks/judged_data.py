@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.cases import Case, Key
-from radgauge.error_categories import CATEGORIES
+from radgauge.core.cases import Case, Key
+from radgauge.core.error_categories import CATEGORIES
 from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.io.judgments.judgments import Count, error_scores, rating_scores
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.metrics.lay_fidelity import LayFidelity
-from radgauge.metrics.layman import Layman
-from radgauge.plain_language.robustness import BEDS, UNSEEN, _share_above, pairs_of
-from radgauge.reading import Readings
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.lay.metrics.lay_fidelity import LayFidelity
+from radgauge.lay.metrics.layman import Layman
+from radgauge.lay.robustness import BEDS, UNSEEN, _share_above, pairs_of
 
 TESTS = Path(__file__).parents[1] / "tests" / "data"
 HELD_OUT = Path(__file__).parent / "held_out" / "third" / "lay_triples.jsonl"

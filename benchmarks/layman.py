@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from radgauge.plain_language.plain_sentences import write_plain
+from radgauge.lay.plain_sentences import write_plain
 from radgauge.text.readability import readability
 
 

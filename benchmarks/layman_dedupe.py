@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.models.text.encoders import Encoder, encoder_named
-from radgauge.plain_language.dedupe import deduplicate, distinct_sentences
-from radgauge.plain_language.encoder import FindingEncoder
-from radgauge.plain_language.replacement import sentences_of
+from radgauge.encoders.text.encoders import Encoder, encoder_named
+from radgauge.lay.dedupe import deduplicate, distinct_sentences
+from radgauge.lay.encoder import FindingEncoder
+from radgauge.text.sentences import sentences_of
 
 SWAPS = [
     ("left", "right", "bilateral"),

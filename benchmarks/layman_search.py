@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.models.text.static_embedding import StaticEncoder
-from radgauge.plain_language.encoder import FindingEncoder
-from radgauge.plain_language.replacement import sentences_of
-from radgauge.plain_language.search import nearest
+from radgauge.lay.encoder import FindingEncoder
+from radgauge.lay.search import nearest
+from radgauge.text.sentences import sentences_of
+from radgauge.text.static_embedding import StaticEncoder
 
 EXCHANGED = [
     ["left", "right", "bilateral"],

@@ -24,14 +24,14 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.contract import REPORTS
-from radgauge.metric import Metric, sums
+from radgauge.core.cases import Case
+from radgauge.core.metric import Metric, sums
+from radgauge.core.readings import Readings
 from radgauge.metrics.bleu import Bleu
 from radgauge.metrics.cider import Cider
 from radgauge.metrics.rouge import Rouge
-from radgauge.reading import Readings
-from radgauge.scores import score
+from radgauge.run.contract import REPORTS
+from radgauge.run.score import score
 
 Records = dict[str, list[dict[str, str]]]
 

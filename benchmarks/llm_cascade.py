@@ -23,7 +23,8 @@ import numpy as np
 from judged_data import CATEGORY, DATA, json_lines, system_texts
 from numpy.typing import NDArray
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.findings.error import Error
 from radgauge.findings.profile import Arithmetic, Profile
 from radgauge.findings.rules import SIGNIFICANT, TIERS
@@ -32,7 +33,6 @@ from radgauge.metrics.errors import COLUMNS, Errors
 from radgauge.metrics.llm_errors import LlmErrors
 from radgauge.metrics.llm_errors.cascade import doubts, most_doubtful
 from radgauge.metrics.llm_errors.findings import SLIGHT
-from radgauge.reading import Readings
 from radgauge.stats.coefficients import association
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)

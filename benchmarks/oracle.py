@@ -27,10 +27,10 @@ import sys
 import time
 from pathlib import Path
 
-from radgauge.contract import REPORTS
-from radgauge.reading import Readings
-from radgauge.studies.oracle import Corpus
-from radgauge.studies.oracle.find import load_oracle_metric, search_for
+from radgauge.analysis.oracle import Corpus
+from radgauge.analysis.oracle.find import load_oracle_metric, search_for
+from radgauge.core.readings import Readings
+from radgauge.run.contract import REPORTS
 from radgauge.text.sentences import split_sentences
 
 Reports = list[tuple[str, str]]

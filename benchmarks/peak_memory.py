@@ -33,7 +33,7 @@ def peak_mb() -> float:
 
 def measure(name: str, shape: str) -> str:
     """One line of the table, from this process."""
-    from radgauge.scores import score
+    from radgauge.run.score import score
 
     text = text_of(shape)
     score([{"id": "0", "candidate": "No effusion. Heart is large.", "reference": "Small effusion."}], name)
@@ -51,7 +51,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--one"]:
         print(measure(sys.argv[2], sys.argv[3]))
         return
-    from radgauge.registry import metric_names
+    from radgauge.core.registry import metric_names
 
     print("metric\tshape\tbefore, MB\tadded, MB\tseconds\tvalue\tnot judged")
     for name in sys.argv[1:] or [each for each in metric_names() if each != "vlscore"]:

@@ -6,11 +6,11 @@ import sys
 import time
 from pathlib import Path
 
+from radgauge.analysis.perturb import KINDS, perturb_reports
+from radgauge.analysis.perturb.knowledge import synonyms
 from radgauge.io.case_files import read_references
-from radgauge.report_reader import read_report
+from radgauge.reader import read_report
 from radgauge.samples import sample_reports_path
-from radgauge.studies.perturb import KINDS, perturb_reports
-from radgauge.studies.perturb.knowledge import synonyms
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from radgauge.report_reader import Mention, load_lexicon, read_report
+from radgauge.reader import Mention, load_lexicon, read_report
 
 _STOP = frozenset({"of", "the", "in", "a", "an", "and", "with", "left", "right", "bilateral", "acute", "chronic"})
 _STATES = {

@@ -47,12 +47,12 @@ from system_pairs import Pairs, real_pairs  # noqa: E402
 from timed import peak_memory, shares_of  # noqa: E402
 
 import radgauge as rg  # noqa: E402
+from radgauge.encoders.text import chexbert_network, dygie  # noqa: E402
+from radgauge.encoders.text.ratener import LABELS, RateNer  # noqa: E402
 from radgauge.metrics.bertscore import BertScore  # noqa: E402
 from radgauge.metrics.chexbert import Chexbert  # noqa: E402
 from radgauge.metrics.radgraph import RadGraph  # noqa: E402
 from radgauge.metrics.ratescore import RateScore  # noqa: E402
-from radgauge.models.text import chexbert_network, dygie  # noqa: E402
-from radgauge.models.text.ratener import LABELS, RateNer  # noqa: E402
 
 METRICS: dict[str, Callable[[str], rg.Metric]] = {
     "bertscore": lambda folder: BertScore(models=folder, encoder="encoder", layer=5, rescale=False, empty="zero"),
@@ -283,7 +283,7 @@ def with_entities(folder: Path, texts: tuple[str, ...]) -> None:
     """Set the biases of a tagger so that every label occurs and about four tokens in ten are of an entity."""
     from safetensors.torch import load_file, save_file
 
-    from radgauge.models.text import ratener
+    from radgauge.encoders.text import ratener
 
     network = ratener._load(str(folder), "cpu")
     state = load_file(folder / "model.safetensors")

@@ -37,8 +37,8 @@ json.dump({**spent, "scores": scores}, open(sys.argv[2], "w"))
 
 def embedded(pairs: list[tuple[str, str]]) -> None:
     """Pairs per second of reading, and of comparing when everything is read."""
+    from radgauge.core.readings import Readings
     from radgauge.metrics.ratescore import RateScore
-    from radgauge.reading import Readings
 
     many = [(a, b) for a, _ in pairs for _, b in pairs][:5000]
     reading = Readings()
@@ -59,8 +59,8 @@ def published(pairs: list[tuple[str, str]], python: Path) -> None:
     sys.path.insert(0, str(PARITY))
     from checkpoints import BASE, build_encoder, build_ner, words_of
 
+    from radgauge.core.readings import Readings
     from radgauge.metrics.ratescore import RateScore
-    from radgauge.reading import Readings
 
     with tempfile.TemporaryDirectory() as made:
         work = Path(made)

@@ -21,13 +21,13 @@ import numpy as np
 from reader_data import Line, f1, reports_of, rows_of
 from reader_graphs import chexpert, radgraph
 
-from radgauge.report_reader import Mention, ReportReader, compile, read_report
-from radgauge.report_reader.compile import compile_lexicon, load_vocabulary
-from radgauge.report_reader.lexicon import load_lexicon
-from radgauge.report_reader.lexicon.concepts import NIH
-from radgauge.report_reader.rate import rate_entities
-from radgauge.report_reader.sentence import assertion_of, read_sentence
-from radgauge.report_reader.vocabulary import FINDINGS
+from radgauge.reader import Mention, ReportReader, compile, read_report
+from radgauge.reader.compile import compile_lexicon, load_vocabulary
+from radgauge.reader.lexicon import load_lexicon
+from radgauge.reader.lexicon.concepts import NIH
+from radgauge.reader.rate import rate_entities
+from radgauge.reader.sentence import assertion_of, read_sentence
+from radgauge.reader.vocabulary import FINDINGS
 from radgauge.text.sentences import split_sentences
 from radgauge.text.tokens import tokenize
 

@@ -12,7 +12,7 @@ import numpy as np
 from reader_data import Line, f1, rows_of
 from scipy.stats import spearmanr
 
-from radgauge.report_reader import chexpert_labels, radgraph_graph, read_report
+from radgauge.reader import chexpert_labels, radgraph_graph, read_report
 
 
 def _graph_sets(text: str) -> tuple[set[object], set[object]]:

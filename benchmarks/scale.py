@@ -48,7 +48,7 @@ def make_pairs(reports: Path, pairs: int, path: Path) -> None:
 def cost(path: Path) -> None:
     """Processor time of a pair by metric, reading included where the metric is the first to read."""
     from radgauge import Readings, read_cases, score
-    from radgauge.scores import judges_of
+    from radgauge.run.score import judges_of
 
     cases = read_cases(path).cases[:2000]
     judges = judges_of(METRICS)
@@ -199,8 +199,8 @@ def _same(one: Path, other: Path) -> bool:
 
 def journalled(job: Any) -> Any:
     """`score_part`, with a line in the journal before and after it; runs in a worker."""
-    from radgauge.reading import Readings
-    from radgauge.scale.work import score_part
+    from radgauge.core.readings import Readings
+    from radgauge.run.work import score_part
 
     journal = Path(f"{job.plan.folder}.journal")
     spent = {"depth": 0, "reading": 0.0}
@@ -249,10 +249,10 @@ def _command(
 
 def run_once(path: str, folder: str, engine: str, parts: str, metrics: str, journal: str = "") -> None:
     """What the processes above do."""
-    from radgauge.garbage import collect_seldom
-    from radgauge.scale import run
-    from radgauge.scale.engines import Engine
-    from radgauge.scale.work import peak_memory
+    from radgauge.core.garbage import collect_seldom
+    from radgauge.run import run
+    from radgauge.run.engines import Engine
+    from radgauge.run.work import peak_memory
 
     collect_seldom()  # as the command does
     if journal:

@@ -17,11 +17,11 @@ from judged import Line, as_text, into_card
 from judged_data import DATA, judged_sources
 from numpy.typing import NDArray
 
+from radgauge.core.readings import Readings
 from radgauge.findings.numbers import numbers
 from radgauge.io.judgments import Judgments
 from radgauge.metrics._soft_evidence import soft_evidence
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
 from radgauge.stats.coefficients import association
 
 NOT_CHOOSING = "radpref_dev"

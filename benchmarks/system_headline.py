@@ -24,11 +24,12 @@ from judged import Line, as_text
 from judged_data import DATA, judged_sources, system_texts
 from numpy.typing import NDArray
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.metric import sums
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Scores
 from radgauge.io.judgments import Judgments
-from radgauge.metric import sums
-from radgauge.reading import Readings
-from radgauge.scores import Scores, score
+from radgauge.run.score import score
 
 Index = NDArray[np.intp]
 HEADLINES = ("errors_quality", "errors_f1", "errors_significant")

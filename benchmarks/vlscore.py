@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.encoders.image.image_text import ImageTextEncoder, image_vectors, text_vectors
 from radgauge.images import Grey, grey
 from radgauge.io.case_files import read_cases
 from radgauge.metrics.vlscore import VLScore
-from radgauge.models.image.image_text import ImageTextEncoder, image_vectors, text_vectors
-from radgauge.reading import Readings
 from radgauge.samples import sample_reports_path
 
 ROOT = Path(__file__).parents[1]
@@ -106,7 +106,7 @@ def beside_the_authors(pairs: list[tuple[Path, str]], *, count: int = 16) -> Non
     import torch
     from environment import run_peer
 
-    from radgauge.models.image.limitr import Limitr
+    from radgauge.encoders.image.limitr import Limitr
 
     pairs = pairs[:count]
     with tempfile.TemporaryDirectory() as temporary:

@@ -18,26 +18,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from radgauge.analysis.triple_accuracy import triple_accuracy
 
 import radgauge as rg
+from radgauge.analysis.perturb import SensitivityStudy, evaluate, make_triples, perturb_reports
+from radgauge.analysis.perturb.study import Delta
+from radgauge.core.wording import number, p_value, share
+from radgauge.encoders.text.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes
 from radgauge.io.case_files import read_references
-from radgauge.io.judgments.rate_eval import triple_accuracy
-from radgauge.models.text.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes
-from radgauge.plain_language.build import build_sets
-from radgauge.plain_language.encoder import FindingEncoder
-from radgauge.plain_language.refine import Refinement
-from radgauge.plain_language.studies import Size, TrainingRun, training_runs
-from radgauge.plain_language.translators import EmbeddedTranslator
-from radgauge.report.lay_plots import growth_curves
+from radgauge.lab.training.clusters import cluster_terms
+from radgauge.lab.training.pairs import build_pairs
+from radgauge.lab.training.term_reports import read_term_reports
+from radgauge.lay.build import build_sets
+from radgauge.lay.encoder import FindingEncoder
+from radgauge.lay.refine import Refinement
+from radgauge.lay.report.plots import growth_curves
+from radgauge.lay.studies import Size, TrainingRun, training_runs
+from radgauge.lay.translators import EmbeddedTranslator
 from radgauge.samples import sample_reports_path
-from radgauge.show.wording import number, p_value, share
 from radgauge.stats import Interval
 from radgauge.stats.resampling import Resampling
-from radgauge.studies.perturb import SensitivityStudy, evaluate, make_triples, perturb_reports
-from radgauge.studies.perturb.study import Delta
-from radgauge.training.clusters import cluster_terms
-from radgauge.training.pairs import build_pairs
-from radgauge.training.term_reports import read_term_reports
 
 DOCS = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- figures:([\w-]+) -->\n)(.*?)(<!-- /figures -->)", re.DOTALL)

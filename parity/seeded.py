@@ -377,7 +377,7 @@ def limitr(folder: Path, *, size: Size = SMALL, seed: int = 5) -> Path:
     """
     import torch
 
-    from radgauge.models.image.resnet import WIDTH, ResNet50
+    from radgauge.encoders.image.resnet import WIDTH, ResNet50
 
     bert = bert_folder(folder / "Bio_ClinicalBERT", size=size)
     tower = "img_encoder_f"
@@ -427,7 +427,7 @@ def open_clip(folder: Path, *, kind: str = "timm", seed: int = 6) -> Path:
     """A folder in open_clip's form: BiomedCLIP's kind ("timm", with its text encoder) or open_clip's ("own")."""
     from safetensors.torch import save_file
 
-    from radgauge.models.image.open_clip_network import BertText, ClipText, ClipVision, TimmVision
+    from radgauge.encoders.image.open_clip_network import BertText, ClipText, ClipVision, TimmVision
 
     folder.mkdir(parents=True, exist_ok=True)
     if kind == "timm":

@@ -9,7 +9,7 @@ import numpy as np
 from side_by_side import Line, Settings, run
 
 import radgauge as rg
-from radgauge.error_categories import CATEGORIES
+from radgauge.core.error_categories import CATEGORIES
 
 REPORTS = 30
 SIGNIFICANT = (10, 64, 1, 0, 0, 17, 1, 3)

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import MissingExtra, ModelError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import MissingExtra, ModelError, UsageError
+from radgauge.core.metric import Metric
+from radgauge.core.progress import working
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load
 from radgauge.io.case_files import read_cases
-from radgauge.metric import Metric
-from radgauge.reading import Readings
-from radgauge.registry import load
-from radgauge.scores import score
-from radgauge.show.progress import working
-from radgauge.show.tables import table
-from radgauge.show.terminal import console
+from radgauge.lab.training.pair_files import read_pairs
+from radgauge.render.tables import table
+from radgauge.render.terminal import console
+from radgauge.run.score import score
 from radgauge.stats.coefficients import association
-from radgauge.training.pair_files import read_pairs
 
 METRICS = (
     "bleu",

@@ -11,8 +11,8 @@ from comet_table3 import CHECKPOINT, RADCLIQ, TESTED
 from side_by_side import ORACLES, Line, Settings, run, score_cases
 
 import radgauge as rg
-from radgauge.show.panels import arrange, error_bars
-from radgauge.show.svg import Plot
+from radgauge.render.panels import arrange, error_bars
+from radgauge.render.svg import Plot
 from radgauge.stats import association
 
 NAN = float("nan")

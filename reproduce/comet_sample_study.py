@@ -15,18 +15,18 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
-from radgauge.files import write_csv
+from radgauge.analysis import baselines
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.files import write_csv
+from radgauge.core.parsing import shipped_toml
+from radgauge.core.progress import working
+from radgauge.core.readings import Readings
 from radgauge.io.case_files import read_cases
 from radgauge.io.corpora.studies import Study
-from radgauge.parsing import shipped_toml
-from radgauge.reading import Readings
-from radgauge.show.progress import working
-from radgauge.studies import baselines
-from radgauge.training.clusters import usable_terms
-from radgauge.training.pair_scores import PairScorer
-from radgauge.training.term_reports import NORMAL, read_term_studies
+from radgauge.lab.training.clusters import usable_terms
+from radgauge.lab.training.pair_scores import PairScorer
+from radgauge.lab.training.term_reports import NORMAL, read_term_studies
 
 QUANTILES = (0.33, 0.66)
 STRATA = ("best", "middle", "worst")

@@ -31,21 +31,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from radgauge.cases import MISSING, Case
-from radgauge.files import make_folder, write_file
+from radgauge.analysis.baselines import TEMPLATE
+from radgauge.analysis.compare import compare
+from radgauge.analysis.summary import summarise
+from radgauge.core.cases import MISSING, Case
+from radgauge.core.files import make_folder, write_file
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results
 from radgauge.io.case_files import read_references
 from radgauge.io.scores_file import write_scores
-from radgauge.reading import Readings
-from radgauge.report import build_report, write_report
-from radgauge.results import Results
-from radgauge.scores import score
-from radgauge.show.tables import table
-from radgauge.show.terminal import console
-from radgauge.stats.corrections import adjust
-from radgauge.studies.baselines import TEMPLATE
-from radgauge.studies.compare import compare
-from radgauge.studies.generation import Generated, generate, write_candidates
-from radgauge.studies.generation.generate import (
+from radgauge.lab.generation import Generated, generate, write_candidates
+from radgauge.lab.generation.generate import (
     Choice,
     GenerateSettings,
     Source,
@@ -53,11 +49,15 @@ from radgauge.studies.generation.generate import (
     constant_names,
     system_name,
 )
-from radgauge.studies.summary import summarise
-from radgauge.training.generator import train_generator
-from radgauge.training.generator_data import lay_texts, read_generator_data
-from radgauge.training.generator_files import Generator, load_generator
-from radgauge.training.generator_settings import GeneratorSettings
+from radgauge.lab.training.generator import train_generator
+from radgauge.lab.training.generator_data import lay_texts, read_generator_data
+from radgauge.lab.training.generator_files import Generator, load_generator
+from radgauge.lab.training.generator_settings import GeneratorSettings
+from radgauge.render.tables import table
+from radgauge.render.terminal import console
+from radgauge.report import build_report, write_report
+from radgauge.run.score import score
+from radgauge.stats.corrections import adjust
 
 METRICS = {"professional": ("errors", "layman"), "lay": ("layman", "readability")}
 SHOWN = {

@@ -24,16 +24,16 @@ from typing import Any, get_args
 
 from layman_scaling import Register, Scaling, Way, scaling_cases
 
-from radgauge.files import write_file
-from radgauge.plain_language.encoder import FindingEncoder
-from radgauge.plain_language.studies import TrainingRun, share_differences, training_runs
-from radgauge.reading import Readings
-from radgauge.report.lay_plots import growth_curves, range_bars
-from radgauge.show.tables import table
-from radgauge.show.terminal import console
+from radgauge.core.files import write_file
+from radgauge.core.readings import Readings
+from radgauge.lab.training.generator_files import read_card
+from radgauge.lab.training.generator_settings import GeneratorSettings
+from radgauge.lay.encoder import FindingEncoder
+from radgauge.lay.report.plots import growth_curves, range_bars
+from radgauge.lay.studies import TrainingRun, share_differences, training_runs
+from radgauge.render.tables import table
+from radgauge.render.terminal import console
 from radgauge.stats.resampling import Resampling
-from radgauge.training.generator_files import read_card
-from radgauge.training.generator_settings import GeneratorSettings
 
 SIZES = (232, 465, 930, 1861)
 

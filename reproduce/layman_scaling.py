@@ -15,19 +15,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
-from radgauge.files import make_folder, write_file
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.files import make_folder, write_file
+from radgauge.core.parsing import parse_json
+from radgauge.core.readings import Progress
+from radgauge.encoders.image.study_numbers import Domain
 from radgauge.io.case_files import read_references
-from radgauge.models.image.study_numbers import Domain
-from radgauge.parsing import parse_json
-from radgauge.plain_language.studies.training import Size
-from radgauge.reading import Progress
-from radgauge.studies.generation.generate import GenerateSettings, generate
-from radgauge.training.generator import train_generator
-from radgauge.training.generator_data import lay_texts, read_generator_data
-from radgauge.training.generator_files import Generator, load_generator
-from radgauge.training.generator_settings import GeneratorSettings
+from radgauge.lab.generation.generate import GenerateSettings, generate
+from radgauge.lab.training.generator import train_generator
+from radgauge.lab.training.generator_data import lay_texts, read_generator_data
+from radgauge.lab.training.generator_files import Generator, load_generator
+from radgauge.lab.training.generator_settings import GeneratorSettings
+from radgauge.lay.studies.training import Size
 
 Register = Literal["professional", "lay"]
 Way = Literal["drawn", "first", "nearest"]

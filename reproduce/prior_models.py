@@ -13,8 +13,8 @@ import csv
 from side_by_side import YU, Line, Settings, run, score_cases
 
 import radgauge as rg
-from radgauge.errors import InputError
-from radgauge.studies.summary import Summary
+from radgauge.analysis.summary import Summary
+from radgauge.core.errors import InputError
 
 PUBLISHED = {
     "random": (0.048, 0.214, 0.280, 0.049, 3.266),

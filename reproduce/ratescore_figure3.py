@@ -11,11 +11,11 @@ from functools import partial
 from side_by_side import Line, Settings, run, score_cases
 
 import radgauge as rg
+from radgauge.core.scores import Results
 from radgauge.io.judgments import Judgments
-from radgauge.scores import Results
-from radgauge.show.panels import arrange
-from radgauge.show.plots import scatter
-from radgauge.show.svg import Plot
+from radgauge.render.panels import arrange
+from radgauge.render.plots import scatter
+from radgauge.render.svg import Plot
 from radgauge.stats import association
 
 NAN = float("nan")

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import radgauge as rg
-from radgauge.files import write_file
+from radgauge.analysis.fit_ratescore import RateFit, fit_ratescore
+from radgauge.core.files import write_file
+from radgauge.core.wording import interval, number, signed
 from radgauge.metrics.ratescore.weights import TYPES, Affinity
-from radgauge.show.page import leaflet
-from radgauge.show.plots import heat_map
-from radgauge.show.svg import Plot
-from radgauge.show.tables import Row, table
-from radgauge.show.wording import interval, number, signed
-from radgauge.training.fit_ratescore import RateFit, fit_ratescore
+from radgauge.render.page import leaflet
+from radgauge.render.plots import heat_map
+from radgauge.render.svg import Plot
+from radgauge.render.tables import Row, table
 
 
 def weights_plot(learned: Affinity) -> Plot:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from side_by_side import Line, Settings, run
 
-from radgauge.errors import RadgaugeError
-from radgauge.models.checkpoints.catalogue import located
-from radgauge.training.ner import evaluate_tagger
-from radgauge.training.ner_files import read_ner
+from radgauge.core.errors import RadgaugeError
+from radgauge.encoders.checkpoints.catalogue import located
+from radgauge.lab.training.ner import evaluate_tagger
+from radgauge.lab.training.ner_files import read_ner
 
 PUBLISHED = {
     "DeBERTa_v3": (0.567, 0.575, 0.571, 0.754),

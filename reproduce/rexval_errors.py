@@ -5,7 +5,7 @@ from __future__ import annotations
 from side_by_side import ORACLES, Line, Settings, run
 
 import radgauge as rg
-from radgauge.error_categories import CATEGORIES
+from radgauge.core.error_categories import CATEGORIES
 
 TOTAL = {
     "BLEU": (0.807, 0.550, 0.113, 0.133, 0.140, 0.097, 1.840),

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import radgauge as rg
-from radgauge.errors import RadgaugeError
+from radgauge.core.errors import RadgaugeError
+from radgauge.core.scores import Results
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.images import with_images
-from radgauge.scores import Results
-from radgauge.show.svg import Plot
+from radgauge.render.svg import Plot
 
 YU = {
     "BERTScore": "bertscore",
@@ -90,7 +90,7 @@ def judged(settings: Settings) -> Judgments:
 def kendall(
     judgments: Judgments, specs: Sequence[str], settings: Settings, *, columns: bool = False, **options: object
 ) -> tuple[dict[tuple[str, str, str], float], dict[str, str]]:
-    """(specification or column, target, rater) -> agreement, by `radgauge.studies.agreement`."""
+    """(specification or column, target, rater) -> agreement, by `radgauge.analysis.agreement`."""
     results, missing = score_cases(judgments.cases, specs, settings)
     if not results:
         return {}, missing

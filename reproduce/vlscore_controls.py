@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from radgauge.cases import Case
-from radgauge.errors import InputError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError
 from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names

@@ -13,9 +13,9 @@ import numpy as np
 from side_by_side import NO_IMAGES, Line, Settings, run, score_cases
 from vlscore_controls import FILES, PUBLISHED, read_controls
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.judgments.images import study_images
-from radgauge.show.plots import scatter
+from radgauge.render.plots import scatter
 
 METRICS = {
     "BLEU-1": ("bleu", "bleu_1"),

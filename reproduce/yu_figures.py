@@ -17,21 +17,21 @@ from pathlib import Path
 import numpy as np
 
 import radgauge as rg
-from radgauge.error_categories import BY_KEY
-from radgauge.errors import InputError
-from radgauge.files import make_folder, write_file
+from radgauge.analysis.agreement import Alignment
+from radgauge.analysis.compare import SystemComparison
+from radgauge.analysis.failure_modes import FailureModes, failure_modes
+from radgauge.core.error_categories import BY_KEY
+from radgauge.core.errors import InputError
+from radgauge.core.files import make_folder, write_file
+from radgauge.core.scores import Results
+from radgauge.core.wording import arrow, interval, number
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.targets import target_name
-from radgauge.scores import Results
-from radgauge.show.metric_names import metric_name
-from radgauge.show.panels import Difference, arrange, change_bars, dot_plot, error_bars
-from radgauge.show.plots import scatter
-from radgauge.show.svg import Plot
-from radgauge.show.wording import arrow, interval, number
+from radgauge.render.metric_names import metric_name
+from radgauge.render.panels import Difference, arrange, change_bars, dot_plot, error_bars
+from radgauge.render.plots import scatter
+from radgauge.render.svg import Plot
 from radgauge.stats import icc
-from radgauge.studies.agreement import Alignment
-from radgauge.studies.compare import SystemComparison
-from radgauge.studies.failure_modes import FailureModes, failure_modes
 
 ERRORS = {"total": "errors", "significant": "significant errors", "rating": "rating"}
 ORACLES = {

@@ -30,7 +30,7 @@ pytest_plugins = ["processor_time"]
 def compiled_lexicon(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a first run leaves in the cache folder, so that processes of tests need not compile the lexicon."""
     cache = tmp_path_factory.mktemp("warm")
-    code = "from radgauge.report_reader.compile import load_vocabulary; load_vocabulary()"
+    code = "from radgauge.reader.compile import load_vocabulary; load_vocabulary()"
     source = str(Path(__file__).parents[1] / "src")
     environment = {**os.environ, "RADGAUGE_CACHE": str(cache), "PYTHONPATH": source}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)

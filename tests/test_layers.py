@@ -123,7 +123,7 @@ PACKAGES = {"numpy", "scipy", "typer", "rich", "jinja2", "markupsafe"} | {
     "IPython",
     "evaluate",
     "datasets",
-    "starlette",  # radgauge.web and what is built on it: verbs ask for the extra first
+    "starlette",  # radgauge.study.http and what is built on it: verbs ask for the extra first
     "uvicorn",
     "anyio",
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.errors import InputError, RadgaugeError, shown
+from radgauge.core.errors import InputError, RadgaugeError, shown
 from radgauge.io.case_files import read_cases
 from radgauge.io.corpora import read_studies
 from radgauge.io.judgments import read_judgments

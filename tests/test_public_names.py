@@ -27,9 +27,9 @@ def test_every_public_name_exists() -> None:
 
 
 def test_modules_do_not_hide_the_functions_of_their_name() -> None:
-    import radgauge.explain
-    import radgauge.studies.agreement
-    import radgauge.studies.compare
-    import radgauge.studies.oracle
+    import radgauge.analysis.agreement
+    import radgauge.analysis.compare
+    import radgauge.analysis.oracle
+    import radgauge.run.explain
 
     assert all(callable(getattr(radgauge, name)) for name in ("align", "compare", "explain", "oracle"))

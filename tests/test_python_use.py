@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import radgauge as rg
-from radgauge.show import progress
+from radgauge.core import progress
 
 REPORTS = "id,reference,candidate\n1,No effusion.,No effusion.\n2,Small left effusion.,No effusion.\n"
 RECORDS = [

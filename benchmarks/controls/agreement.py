@@ -12,11 +12,11 @@ import numpy as np
 from outcome import Outcome
 
 import radgauge as rg
-from radgauge.errors import InputError
+from radgauge.analysis.agreement import Alignment, align
+from radgauge.core.errors import InputError
+from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import read_judgments
 from radgauge.io.judgments.judgments import Judgments, error_scores
-from radgauge.scores import Results, Scores
-from radgauge.studies.agreement import Alignment, align
 
 STUDIES = 20
 KEYS = tuple((f"study {number // 2}", "ab"[number % 2]) for number in range(2 * STUDIES))

@@ -10,7 +10,7 @@ import math
 from outcome import Outcome
 
 import radgauge as rg
-from radgauge.metric import sums
+from radgauge.core.metric import sums
 
 NORMAL = "The lungs are clear. The heart is normal in size."
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from outcome import Outcome
 
 import radgauge as rg
-from radgauge.errors import UsageError
-from radgauge.studies.releases import Limit, broken_limits, compare_releases, unanswered_limits
+from radgauge.analysis.releases import Limit, broken_limits, compare_releases, unanswered_limits
+from radgauge.core.errors import UsageError
 
 REPORTS = (
     "Moderate right pleural effusion. No pneumothorax.",

@@ -9,7 +9,7 @@ import numpy as np
 from outcome import Outcome
 
 import radgauge as rg
-from radgauge.results import Results, Scores
+from radgauge.core.scores import Results, Scores
 
 NORMAL = "The heart is normal in size. The lungs are clear. No pleural effusion or pneumothorax."
 SIDES = ("left", "right")

@@ -12,7 +12,7 @@ import numpy as np
 from outcome import Outcome
 
 import radgauge as rg
-from radgauge.contract import ContractBroken, check_metric
+from radgauge.run.contract import ContractBroken, check_metric
 
 
 @dataclass(frozen=True)

@@ -142,9 +142,9 @@ def _help(words: tuple[str, ...]) -> str:
 
 def agreement() -> str:
     """The measured agreement of the metrics as a table, as `benchmarks/agreement_by_metric.py --write` left it."""
-    from radgauge.show.metric_names import metric_name
+    from radgauge.render.metric_names import metric_name
 
-    kept = json.loads((ROOT / "src/radgauge/show/data/agreement.json").read_text(encoding="utf-8"))
+    kept = json.loads((ROOT / "src/radgauge/render/data/agreement.json").read_text(encoding="utf-8"))
     lines = ["| metric | column | follows | Kendall τ-b | 95 % interval |", "|---|---|---|---:|---:|"]
     for column, line in sorted(kept.items(), key=lambda each: -each[1]["tau"]):
         known = metric_name(column)

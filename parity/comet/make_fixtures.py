@@ -21,7 +21,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 from checkpoints import PAIRS, VARIANTS, fill, hparams_of, write_encoder  # noqa: E402
 
-from radgauge.models.text.estimator import DEFAULTS, build, load_estimator, save_estimator  # noqa: E402
+from radgauge.encoders.text.estimator import DEFAULTS, build, load_estimator, save_estimator  # noqa: E402
 
 FIXTURE = ROOT / "tests" / "models" / "data" / "comet_parity.json"
 REQUIREMENTS = ("unbabel-comet==2.2.7", "transformers==4.57.6", "torch==2.13.0", "setuptools<81")

@@ -13,15 +13,15 @@ import torch
 from material import Judged, joined, judged_pairs, scored, split_pairs
 from scipy import stats
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.encoders.text.embedded_estimator import EMBEDDED, load_embedded
+from radgauge.lab.training.estimator import train_estimator
+from radgauge.lab.training.estimator_settings import EstimatorSettings
+from radgauge.lab.training.pair_files import PairTable
 from radgauge.metrics.comet import Comet
 from radgauge.metrics.errors import Errors
-from radgauge.models.text.embedded_estimator import EMBEDDED, load_embedded
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader
-from radgauge.training.estimator import train_estimator
-from radgauge.training.estimator_settings import EstimatorSettings
-from radgauge.training.pair_files import PairTable
+from radgauge.reader import ReportReader
 
 TARGET = "errors_quality"
 REPEATED = 10

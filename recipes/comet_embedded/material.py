@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.cases import Case
+from radgauge.analysis.perturb import KINDS, perturb
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.lab.training.pair_files import PairTable
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
-from radgauge.studies.perturb import KINDS, perturb
 from radgauge.text.sentences import split_sentences
-from radgauge.training.pair_files import PairTable
 
 SHARES = {"train": 0.8, "val": 0.08, "test": 0.12}
 CHANGES, MIXED, RANDOM = 5, 8, 8

@@ -9,8 +9,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from judged_data import judged_sources
 
+from radgauge.analysis.fit_errors import fit_sources
 from radgauge.findings.weights import PRIOR, SHIPPED
-from radgauge.training.fit_errors import fit_sources
 
 STRENGTH = 0.2
 """tau-b on a source left out is flat (within 0.01) from 0.5 to 0.02: a strong pull leaves less to chance."""

@@ -18,21 +18,21 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from radgauge.cases import Case
+from radgauge.analysis.perturb import perturb_reports
+from radgauge.analysis.perturb.study import perturbed_cases
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.encoders.image.embedded_image_text import EmbeddedImageText, unit
+from radgauge.encoders.image.picture_side import SIGNS
+from radgauge.encoders.text.report_claims import claims
 from radgauge.images import grey
+from radgauge.lab.training.image_text import view_points
+from radgauge.lab.training.image_text_data import PicturedReport, read_material
+from radgauge.lab.training.image_text_figures import Matching, auroc, matching, mean_by_study
 from radgauge.metrics._triangle import triangle_area
 from radgauge.metrics.vlscore import VLScore
-from radgauge.models.image.embedded_image_text import EmbeddedImageText, unit
-from radgauge.models.image.picture_side import SIGNS
-from radgauge.models.text.report_claims import claims
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader, load_lexicon
-from radgauge.scores import score
-from radgauge.studies.perturb import perturb_reports
-from radgauge.studies.perturb.study import perturbed_cases
-from radgauge.training.image_text import view_points
-from radgauge.training.image_text_data import PicturedReport, read_material
-from radgauge.training.image_text_figures import Matching, auroc, matching, mean_by_study
+from radgauge.reader import ReportReader, load_lexicon
+from radgauge.run.score import score
 
 LEAST = 8  # studies that must state a finding for it to have a row
 KINDS = ("remove_pathology", "remove_insignificant", "remove_normal", "change_location", "change_severity")

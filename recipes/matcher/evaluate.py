@@ -15,9 +15,9 @@ from pairs import RANKED, Pair, judged_pairs, ranked_pairs
 from scipy.stats import kendalltau, rankdata
 from train import predict
 
+from radgauge.core.readings import Readings
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader
+from radgauge.reader import ReportReader
 from radgauge.text.sentences import split_sentences
 
 WEIGHTS = np.array([0.0, 0.15, 0.4, 1.0, 1.6])

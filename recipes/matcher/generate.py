@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.report_reader import load_lexicon
-from radgauge.report_reader.lexicon import Concept, Lexicon
+from radgauge.reader import load_lexicon
+from radgauge.reader.lexicon import Concept, Lexicon
 
 TEMPLATES = tomllib.loads((Path(__file__).parent / "templates.toml").read_text(encoding="utf-8"))
 CHANGES = {"increased": "decreased", "decreased": "increased", "stable": "increased", "new": "stable"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
 
 RANKED = ("reworded", "negated", "misplaced", "incomplete")
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
+from radgauge.analysis.perturb import perturb
 from radgauge.findings.claims import findings_of
 from radgauge.findings.error import FALSE
 from radgauge.findings.findings import Findings, knowledge_for
 from radgauge.findings.match import align_findings
 from radgauge.findings.profile import profile_of
 from radgauge.findings.rules import TIERS
-from radgauge.report_reader import load_lexicon, read_report
-from radgauge.studies.perturb import perturb
+from radgauge.reader import load_lexicon, read_report
 from radgauge.text.sentences import split_sentences
 
 EDITS = {

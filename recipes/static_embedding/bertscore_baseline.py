@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from sources import read_iu_sentences
 
-from radgauge.models.text.token_vectors import embedded_token_vectors, greedy_match
-from radgauge.reading import Readings
+from radgauge.core.readings import Readings
+from radgauge.encoders.text.token_vectors import embedded_token_vectors, greedy_match
 
 PAIRS = 20_000
 

@@ -15,7 +15,7 @@ from tasks import PAIRS, Encode, triplet_accuracy, triplets
 from teachers import teacher_vectors
 from train import LEXICON
 
-from radgauge.models.text.static_embedding import StaticEncoder
+from radgauge.text.static_embedding import StaticEncoder
 
 COMPARED = ("minilm", "gte", "potion")
 KINDS = ("side", "level", "severity", "change")

@@ -92,7 +92,7 @@ def write_table(
     path: Path,
     name: str,
 ) -> str:
-    """Write the file that `radgauge.models.text.static_embedding` reads; returns a line that describes it."""
+    """Write the file that `radgauge.text.static_embedding` reads; returns a line that describes it."""
     with torch.no_grad():
         words = student.word_vectors(material.words).numpy()
         grams = student.parts.numpy()

@@ -25,7 +25,7 @@ from sources import (
 )
 from tasks import Retrieval, key_of, lay_task, lexicon_tasks, names_of, report_task, without
 
-from radgauge.models.text.static_embedding import NUMBER, grams_of, words_of
+from radgauge.text.static_embedding import NUMBER, grams_of, words_of
 
 GRAMS = 9000
 GENERAL_WORDS = 9000

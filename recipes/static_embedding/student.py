@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from radgauge.models.text.static_embedding import NUMBER, grams_of, words_of
+from radgauge.text.static_embedding import NUMBER, grams_of, words_of
 
 
 class Student(nn.Module):

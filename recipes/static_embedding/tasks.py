@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sources import Concept
 
-from radgauge.models.text.static_embedding import words_of
+from radgauge.text.static_embedding import words_of
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _SMALL = frozenset(("of", "the", "in", "on", "a", "an", "and", "or", "to", "with", "for", "by", "at", "from"))

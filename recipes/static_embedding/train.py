@@ -19,11 +19,11 @@ from sources import Concept
 from student import Student, band, centred, contrastive, project_teachers
 from teachers import teacher_vectors
 
-from radgauge.models.text.static_embedding import words_of
+from radgauge.text.static_embedding import words_of
 
 ROOT = Path(__file__).parents[2]
-LEXICON = ROOT / "src/radgauge/report_reader/lexicon"
-OUTPUT = ROOT / "src/radgauge/models/text/data/static_embedding.npz"
+LEXICON = ROOT / "src/radgauge/reader/lexicon"
+OUTPUT = ROOT / "src/radgauge/encoders/text/data/static_embedding.npz"
 TEACHERS = ("gte",)
 DIMENSIONS = 256
 SLIP = "slip"

@@ -58,42 +58,42 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
-    from radgauge.cache import Cache as Cache
-    from radgauge.cases import Case as Case
-    from radgauge.errors import InputError as InputError
-    from radgauge.errors import MissingExtra as MissingExtra
-    from radgauge.errors import ModelError as ModelError
-    from radgauge.errors import RadgaugeError as RadgaugeError
-    from radgauge.errors import UsageError as UsageError
-    from radgauge.explain import explain as explain
+    from radgauge.analysis.agreement import align as align
+    from radgauge.analysis.compare import compare as compare
+    from radgauge.analysis.failure_modes import failure_modes as failure_modes
+    from radgauge.analysis.fit_errors import fit_errors as fit_errors
+    from radgauge.analysis.fit_radcliq import fit_radcliq as fit_radcliq
+    from radgauge.analysis.fit_ratescore import fit_ratescore as fit_ratescore
+    from radgauge.analysis.fit_vlscore import fit_vlscore as fit_vlscore
+    from radgauge.analysis.oracle import oracle as oracle
+    from radgauge.analysis.summary import summarise as summarise
+    from radgauge.core.cache import Cache as Cache
+    from radgauge.core.cases import Case as Case
+    from radgauge.core.errors import InputError as InputError
+    from radgauge.core.errors import MissingExtra as MissingExtra
+    from radgauge.core.errors import ModelError as ModelError
+    from radgauge.core.errors import RadgaugeError as RadgaugeError
+    from radgauge.core.errors import UsageError as UsageError
+    from radgauge.core.metric import Explanation as Explanation
+    from radgauge.core.metric import Metric as Metric
+    from radgauge.core.metric import Note as Note
+    from radgauge.core.readings import Progress as Progress
+    from radgauge.core.readings import Reader as Reader
+    from radgauge.core.readings import Readings as Readings
+    from radgauge.core.registry import load as load
+    from radgauge.core.registry import metric_names as metric_names
+    from radgauge.core.scores import Results as Results
+    from radgauge.core.scores import Scores as Scores
     from radgauge.io.case_files import read_cases as read_cases
     from radgauge.io.case_files.write import write_cases as write_cases
     from radgauge.io.judgments import read_judgments as read_judgments
     from radgauge.io.scores_file import read_scores as read_scores
     from radgauge.io.scores_file import write_scores as write_scores
-    from radgauge.metric import Explanation as Explanation
-    from radgauge.metric import Metric as Metric
-    from radgauge.metric import Note as Note
-    from radgauge.reading import Progress as Progress
-    from radgauge.reading import Reader as Reader
-    from radgauge.reading import Readings as Readings
-    from radgauge.registry import load as load
-    from radgauge.registry import metric_names as metric_names
+    from radgauge.reader import read_report as read_report
     from radgauge.report import build_report as build_report
     from radgauge.report import write_report as write_report
-    from radgauge.report_reader import read_report as read_report
-    from radgauge.scores import Results as Results
-    from radgauge.scores import Scores as Scores
-    from radgauge.scores import score as score
-    from radgauge.studies.agreement import align as align
-    from radgauge.studies.compare import compare as compare
-    from radgauge.studies.failure_modes import failure_modes as failure_modes
-    from radgauge.studies.oracle import oracle as oracle
-    from radgauge.studies.summary import summarise as summarise
-    from radgauge.training.fit_errors import fit_errors as fit_errors
-    from radgauge.training.fit_radcliq import fit_radcliq as fit_radcliq
-    from radgauge.training.fit_ratescore import fit_ratescore as fit_ratescore
-    from radgauge.training.fit_vlscore import fit_vlscore as fit_vlscore
+    from radgauge.run.explain import explain as explain
+    from radgauge.run.score import score as score
 
 
 def __getattr__(name: str) -> Any:
@@ -109,7 +109,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps `radgauge.studies.compare` the function when somebody imports the module of that name."""
+    """Keeps `radgauge.analysis.compare` the function when somebody imports the module of that name."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _PUBLIC and isinstance(value, ModuleType)):

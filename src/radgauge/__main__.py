@@ -18,7 +18,7 @@ def main() -> None:
     if usual is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
     from radgauge.cli import main as run
-    from radgauge.garbage import collect_seldom
+    from radgauge.core.garbage import collect_seldom
 
     collect_seldom()
     if usual is signal.default_int_handler:

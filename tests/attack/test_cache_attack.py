@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.cache import Cache
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader
+from radgauge.core.cache import Cache
+from radgauge.core.readings import Readings
+from radgauge.reader import ReportReader
 
 pytestmark = pytest.mark.long
 

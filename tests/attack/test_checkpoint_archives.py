@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from fuzzing import attempts
 
-from radgauge.errors import ModelError
-from radgauge.models.checkpoints.lightning_checkpoint import open_lightning
-from radgauge.models.checkpoints.radgraph_archive import read_archive
-from radgauge.models.checkpoints.weights import read_weights
+from radgauge.core.errors import ModelError
+from radgauge.encoders.checkpoints.lightning_checkpoint import open_lightning
+from radgauge.encoders.checkpoints.radgraph_archive import read_archive
+from radgauge.encoders.checkpoints.weights import read_weights
 
 pytestmark = pytest.mark.models
 

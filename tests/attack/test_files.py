@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
-from radgauge.errors import RadgaugeError
+from radgauge.core.cases import Case
+from radgauge.core.errors import RadgaugeError
 from radgauge.io.case_files import read_cases, write_cases
 from radgauge.io.corpora import read_studies
 from radgauge.io.judgments import read_judgments
 from radgauge.io.scores_file import is_scores_file, read_scores, write_scores
+from radgauge.lay.sentences import sentence_set
 from radgauge.llm.journal import Journal
-from radgauge.plain_language.sentences import sentence_set
-from radgauge.report_reader.graph_json import read_graphs, write_graphs
-from radgauge.scores import score
+from radgauge.reader.graph_json import read_graphs, write_graphs
+from radgauge.run.score import score
 
 pytestmark = pytest.mark.long
 

@@ -15,7 +15,7 @@ import pytest
 from study_server import StudyServer
 from study_support import Rater, two_systems
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.study import Action, Store, new_study, schema
 from radgauge.study.check import check_study
 from radgauge.study.design import design_from_dict

@@ -17,18 +17,18 @@ import pytest
 from hostile_texts import GRAMMAR, SHAPES
 from lay_entries import knowing_readings
 
-from radgauge.cases import Case
+from radgauge.analysis.perturb import KINDS, make
+from radgauge.analysis.perturb import report as perturbed
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load, metric_names
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import knowledge_for
-from radgauge.plain_language.check.reading import _found as everyday_sentences
-from radgauge.plain_language.lay_reader import LayReader
-from radgauge.plain_language.plain_sentences import write_plain
-from radgauge.reading import Readings
-from radgauge.registry import load, metric_names
-from radgauge.report_reader import ReportReading, load_lexicon, radgraph_graph, rate_entities, read_report
-from radgauge.report_reader.compile import load_vocabulary
-from radgauge.studies.perturb import KINDS, make
-from radgauge.studies.perturb import report as perturbed
+from radgauge.lay.check.reading import _found as everyday_sentences
+from radgauge.lay.lay_reader import LayReader
+from radgauge.lay.plain_sentences import write_plain
+from radgauge.reader import ReportReading, load_lexicon, radgraph_graph, rate_entities, read_report
+from radgauge.reader.compile import load_vocabulary
 from radgauge.text import tokens
 from radgauge.text.language import looks_english
 from radgauge.text.mimic_sections import split_mimic_sections

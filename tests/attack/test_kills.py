@@ -14,7 +14,7 @@ import pytest
 from fuzzing import attempts
 
 import radgauge
-from radgauge.cache import Cache
+from radgauge.core.cache import Cache
 
 pytestmark = pytest.mark.process
 

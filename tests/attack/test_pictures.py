@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fuzzing import attempts
 
-from radgauge.errors import ImageError
+from radgauge.core.errors import ImageError
 from radgauge.images import grey
 from radgauge.images.limits import MOST_PIXELS
 

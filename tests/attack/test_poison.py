@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
-from radgauge.errors import ModelError
-from radgauge.metric import Metric
-from radgauge.reading import Readings
-from radgauge.registry import load
-from radgauge.scores import LONGEST, score
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError
+from radgauge.core.metric import Metric
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load
+from radgauge.run.score import LONGEST, score
 
 pytestmark = pytest.mark.long
 
@@ -107,7 +107,7 @@ def test_a_megabyte_in_both_cells_ends_no_run(name: str) -> None:
 
 
 def test_bertscore_in_blocks_is_bertscore(monkeypatch) -> None:
-    from radgauge.models.text import token_vectors
+    from radgauge.encoders.text import token_vectors
 
     texts = [
         "heart",

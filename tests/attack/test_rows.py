@@ -14,10 +14,10 @@ import pytest
 from hostile_texts import REPORTS, hostile_text
 from lay_entries import knowing_readings
 
-from radgauge.cases import Case
-from radgauge.reading import Readings
-from radgauge.registry import load, metric_names
-from radgauge.scores import score
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load, metric_names
+from radgauge.run.score import score
 
 pytestmark = pytest.mark.long
 

@@ -37,7 +37,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
-from radgauge.metric import Metric
+from radgauge.core.metric import Metric
 
 @dataclass(frozen=True)
 class Stuck(Metric):

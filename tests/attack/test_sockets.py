@@ -132,7 +132,7 @@ RUNS = {
     "demo": "",
 }
 LISTENING = {"serve", "study serve"}
-"""Verbs that listen, on this machine alone unless told otherwise: tests/service/test_processes.py and
+"""Verbs that listen, on this machine alone unless told otherwise: tests/study/server/test_processes.py and
 tests/study/web/test_serve.py trace them."""
 REFUSED = {"models fetch": 1}  # RADGAUGE_OFFLINE is set
 

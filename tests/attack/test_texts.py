@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from hostile_texts import SHAPES, hostile_text
 
-from radgauge.cases import Case
+from radgauge.analysis.perturb import KINDS, Corpus, perturb
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load, metric_names
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import knowledge_for
-from radgauge.plain_language.lay_reader import LayReader
-from radgauge.plain_language.plain_sentences import mixed_text, plain_text, write_plain
-from radgauge.reading import Readings
-from radgauge.registry import load, metric_names
-from radgauge.report_reader import ReportReader, load_lexicon, radgraph_graph, rate_entities, read_report
-from radgauge.scores import score
-from radgauge.studies.perturb import KINDS, Corpus, perturb
+from radgauge.lay.lay_reader import LayReader
+from radgauge.lay.plain_sentences import mixed_text, plain_text, write_plain
+from radgauge.reader import ReportReader, load_lexicon, radgraph_graph, rate_entities, read_report
+from radgauge.run.score import score
 from radgauge.text.language import looks_english
 from radgauge.text.mimic_sections import split_mimic_sections
 from radgauge.text.rush import rush_sentences

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import UsageError
-from radgauge.show.wording import signed
+from radgauge.core.errors import UsageError
+from radgauge.core.wording import signed
 
 FAST = ("-m", "rouge", "--resamples", "20", "--no-cache", "--quiet")
 

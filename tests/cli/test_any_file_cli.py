@@ -14,7 +14,7 @@ import radgauge as rg
 from radgauge.cli import app
 from radgauge.cli.downloads import agree
 from radgauge.cli.flags import in_flags
-from radgauge.show import progress
+from radgauge.core import progress
 
 REPORTS = "id,system,reference,candidate\n1,x,a b c,a b c\n1,y,a b c,a\n2,x,a b,a b\n2,y,a b,b\n"
 
@@ -57,7 +57,7 @@ def test_a_file_without_references_is_refused_before_anything_is_computed(
 ) -> None:
     path = tmp_path / "noref.csv"
     path.write_text("id,gold standard,candidate\n1,a b,a b\n")
-    monkeypatch.setattr("radgauge.scores._judge", lambda *args: pytest.fail("something was computed"))
+    monkeypatch.setattr("radgauge.run.score._judge", lambda *args: pytest.fail("something was computed"))
     for verb in (
         ("score", path, "-m", "bleu"),
         ("compare", path, "-m", "bleu"),
@@ -173,7 +173,7 @@ def test_scores_of_others_are_compared(reports: Path, tmp_path: Path) -> None:
 
 def test_published_models_are_not_fetched_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RADGAUGE_MODELS", str(tmp_path))
-    monkeypatch.setattr("radgauge.models.checkpoints.catalogue.find", lambda wanted: None)
+    monkeypatch.setattr("radgauge.encoders.checkpoints.catalogue.find", lambda wanted: None)
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.delenv("RADGAUGE_OFFLINE", raising=False)
     with pytest.raises(rg.UsageError, match=r"checkpoints will be fetched into .* MB.*to agree, add --yes"):

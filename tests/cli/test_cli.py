@@ -158,7 +158,7 @@ def test_mistakes_end_with_one_line_and_the_right_code(
 
 
 def test_ls_names_every_metric(tmp_path: Path) -> None:
-    from radgauge.registry import metric_names
+    from radgauge.core.registry import metric_names
 
     done = radgauge("ls", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -225,8 +225,8 @@ import os, time
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
-import radgauge.registry
-from radgauge.metric import Metric
+import radgauge.core.registry
+from radgauge.core.metric import Metric
 
 class SlowReader:
     signature = "slow-1"
@@ -249,7 +249,7 @@ class Slow(Metric):
     def measure(self, cases, *, reading):
         return np.array([[float(x)] for x in reading.of(SlowReader(), [c.candidate for c in cases])])
 
-radgauge.registry.METRICS["slow"] = "slow_metric:Slow"
+radgauge.core.registry.METRICS["slow"] = "slow_metric:Slow"
 """
 
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 
 REFERENCE = "Left pleural effusion. Cardiomegaly. No pneumothorax."
 CANDIDATE = "Right pleural effusion. Heart size is normal. Rib fracture."

@@ -14,7 +14,7 @@ pytest.importorskip("threadpoolctl", reason="needs the extra image")
 from generator_studies import TEXTS, draw_studies, read_table
 
 from radgauge.cli import app
-from radgauge.errors import UsageError
+from radgauge.core.errors import UsageError
 
 
 def _run(*words: object) -> str:

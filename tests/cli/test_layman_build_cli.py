@@ -19,10 +19,10 @@ from typer.testing import CliRunner
 import radgauge
 from radgauge.cli import app
 from radgauge.cli.language_model import CostLine
-from radgauge.errors import RadgaugeError, UsageError
+from radgauge.core.errors import RadgaugeError, UsageError
+from radgauge.lay.plain_sentences import mixed_text, write_plain
+from radgauge.lay.sentences import sentence_set
 from radgauge.llm import LanguageModel, Limits, server_from_environment
-from radgauge.plain_language.plain_sentences import mixed_text, write_plain
-from radgauge.plain_language.sentences import sentence_set
 
 FINDINGS = [
     *("Cardiomegaly.", "Left pleural effusion.", "No pneumothorax.", "Right rib fracture.", "Pulmonary edema."),

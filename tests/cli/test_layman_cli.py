@@ -10,8 +10,8 @@ from scripted_llm import Reply, Request, ScriptedServer
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import UsageError
-from radgauge.plain_language.plain_sentences import mixed_text, write_plain
+from radgauge.core.errors import UsageError
+from radgauge.lay.plain_sentences import mixed_text, write_plain
 
 
 def _run(*arguments: str, text: str = "") -> tuple[str, str]:

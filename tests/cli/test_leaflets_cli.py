@@ -13,9 +13,9 @@ from study_support import Rater, study_ids
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.io.case_files import read_cases
-from radgauge.show.printing import BROWSERS
+from radgauge.render.printing import BROWSERS
 from radgauge.study import Store, new_study
 
 

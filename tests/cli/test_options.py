@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from radgauge.cli import VERBS, app
 from radgauge.cli.options import Output, command, few_cases_note
-from radgauge.show.progress import tell, working
+from radgauge.core.progress import tell, working
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import UsageError
+from radgauge.core.errors import UsageError
 from radgauge.io.case_files import read_cases, read_references
 
 

@@ -13,13 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 import radgauge as rg
+from radgauge.analysis.perturb import KINDS, evaluate, perturb_reports
+from radgauge.analysis.perturb.study import _pairs
 from radgauge.cli import app
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases, read_references
 from radgauge.io.judgments.rate_eval import read_triples
 from radgauge.stats.resampling import Resampling
-from radgauge.studies.perturb import KINDS, evaluate, perturb_reports
-from radgauge.studies.perturb.study import _pairs
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import BrokenLimit, InputError, UsageError
+from radgauge.core.errors import BrokenLimit, InputError, UsageError
 
 REPORT = "The heart is mildly enlarged. No pleural effusion."
 

@@ -11,7 +11,7 @@ from study_support import REFERENCES, Rater, study_ids, two_systems
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.io.case_files import write_cases
 from radgauge.study import Store
 

@@ -11,7 +11,7 @@ import term_corpus as own
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 
 
 @pytest.fixture

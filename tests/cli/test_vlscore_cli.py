@@ -65,7 +65,7 @@ def test_images_are_resolved_and_reasons_given(table: Path) -> None:
 
 
 def test_the_encoders_and_what_is_proved_of_them_stand_in_one_table() -> None:
-    from radgauge.models.image.encoders import known_encoders
+    from radgauge.encoders.image.encoders import known_encoders
 
     run = CliRunner().invoke(app, ["models", "list", "--encoders", "--json"])
     assert run.exit_code == 0, run.output
@@ -83,6 +83,6 @@ def test_the_encoders_and_what_is_proved_of_them_stand_in_one_table() -> None:
 def test_the_licence_stands_beside_the_weights() -> None:
     from importlib.resources import files
 
-    notice = (files("radgauge.models.image") / "data" / "image_text.NOTICE").read_text(encoding="utf-8")
+    notice = (files("radgauge.encoders.image") / "data" / "image_text.NOTICE").read_text(encoding="utf-8")
     assert "RESEARCH, NON-COMMERCIAL" in notice
     assert "radgauge train image-text" in notice

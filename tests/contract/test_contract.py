@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-import radgauge.registry as registry
-from radgauge.contract import ContractBroken, check_metric
-from radgauge.errors import RadgaugeError
-from radgauge.metric import Explanation, Metric, Note
-from radgauge.scores import score
+import radgauge.core.registry as registry
+from radgauge.core.errors import RadgaugeError
+from radgauge.core.metric import Explanation, Metric, Note
+from radgauge.run.contract import ContractBroken, check_metric
+from radgauge.run.score import score
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lay_entries import knowing_readings
 
-from radgauge.cases import Case
-from radgauge.contract import CHECKS, REPORTS, Bench
-from radgauge.errors import MissingExtra, ModelError
-from radgauge.metric import Metric
-from radgauge.reading import Readings
-from radgauge.registry import load, metric_names
+from radgauge.core.cases import Case
+from radgauge.core.errors import MissingExtra, ModelError
+from radgauge.core.metric import Metric
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load, metric_names
+from radgauge.run.contract import CHECKS, REPORTS, Bench
 
 VARIANTS = (
     *("bleu:variant=cxr", "bleu:smoothing=coco", "bleu:empty=zero", "bleu:tokenizer=13a,lowercase=no"),
@@ -86,7 +86,7 @@ def bench_or_skip(spec: str) -> Bench:
 @pytest.mark.parametrize("spec", SPECS)
 def test_contract(spec: str, check, monkeypatch: pytest.MonkeyPatch) -> None:
     if spec == "layman":
-        monkeypatch.setattr("radgauge.contract.Readings", knowing_readings)
+        monkeypatch.setattr("radgauge.run.contract.Readings", knowing_readings)
     check(bench_or_skip(spec))
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.findings.aligned import Aligned
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import Findings, knowledge_for
@@ -18,8 +19,7 @@ from radgauge.findings.places import BOTH, LEFT, RIGHT
 from radgauge.findings.profile import profile_of
 from radgauge.findings.rules import TIERS, Context, context_of, years
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
-from radgauge.report_reader import load_lexicon, read_report
+from radgauge.reader import load_lexicon, read_report
 
 KNOWN = knowledge_for(load_lexicon())
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.findings import descriptions
 from radgauge.findings.descriptions import Descriptions, diagnoses
 from radgauge.findings.findings import knowledge_for
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
-from radgauge.report_reader import load_lexicon
+from radgauge.reader import load_lexicon
 
 
 def errors(reference: str, candidate: str) -> list[int]:

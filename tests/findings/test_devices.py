@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import knowledge_for
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
-from radgauge.report_reader import load_lexicon, read_report
+from radgauge.reader import load_lexicon, read_report
 
 KNOWN = knowledge_for(load_lexicon())
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.findings.edits import compare_sentences
 from radgauge.findings.error import Error
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
 
 
 @pytest.mark.parametrize(

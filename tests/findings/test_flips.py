@@ -7,12 +7,12 @@ from itertools import product
 
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.findings.advice import advice_of
 from radgauge.findings.labels import labels_in
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
-from radgauge.report_reader import read_report
+from radgauge.reader import read_report
 
 
 def _values(pairs: list[tuple[str, str]]) -> list[dict[str, float]]:

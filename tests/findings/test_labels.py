@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.findings.labels import labels_in
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.findings.support import Sentences, supports
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
 
 
 def test_a_sentence_in_other_words_supports_and_an_unrelated_one_does_not() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import radgauge
-from radgauge.errors import ImageError
+from radgauge.core.errors import ImageError
 from radgauge.images import grey
 
 pytest.importorskip("PIL", reason="the extra 'image' is not installed")

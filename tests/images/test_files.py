@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.errors import ImageError
+from radgauge.core.errors import ImageError
 from radgauge.images import digest, grey
 
 Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.errors import ImageError, UsageError
+from radgauge.core.errors import ImageError, UsageError
 from radgauge.images import grey, web_picture
 
 Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")

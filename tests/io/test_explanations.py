@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from radgauge.cases import Case
 from radgauge.cli import app
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.io.explanations import write_explanations
-from radgauge.reading import Readings
-from radgauge.scores import score
+from radgauge.run.score import score
 
 CASES = [
     Case("1", "No pleural effusion.", ("Small left pleural effusion. Rib fracture.",), "a"),

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.errors import InputError
+from radgauge.analysis.summary import summarise
+from radgauge.core.errors import InputError
+from radgauge.core.scores import Results
 from radgauge.io.checksums import checksum_of
 from radgauge.io.score_folder import (
     MANIFEST,
@@ -21,8 +23,7 @@ from radgauge.io.score_folder import (
     write_score_folder,
 )
 from radgauge.io.scores_file import is_scores_file, read_scores
-from radgauge.scores import Results, score
-from radgauge.studies.summary import summarise
+from radgauge.run.score import score
 
 TEXTS = ("no pleural effusion", "small effusion on the left", "", "the heart is large")
 CASES = [

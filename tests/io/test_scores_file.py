@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.metric import sums
+from radgauge.core.scores import Results, Scores
 from radgauge.io.scores_file import is_scores_file, read_scores, write_scores
-from radgauge.metric import sums
-from radgauge.scores import Results, Scores, score
+from radgauge.run.score import score
 
 CASES = [
     {"id": "1", "candidate": "no pleural effusion", "reference": "no effusion", "system": "a", "age": "61"},

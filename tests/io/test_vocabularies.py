@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.vocabularies import Term, read_semantic_types, read_terms
 
 

@@ -16,7 +16,7 @@ from email.utils import format_datetime
 import pytest
 from scripted_llm import KEY, FakeClock, Reply, Request, ScriptedServer
 
-from radgauge.errors import UsageError
+from radgauge.core.errors import UsageError
 from radgauge.llm.account import BudgetReached
 from radgauge.llm.client import LanguageModel, LlmError, TooLong
 from radgauge.llm.limits import MINUTE, Limits, Stopped, SystemClock, Window

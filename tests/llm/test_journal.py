@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.llm.journal import Journal, key_of
 
 

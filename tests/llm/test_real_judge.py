@@ -10,13 +10,13 @@ import re
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
 from radgauge.llm import Limits, session
 from radgauge.metrics.llm_errors import LlmErrors
 from radgauge.metrics.llm_errors.findings import judgment_faults
 from radgauge.metrics.llm_errors.pairs import Pair, Text
-from radgauge.reading import Readings
-from radgauge.scores import score
+from radgauge.run.score import score
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 

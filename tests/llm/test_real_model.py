@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.plain_language.checks import is_copied
-from radgauge.plain_language.sentences import sentence_set
+from radgauge.lay.checks import is_copied
+from radgauge.lay.sentences import sentence_set
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from radgauge.cli.options import to_json
-from radgauge.errors import UsageError
+from radgauge.core.errors import UsageError
 from radgauge.llm.server import Secret, Server, server_from_environment
 
 NAMED = {"RADGAUGE_LLM_URL": "http://127.0.0.1:1/v1", "RADGAUGE_LLM_MODEL": "m"}

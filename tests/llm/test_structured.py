@@ -18,12 +18,12 @@ from scripted_judge import complaint, is_repair, judge, reports
 from scripted_llm import FakeClock, Reply, Request, ScriptedServer
 
 import radgauge
-from radgauge.cases import Case
-from radgauge.errors import InputError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError
 from radgauge.llm import Limits, session
 from radgauge.llm.journal import Journal
 from radgauge.llm.sessions import open_session
-from radgauge.scores import score
+from radgauge.run.score import score
 
 SOURCE = str(Path(radgauge.__file__).parents[1])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
 
 
 def _wide(path: Path, *, reference: str, study: str) -> dict[str, list[Case]]:

@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 
 import radgauge as rg
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
+from radgauge.encoders.text.token_vectors import (
+    TokenVectors,
+    greedy_match,
+    idf_weights,
+    known_layer,
+    read_baseline,
+)
 from radgauge.metrics.bertscore import BertScore
-from radgauge.models.text.token_vectors import TokenVectors, greedy_match, idf_weights, known_layer, read_baseline
 
 
 def tokens(names: str, vectors: list[list[float]]) -> TokenVectors:

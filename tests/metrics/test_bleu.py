@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radgauge.cases import Case
-from radgauge.errors import UsageError
-from radgauge.metric import sums
+from radgauge.core.cases import Case
+from radgauge.core.errors import UsageError
+from radgauge.core.metric import sums
+from radgauge.core.readings import Readings
 from radgauge.metrics.bleu import Bleu
-from radgauge.reading import Readings
-from radgauge.scores import score
+from radgauge.run.score import score
 
 
 def bleu(candidate: str, *references: str, metric: Bleu | None = None) -> dict[str, float]:

@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 import radgauge as rg
-from radgauge.errors import UsageError
-from radgauge.metric import sums
+from radgauge.core.errors import UsageError
+from radgauge.core.metric import sums
+from radgauge.encoders.text.chexbert_labels import CONDITIONS, FIVE, condition_codes
 from radgauge.metrics.chexbert import Chexbert
 from radgauge.metrics.chexbert_similarity import ChexbertSimilarity
-from radgauge.models.text.chexbert_labels import CONDITIONS, FIVE, condition_codes
 
 PAIRS = [
     ("Cardiomegaly. Pleural effusion.", "Cardiomegaly. No effusion."),

@@ -8,11 +8,11 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
-from radgauge.errors import UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import UsageError
+from radgauge.core.readings import Readings
 from radgauge.metrics.cider import Cider
-from radgauge.reading import Readings
-from radgauge.scores import score
+from radgauge.run.score import score
 
 
 def test_by_hand() -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from radgauge import score
-from radgauge.cases import Case
-from radgauge.errors import ModelError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError, UsageError
+from radgauge.core.readings import Readings
+from radgauge.core.registry import describe_metrics, load
 from radgauge.metrics.comet import Comet
-from radgauge.reading import Readings
-from radgauge.registry import describe_metrics, load
 
 REFERENCE = "The heart is mildly enlarged. There is a small left pleural effusion. No pneumothorax."
 
@@ -83,7 +83,7 @@ def test_the_signature_names_checkpoint_target_and_typical_range() -> None:
 
 
 def test_a_file_of_ones_own_is_read_like_the_shipped_one(tmp_path) -> None:
-    from radgauge.models.text.embedded_estimator import EMBEDDED
+    from radgauge.encoders.text.embedded_estimator import EMBEDDED
 
     copy = tmp_path / "comet_embedded.npz"
     copy.write_bytes(EMBEDDED.read_bytes())

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import radgauge as rg
-from radgauge.metric import sums
+from radgauge.core.metric import sums
+from radgauge.core.readings import Readings
 from radgauge.metrics.consistency import COLUMNS, Consistency
-from radgauge.reading import Readings
 
 METRIC = Consistency()
 READING = Readings()

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import radgauge as rg
-from radgauge.cases import Case
-from radgauge.error_categories import BY_KEY
-from radgauge.errors import InputError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.error_categories import BY_KEY
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.metric import sums
+from radgauge.core.readings import Readings
 from radgauge.findings.aligned import Aligned
 from radgauge.findings.match import align_findings
 from radgauge.findings.weights import PRIOR
-from radgauge.metric import sums
 from radgauge.metrics._soft_evidence import SoftEvidence
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
 
 
 def judge(candidate: str, reference: str, **settings: object) -> dict[str, float]:

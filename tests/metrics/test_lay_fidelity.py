@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
-from radgauge.metric import sums
-from radgauge.metrics.lay_fidelity import LayFidelity
-from radgauge.reading import Readings
+from radgauge.core.cases import Case
+from radgauge.core.metric import sums
+from radgauge.core.readings import Readings
+from radgauge.lay.metrics.lay_fidelity import LayFidelity
 
 REPORT = "Small left pleural effusion. Mild cardiomegaly. No pneumothorax."
 METRIC = LayFidelity()

@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from lay_entries import knowing_readings
 
-from radgauge.cases import Case
-from radgauge.errors import ModelError, UsageError
-from radgauge.metric import sums
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError, UsageError
+from radgauge.core.metric import sums
+from radgauge.lay.encoder import FindingEncoder
+from radgauge.lay.metrics.layman import Layman
+from radgauge.lay.replacement import replace_sentences
+from radgauge.lay.sentences import sentence_set
 from radgauge.metrics import _meteor_java
 from radgauge.metrics.bleu import Bleu
-from radgauge.metrics.layman import Layman
 from radgauge.metrics.meteor import Meteor
-from radgauge.plain_language.encoder import FindingEncoder
-from radgauge.plain_language.replacement import replace_sentences, sentences_of
-from radgauge.plain_language.sentences import sentence_set
+from radgauge.text.sentences import sentences_of
 
 READING = knowing_readings()
 REFERENCE = "Small left pleural effusion. Lungs are clear. Heart size is normal. No pneumothorax."

@@ -14,10 +14,11 @@ import pytest
 from scripted_judge import answer_of, complaint, is_repair, judge, quotes, reports
 from scripted_llm import KEY, FakeClock, Reply, Request, ScriptedServer
 
-from radgauge.cases import Case
-from radgauge.contract import check_metric
-from radgauge.errors import InputError, UsageError
-from radgauge.explain import explain
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load
+from radgauge.core.scores import Results
 from radgauge.findings.profile import Arithmetic
 from radgauge.findings.weights import load_weights
 from radgauge.llm import Limits, session
@@ -28,9 +29,9 @@ from radgauge.metrics.llm_errors.cascade import doubts, most_doubtful
 from radgauge.metrics.llm_errors.findings import SCHEMA, judged_profile, judgment_faults, read_judgment
 from radgauge.metrics.llm_errors.pairs import Pair, Text
 from radgauge.metrics.llm_errors.prompts import FILES, judge_prompt
-from radgauge.reading import Readings
-from radgauge.registry import load
-from radgauge.scores import Results, score
+from radgauge.run.contract import check_metric
+from radgauge.run.explain import explain
+from radgauge.run.score import score
 
 CASE = Case(
     "1",

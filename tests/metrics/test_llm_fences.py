@@ -10,11 +10,12 @@ import pytest
 from scripted_judge import answer_of, judge
 from scripted_llm import FakeClock, Reply, Request, ScriptedServer
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.scores import Results
 from radgauge.llm import session
 from radgauge.llm.client import LlmError
 from radgauge.metrics.llm_errors.fences import fenced, speaks_to_judge
-from radgauge.scores import Results, score
+from radgauge.run.score import score
 
 CASE = Case("1", "Small left effusion. The heart is normal.", ("Small left effusion. Large pneumothorax.",))
 

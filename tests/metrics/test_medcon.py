@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
-from radgauge.contract import check_metric
-from radgauge.errors import ModelError
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load
 from radgauge.metrics.medcon import ConceptReader, Medcon, semantic_types
-from radgauge.reading import Readings
-from radgauge.registry import load
-from radgauge.scores import score
+from radgauge.run.contract import check_metric
+from radgauge.run.score import score
 
 CONCEPTS = {
     "C1": ("T033", "effusion", "Effusion", "pleural fluid"),

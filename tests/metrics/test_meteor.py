@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.cache import Cache
-from radgauge.cases import Case
-from radgauge.errors import MissingExtra, ModelError, UsageError
-from radgauge.metric import sums
+from radgauge.core.cache import Cache
+from radgauge.core.cases import Case
+from radgauge.core.errors import MissingExtra, ModelError, UsageError
+from radgauge.core.metric import sums
+from radgauge.core.readings import Readings
 from radgauge.metrics import _meteor_java
 from radgauge.metrics.meteor import Meteor, MeteorReader, _meteor
-from radgauge.reading import Readings
-from radgauge.scores import score
+from radgauge.run.score import score
 
 COPY = [6, 6, 2, 2, 4, 4, 2, 2, *[0] * 12, 1, 6, 6]
 """Six words, two of them function words, all matched as they are, in one piece."""

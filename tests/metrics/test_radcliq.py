@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import radgauge as rg
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.metrics.radcliq import RadCliQ, composite
 
 # [RadGraph F1, BERTScore, CheXbert similarity, BLEU-2] -> v0, v1, preprint

@@ -13,9 +13,9 @@ import radgauge as rg
 from radgauge.cli import app
 from radgauge.cli.options import ReportForm
 from radgauge.cli.read_table import write_table_graphs
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.metrics.radgraph import RadGraph, f1_of_items
-from radgauge.report_reader.graph_json import graph_items, read_graphs, write_graphs
+from radgauge.reader.graph_json import graph_items, read_graphs, write_graphs
 
 
 def graph(*entities: tuple[str, str, list[tuple[str, int]]]) -> dict:

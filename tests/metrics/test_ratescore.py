@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.cache import Cache
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
+from radgauge.core.cache import Cache
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.readings import Readings
+from radgauge.core.registry import DEFAULTS, load
 from radgauge.metrics.ratescore import RateScore
 from radgauge.metrics.ratescore.entities import EmbeddedEntities
 from radgauge.metrics.ratescore.pairing import EntityTable, closest, type_sums
 from radgauge.metrics.ratescore.weights import TYPE_INDEX, TYPES, Affinity, affinity, read_affinity
-from radgauge.reading import Readings
-from radgauge.registry import DEFAULTS, load
-from radgauge.scores import score
+from radgauge.run.score import score
 
 ANATOMY, ABNORMALITY, DENIED = (TYPE_INDEX[name] for name in ("ANATOMY", "ABNORMALITY", "NON-ABNORMALITY"))
 
@@ -176,8 +176,8 @@ def test_the_preset_follows_the_models() -> None:
 
 
 def test_published_models_are_pinned_or_fetched_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from radgauge.encoders.checkpoints import catalogue
     from radgauge.metrics import ratescore
-    from radgauge.models.checkpoints import catalogue
 
     monkeypatch.setattr(catalogue, "find", lambda wanted: None)
     assert catalogue.located(ratescore.NER).startswith("Angelakeke/RaTE-NER-Deberta@")

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pyphen", reason="the extra lay is not installed")
 
 from radgauge.metrics.readability import COLUMNS
-from radgauge.scores import score
+from radgauge.run.score import score
 from radgauge.text.readability import readability
 
 FIXTURE = Path(__file__).parents[1] / "data" / "parity" / "readability.json"

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radgauge.cases import Case
-from radgauge.errors import UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import UsageError
+from radgauge.core.readings import Readings
 from radgauge.metrics.rouge import Rouge
-from radgauge.reading import Readings
-from radgauge.scores import score
+from radgauge.run.score import score
 
 
 def rouge(candidate: str, *references: str, metric: Rouge | None = None) -> list[float]:

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
-from radgauge.errors import ModelError
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError
+from radgauge.core.readings import Readings
+from radgauge.core.registry import load
 from radgauge.metrics.spice import JARS, Spice, SpiceReader, spice_command
-from radgauge.reading import Readings
-from radgauge.registry import load
-from radgauge.scores import score
+from radgauge.run.score import score
 
 STAND_IN = """#!{python}
 import json, sys

@@ -13,14 +13,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
-from radgauge.contract import CHECKS, Bench
-from radgauge.errors import ModelError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError, UsageError
+from radgauge.core.readings import Readings
+from radgauge.encoders.image.image_text import Calibration
+from radgauge.encoders.image.picture_side import Seen
 from radgauge.metrics.vlscore import VLScore
-from radgauge.models.image.image_text import Calibration
-from radgauge.models.image.picture_side import Seen
-from radgauge.reading import Readings
-from radgauge.scores import score
+from radgauge.run.contract import CHECKS, Bench
+from radgauge.run.score import score
 
 image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
 

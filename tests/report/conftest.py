@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results
 from radgauge.io.judgments.judgments import Judgments, error_scores, rating_scores
-from radgauge.reading import Readings
 from radgauge.report import Report, build_report
-from radgauge.scores import Results, score
+from radgauge.run.score import score
 
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'> & \u2028 \u2029 '\""
 REFERENCES = (

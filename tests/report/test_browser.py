@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from chromium import chromium
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
 from radgauge.report import Report, build_report, write_report
-from radgauge.scores import score
+from radgauge.run.score import score
 
 pytestmark = pytest.mark.browser
 

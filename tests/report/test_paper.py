@@ -10,15 +10,15 @@ import pytest
 from typer.testing import CliRunner
 
 import radgauge as rg
-from radgauge.cases import Case
+from radgauge.analysis.compare import compare
+from radgauge.analysis.summary import Summary, summarise
 from radgauge.cli.options import app
-from radgauge.errors import UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import UsageError
+from radgauge.render.tables import to_csv, to_latex, to_markdown
 from radgauge.report import PaperStyle, Report, paper_table, write_tables
 from radgauge.report.paper import bibliography, p_paper
 from radgauge.samples import sample_reports_path
-from radgauge.show.tables import to_csv, to_latex, to_markdown
-from radgauge.studies.compare import compare
-from radgauge.studies.summary import Summary, summarise
 
 ARTICLE = "\\documentclass{article}\n\\usepackage{booktabs,graphicx}\n\\begin{document}\n%s\n\\end{document}\n"
 TWO_COLUMNS = ARTICLE.replace("\\documentclass", "\\documentclass[twocolumn]")

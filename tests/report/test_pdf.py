@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.errors import UsageError
+from radgauge.core.errors import UsageError
+from radgauge.render.printing import BROWSERS
 from radgauge.report import Report, write_pdf
-from radgauge.show.printing import BROWSERS
 
 
 def test_without_a_browser_it_says_what_to_do(

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
 from radgauge.report import build_report, write_report
 from radgauge.report.page import render_page
 from radgauge.report.pictures import page_pictures
-from radgauge.scores import score
+from radgauge.run.score import score
 
 Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")
 

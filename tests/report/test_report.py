@@ -17,20 +17,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
+from radgauge.analysis.summary import summarise
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results, Scores
 from radgauge.io.case_files import read_cases
 from radgauge.io.judgments import Judgments
-from radgauge.reading import Readings
+from radgauge.render.tables import to_csv, to_latex, to_markdown
 from radgauge.report import Report, build_report, render_page, write_plots, write_report, write_tables
 from radgauge.report.browser_data import script_safe
 from radgauge.report.files import write_page
 from radgauge.report.notes import explain_case
 from radgauge.report.page import NAV
 from radgauge.report.standing import most_disputed, percentiles
-from radgauge.scores import Results, Scores, score
-from radgauge.show.tables import to_csv, to_latex, to_markdown
-from radgauge.studies.summary import summarise
+from radgauge.run.score import score
 
 
 def unpacked(report: Report) -> dict[str, Any]:
@@ -264,7 +265,7 @@ def test_the_same_input_gives_the_same_page(results: Results, cases: tuple[Case,
 
 @pytest.mark.nightly
 def test_600_studies_of_four_systems_stay_under_3_mb() -> None:
-    from radgauge.reading import Readings
+    from radgauge.core.readings import Readings
     from radgauge.samples import sample_reports_path
 
     sample = read_cases(sample_reports_path()).cases

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from radgauge.analysis.perturb import SensitivityStudy, evaluate, perturb_reports
+from radgauge.render.tables import to_csv
 from radgauge.report.sensitivity import sensitivity_page, write_sensitivity
-from radgauge.show.tables import to_csv
 from radgauge.stats.resampling import Resampling
-from radgauge.studies.perturb import SensitivityStudy, evaluate, perturb_reports
 
 ABOUT = {"title": "Study", "source": "a<b>.csv", "seed": 0, "level": 0.95, "resamples": 50, "permutations": 99}
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import radgauge as rg
-from radgauge.cases import Case
-from radgauge.reading import Readings
+from radgauge.analysis.baselines import TEMPLATE
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Scores
+from radgauge.core.wording import interval, signed
+from radgauge.render.metric_names import metric_name
 from radgauge.report import build_report
 from radgauge.report.verdict import Verdict
-from radgauge.results import Scores
-from radgauge.show.metric_names import metric_name
-from radgauge.show.wording import interval, signed
 from radgauge.stats.proportions import wilson_interval
-from radgauge.studies.baselines import TEMPLATE
 
 SIDES = ("left", "right")
 

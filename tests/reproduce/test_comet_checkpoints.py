@@ -11,8 +11,8 @@ from comet_checkpoints import main as print_ranks
 from comet_sample_study import corpus_id, report_kind, sample_study, write_sample
 from comet_sample_study import main as draw_sample
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.corpora.studies import Study
 
 

@@ -16,7 +16,7 @@ pytest.importorskip("torch", reason="needs the extra models")
 
 from generator_studies import TEXTS, draw_studies, read_table
 
-from radgauge.studies.baselines import FREQUENT, TEMPLATE
+from radgauge.analysis.baselines import FREQUENT, TEMPLATE
 
 pytestmark = pytest.mark.models
 

@@ -147,7 +147,7 @@ def with_pictures(script: str, rexval: Path, drawn: Path, **more: object) -> dic
 @pytest.fixture
 def any_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawn pictures are no chest radiographs: here they count as such."""
-    monkeypatch.setattr("radgauge.models.image.picture_side.PictureSide.objection", lambda self, signs: "")
+    monkeypatch.setattr("radgauge.encoders.image.picture_side.PictureSide.objection", lambda self, signs: "")
 
 
 @pytest.mark.usefixtures("any_picture")
@@ -208,7 +208,7 @@ def test_the_authors_control_files(tmp_path: Path) -> None:
     expected = rg.score([rg.Case("1", made["remove_pathology"], (findings["1"],))], ["rouge"])["rouge"].headline[0]
     assert found["ROUGE-L, pathology"].ours == pytest.approx(float(expected))
     (controls / "severity.csv").write_text("study,strange\n1,x\n")
-    from radgauge.errors import InputError
+    from radgauge.core.errors import InputError
 
     with pytest.raises(InputError, match=r"severity\.csv: the word must be in a column named original"):
         script.make(settings)
@@ -308,9 +308,10 @@ def test_figure_3_of_comet_puts_checkpoints_side_by_side(rexval: Path, tmp_path:
 
 
 def test_table_4_of_ratescore_is_scipys_coefficients_and_the_accuracy(rate_eval: Path) -> None:
+    from radgauge.analysis.triple_accuracy import triple_accuracy
     from scipy.stats import pearsonr, spearmanr
 
-    from radgauge.io.judgments.rate_eval import read_triples, triple_accuracy
+    from radgauge.io.judgments.rate_eval import read_triples
 
     found = lines("ratescore_table4", rate_eval)
     judgments = rg.read_judgments(rate_eval, format="rate_eval")
@@ -349,8 +350,8 @@ def test_tables_5_and_6_score_the_taggers_that_are_named(rate_ner: Path, tmp_pat
     pytest.importorskip("torch")
     from parity_scripts import parity_script
 
-    from radgauge.training.ner import evaluate_tagger
-    from radgauge.training.ner_files import read_ner
+    from radgauge.lab.training.ner import evaluate_tagger
+    from radgauge.lab.training.ner_files import read_ner
 
     folder = parity_script("ratescore/checkpoints").build_ner(
         tmp_path / "tagger", words=["no", "pleural", "effusion", "mild", "cardiomegaly", "heart", "of", "the"]

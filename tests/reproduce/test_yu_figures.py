@@ -11,13 +11,13 @@ import pytest
 from yu_figures import agreement_figure, failure_figure, main, progress_figure, rater_figure
 
 import radgauge as rg
-from radgauge.cases import Case
-from radgauge.errors import InputError
+from radgauge.analysis.failure_modes import failure_modes
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError
 from radgauge.io.judgments.judgments import Judgments, error_scores
 from radgauge.io.scores_file import write_scores
-from radgauge.show.svg import Plot
+from radgauge.render.svg import Plot
 from radgauge.stats import icc
-from radgauge.studies.failure_modes import failure_modes
 
 GROUPS = ("bleu", "radgraph")
 STUDIES = 20

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.stats import adjust, bh_critical_values
 
 p_lists = st.lists(st.floats(0, 1), min_size=1, max_size=20)

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import kstest, pearsonr
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.stats import compare_correlations, meng_interval, zou_interval
 from radgauge.stats.dependent import METHODS
 

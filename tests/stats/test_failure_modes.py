@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.stats import adjust, find_failure_modes, mean_errors
 
 GROUPS = ["BLEU", "CheXbert", "BERTScore", "RadGraph"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.stats import adjust, compare_correlations, compare_judges, correlation_difference
 
 RNG = np.random.default_rng(8)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.stats.prediction_powered import LabelledStratum, labels_for_width, powered_mean
 
 FRAME = 2000

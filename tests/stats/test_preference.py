@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.stats import best_of_n, preference_accuracy
 from radgauge.stats.preference import TIE_RULES, pairs_within
 

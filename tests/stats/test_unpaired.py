@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.stats import unpaired_test
 
 

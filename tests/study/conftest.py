@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from study_support import two_systems
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
 from radgauge.study import NewStudy, new_study
 
 

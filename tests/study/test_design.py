@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.error_categories import CATEGORIES
-from radgauge.errors import UsageError
+from radgauge.core.error_categories import CATEGORIES
+from radgauge.core.errors import UsageError
 from radgauge.study import DesignError, load_design, shipped_designs
 from radgauge.study.answers import asked_categories
 from radgauge.study.design import design_from_dict

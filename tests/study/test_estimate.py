@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from radgauge.cases import Case
 from radgauge.cli import app
-from radgauge.errors import InputError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import read_judgments
 from radgauge.io.judgments.judgments import Judgments, rating_scores
 from radgauge.io.scores_file import write_scores
-from radgauge.results import Results
-from radgauge.scores import Scores
 from radgauge.study.estimate import estimate_means
 from radgauge.study.sampling import sample_studies
 

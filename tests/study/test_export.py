@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from study_support import Rater, study_ids
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, RadgaugeError, UsageError
+from radgauge.analysis.agreement import align
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import read_judgments
-from radgauge.scores import Results, Scores
-from radgauge.studies.agreement import align
 from radgauge.study import NewStudy, Store, load_design, new_study
 from radgauge.study.check import check_study
 from radgauge.study.export import export_study

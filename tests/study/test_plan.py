@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from radgauge.cases import Case
 from radgauge.cli import app
-from radgauge.errors import InputError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments.judgments import Judgments, rating_scores
-from radgauge.results import Results
-from radgauge.scores import Scores
 from radgauge.stats import krippendorff_alpha
 from radgauge.study.plan import plain_alpha, plan_study
 

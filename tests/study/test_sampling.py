@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from study_support import two_systems
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
-from radgauge.results import Results
-from radgauge.scores import Scores
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.scores import Results, Scores
 from radgauge.study.create import _who_sees
 from radgauge.study.sampling import disagreement, sample_studies, shares
 

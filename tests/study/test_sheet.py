@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from study_support import Rater, study_ids, two_systems
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
+from radgauge.analysis.agreement import align
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import read_judgments
-from radgauge.results import Results
-from radgauge.scores import Scores
-from radgauge.studies.agreement import align
 from radgauge.study import NewStudy, Store, new_study
 from radgauge.study.check import check_study
 from radgauge.study.export import export_study

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from study_support import Rater, study_ids
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.case_files import read_cases
-from radgauge.plain_language.leaflets import EmbeddedWriter, sign_leaflets, write_leaflets
+from radgauge.lay.leaflets import EmbeddedWriter, sign_leaflets, write_leaflets
 from radgauge.study import Store, new_study
 from radgauge.study.signing import study_decisions
 

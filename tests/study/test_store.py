@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from study_support import Rater, study_ids
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.study import Action, NewStudy, Refused, Stale, Store
 from radgauge.study.check import check_study
 from radgauge.study.state import replay

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import cache
 
-from radgauge.metrics.layman import Layman
-from radgauge.reading import Readings
+from radgauge.core.readings import Readings
+from radgauge.lay.metrics.layman import Layman
 
 
 def knowing_readings() -> Readings:

@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.metric import Metric, Rows
-from radgauge.reading import Readings
+from radgauge.core.cases import Case
+from radgauge.core.metric import Metric, Rows
+from radgauge.core.readings import Readings
 
 
 @dataclass(frozen=True)

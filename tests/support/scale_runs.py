@@ -57,8 +57,8 @@ def content(folder: Path) -> dict[str, bytes]:
 DRIVER = """
 import sys
 from scale_metrics import *
-from radgauge.scale.engines import Engine
-from radgauge.scale.run import score_to_folder
+from radgauge.run.engines import Engine
+from radgauge.run.run import score_to_folder
 
 def main(reports, folder, metric, engine, before=""):
     exec(before, globals())

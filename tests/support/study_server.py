@@ -14,7 +14,7 @@ CODE = """
 import sys
 from radgauge.study import Store
 from radgauge.study.web.app import Limits, create_app
-from radgauge.web.server import Place, serve
+from radgauge.study.http.server import Place, serve
 with Store(sys.argv[1]) as store:
     place = Place(port=int(sys.argv[2]))
     app = create_app(store, place=place, limits=Limits(burst=100_000))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
 from radgauge.study import Action, Recorded, Store
 
 REFERENCES = {

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.training.clusters import Clusters, cluster_terms
-from radgauge.training.term_reports import TermReport, TermReports, read_term_reports
+from radgauge.lab.training.clusters import Clusters, cluster_terms
+from radgauge.lab.training.term_reports import TermReport, TermReports, read_term_reports
 
 HEARTS = ("The heart is normal in size.", "Heart size is within normal limits.", "Normal cardiac silhouette.")
 LUNGS = ("The lungs are clear.", "No focal consolidation.", "Lungs are clear without infiltrate.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.cases import Case
-from radgauge.report_reader import read_report
-from radgauge.text.clean import clean
+from radgauge.core.cases import Case
+from radgauge.core.clean import clean
+from radgauge.reader import read_report
 
 PLAIN = "Small left effusion. No fibrosis."
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from radgauge.findings.findings import knowledge_for
 from radgauge.findings.labels import Label, label_rules, labels_in
-from radgauge.report_reader import load_lexicon
+from radgauge.reader import load_lexicon
 from radgauge.text.literals import GuardedPattern, literals_of
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radgauge.errors import UsageError
+from radgauge.core.errors import UsageError
 from radgauge.text.tokenizers import (
     TOKENIZERS,
     TokenReader,

@@ -58,7 +58,7 @@ for _module in (*VERBS, *SUBJECTS):
 
 def main() -> None:
     """Entry point of the `radgauge` command."""
-    from radgauge.errors import BrokenLimit, RadgaugeError, UsageError
+    from radgauge.core.errors import BrokenLimit, RadgaugeError, UsageError
 
     _write_what_can_be_written()
     silent = _to_nowhere()
@@ -127,6 +127,6 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 def _say(message: object) -> None:
     from radgauge.cli.flags import in_flags
-    from radgauge.show.wording import visible
+    from radgauge.core.wording import visible
 
     typer.echo(f"radgauge: {visible(in_flags(str(message)))}", err=True)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from radgauge.choices import Correction, CorrelationMethod, DependentMethod, Equality, Kind, Scope, TieRule
 from radgauge.cli import options as o
-from radgauge.show.wording import interval, number, p_value, share, signed
+from radgauge.core.choices import Correction, CorrelationMethod, DependentMethod, Equality, Kind, Scope, TieRule
+from radgauge.core.wording import interval, number, p_value, share, signed
 
 if TYPE_CHECKING:
-    from radgauge.show.tables import Row, Table, Value
-    from radgauge.show.terminal import Terminal
-    from radgauge.studies.agreement import Alignment
-    from radgauge.studies.failure_modes import FailureModes
+    from radgauge.analysis.agreement import Alignment
+    from radgauge.analysis.failure_modes import FailureModes
+    from radgauge.render.tables import Row, Table, Value
+    from radgauge.render.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,13 +125,13 @@ def align_cli(
 
       radgauge align --judgments rexval-dataset/ --images mimic-cxr-jpg/files -m vlscore --models published
     """
-    from radgauge.errors import UsageError
+    from radgauge.analysis.agreement import align
+    from radgauge.analysis.failure_modes import failure_modes as find_modes
+    from radgauge.analysis.strata import LEAST, split_judgments
+    from radgauge.core.errors import UsageError
     from radgauge.io.scores_file import read_scores
-    from radgauge.show.tables import write_tables
-    from radgauge.show.terminal import console
-    from radgauge.studies.agreement import align
-    from radgauge.studies.failure_modes import failure_modes as find_modes
-    from radgauge.studies.strata import LEAST, split_judgments
+    from radgauge.render.tables import write_tables
+    from radgauge.render.terminal import console
     from radgauge.study.schema import looks_like_study
 
     if behaviour:
@@ -206,9 +206,9 @@ def align_cli(
 
 def run_behaviour(judged: o.Judging, say: o.ReadingOutput) -> None:
     """Pass rates by group, one column per metric; the questions that a metric got wrong with --json."""
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
-    from radgauge.studies.behaviour import behaviour
+    from radgauge.analysis.behaviour import behaviour
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     with judged.session(say):
         found = behaviour(judged.metric or None, reading=say.readings(), models=judged.agreed())
@@ -228,7 +228,7 @@ def run_behaviour(judged: o.Judging, say: o.ReadingOutput) -> None:
 
 def print_alignment(out: Terminal, found: Alignment, kind: str) -> None:
     """Correlations by target, the radiologists' own agreement below them; then preferences and ranking."""
-    from radgauge.show.tables import table
+    from radgauge.render.tables import table
 
     for each in _correlations(found, kind):
         out.show(each)
@@ -247,7 +247,7 @@ def print_alignment(out: Terminal, found: Alignment, kind: str) -> None:
 
 def _correlations(found: Alignment, kind: str) -> Iterator[Table]:
     """A table per target and rater."""
-    from radgauge.show.tables import Column, table
+    from radgauge.render.tables import Column, table
 
     for target, rater in dict.fromkeys((line.target, line.rater) for line in found.lines):
         lines = [line for line in found.lines if (line.target, line.rater) == (target, rater)]
@@ -292,7 +292,7 @@ def print_pairs(out: Terminal, found: Alignment, kind: str, test: str, correctio
 
 def pairs_table(found: Alignment, test: str) -> Table:
     """Return one row per two metrics: difference with interval and p, then the test of the literature."""
-    from radgauge.show.tables import Column, table
+    from radgauge.render.tables import Column, table
 
     grouped = any(each.group for pair in found.pairs for each in pair.tests)
     rows: list[list[Value]] = []
@@ -321,7 +321,7 @@ def pairs_table(found: Alignment, test: str) -> Table:
 
 def print_failure_modes(out: Terminal, found: FailureModes) -> None:
     """The pairs that differ, by either test, on the errors of one target."""
-    from radgauge.show.tables import Cell, Column, table
+    from radgauge.render.tables import Cell, Column, table
 
     rows: list[Row] = [
         (

@@ -16,10 +16,10 @@ cache = o.subjects("cache", "The cache of readings on this machine.")
 @o.command(cache, "info")
 def info_cli(as_json: o.AsJson = False) -> None:
     """Where the cache is, how large, and which readers filled it."""
-    from radgauge.cache import Cache
+    from radgauge.core.cache import Cache
     from radgauge.llm.sessions import kept_journals
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     info = Cache().info()
     journals = kept_journals()
@@ -46,9 +46,9 @@ def clear_cli(
     ] = False,
 ) -> None:
     """Remove every cached reading, and texts that unfinished runs into a URL left. Not while such a run works."""
-    from radgauge.cache import Cache
+    from radgauge.core.cache import Cache
+    from radgauge.core.storage import remove_runs
     from radgauge.llm.sessions import kept_journals
-    from radgauge.storage import remove_runs
 
     echo(f"removed {Cache().clear():,} readings")
     if left := remove_runs():

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from radgauge.choices import Missing, Section
+from radgauge.core.choices import Missing, Section
 
 if TYPE_CHECKING:
-    from radgauge.cases import Case
+    from radgauge.core.cases import Case
     from radgauge.io.case_files import CaseFile
 
 CandidateColumns = Annotated[
@@ -73,7 +73,7 @@ class ReportForm:
 
     def versions(self, path: Path) -> tuple[Case, ...]:
         """The cases of a file whose candidates are versions of its references; none if it has no candidates."""
-        from radgauge.errors import InputError
+        from radgauge.core.errors import InputError
         from radgauge.io.case_files import read_cases
 
         try:
@@ -90,7 +90,7 @@ class ReportForm:
         self, path: Path, *, split: str | None = None, pictures: ImageFolder | None = None
     ) -> dict[str, Case]:
         """One case per study: files with several systems repeat their references."""
-        from radgauge.errors import InputError
+        from radgauge.core.errors import InputError
 
         found: dict[str, Case] = {}
         for case in self.references(path, split=split, pictures=pictures).cases:
@@ -138,7 +138,7 @@ class CaseForm(ImageFolder, ReportForm):
 
     def _files(self, reports: Sequence[Path] | None) -> tuple[Sequence[Path] | None, dict[str, Path] | None]:
         """The file of reports, if there is one, and the files of candidates by system."""
-        from radgauge.errors import UsageError
+        from radgauge.core.errors import UsageError
 
         candidates = self.candidates
         if self.reference_file is not None:  # then files without an option are candidates too
@@ -158,7 +158,7 @@ class CaseForm(ImageFolder, ReportForm):
     def read(self, reports: Sequence[Path] | None) -> CaseFile:
         """The cases that the options describe."""
         from radgauge.cli.stdin import standing_in
-        from radgauge.errors import UsageError
+        from radgauge.core.errors import UsageError
         from radgauge.io.case_files import read_cases
 
         reports, given = self._files(reports)
@@ -225,8 +225,8 @@ def names(text: str | None) -> list[str] | None:
 
 def _systems(files: Sequence[Path] | None) -> dict[str, Path] | None:
     """System -> file, from FILE and SYSTEM=FILE."""
+    from radgauge.core.storage import url_of
     from radgauge.io.case_files import system_files
-    from radgauge.storage import url_of
 
     if files is None:
         return None

@@ -50,7 +50,7 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
 
         @functools.wraps(function)
         def run(**values: Any) -> None:
-            from radgauge.show.progress import silence
+            from radgauge.core.progress import silence
 
             made = {
                 group: kind(**{field.name: values.pop(field.name) for field in dataclasses.fields(kind)})

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from radgauge.choices import Correction, TestName
 from radgauge.cli import options as o
-from radgauge.show.wording import interval, percent_change, signed
+from radgauge.core.choices import Correction, TestName
+from radgauge.core.wording import interval, percent_change, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from radgauge.cases import Case
-    from radgauge.scores import Results
-    from radgauge.show.tables import Row, Table, Value
-    from radgauge.show.terminal import Terminal
-    from radgauge.studies.baselines import ModelLine
-    from radgauge.studies.compare import SystemComparison
-    from radgauge.studies.releases import Releases
+    from radgauge.analysis.baselines import ModelLine
+    from radgauge.analysis.compare import SystemComparison
+    from radgauge.analysis.releases import Releases
+    from radgauge.core.cases import Case
+    from radgauge.core.scores import Results
+    from radgauge.render.tables import Row, Table, Value
+    from radgauge.render.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,16 +94,16 @@ def compare_cli(
 
       radgauge compare new.jsonl --baseline old.jsonl --fail-if "errors_significant > +0.05"
     """
+    from radgauge.analysis.answers import answers
+    from radgauge.analysis.baselines import RANDOM, model_table
+    from radgauge.analysis.collapse import collapse_notes
+    from radgauge.analysis.compare import compare
+    from radgauge.analysis.releases import Limit, broken_limits, compare_releases, unanswered_limits
+    from radgauge.analysis.summary import summarise
     from radgauge.cli.copies import here_or_name, local
-    from radgauge.errors import UsageError
+    from radgauge.core.errors import UsageError
     from radgauge.io.scores_file import is_scores_file, read_scores
-    from radgauge.show.terminal import console
-    from radgauge.studies.answers import answers
-    from radgauge.studies.baselines import RANDOM, model_table
-    from radgauge.studies.collapse import collapse_notes
-    from radgauge.studies.compare import compare
-    from radgauge.studies.releases import Limit, broken_limits, compare_releases, unanswered_limits
-    from radgauge.studies.summary import summarise
+    from radgauge.render.terminal import console
 
     source, baseline = local(source), here_or_name(baseline)
     limits = [Limit.parse(text) for text in fail_if or []]
@@ -233,7 +233,7 @@ def _flipped(found: Releases) -> list[str]:
 
 def _stop(broken: Sequence[str]) -> None:
     """End with code 1 and the reasons if a limit of `--fail-if` is broken."""
-    from radgauge.errors import BrokenLimit
+    from radgauge.core.errors import BrokenLimit
 
     if broken:
         raise BrokenLimit("; ".join(broken))
@@ -242,7 +242,7 @@ def _stop(broken: Sequence[str]) -> None:
 def _random(cases: Sequence[Case], corpus: Sequence[Case] | None, *, seed: int) -> Sequence[Case]:
     import numpy as np
 
-    from radgauge.studies.baselines import random_retrieval
+    from radgauge.analysis.baselines import random_retrieval
 
     return random_retrieval(cases, rng=np.random.default_rng(seed), corpus=corpus)
 
@@ -256,7 +256,7 @@ def _score(
     """Scores of the systems, and of the oracle if there is a corpus for it."""
     if corpus is None:
         return judged.told(cases, say.readings(), say=say)
-    from radgauge.studies.oracle.as_system import score_with_oracles
+    from radgauge.analysis.oracle.as_system import score_with_oracles
 
     return score_with_oracles(
         cases, judged.metric or None, corpus=corpus, reading=say.readings(), models=judged.agreed()
@@ -287,8 +287,8 @@ def print_comparisons(out: Terminal, lines: Sequence[SystemComparison]) -> None:
 
 def comparison_table(lines: Sequence[SystemComparison], *, short: bool = False) -> Table:
     """One pair of systems, one row per output."""
-    from radgauge.show.tables import P_COLUMN, Column, p_cell, table
-    from radgauge.show.wording import arrow, number
+    from radgauge.core.wording import arrow, number
+    from radgauge.render.tables import P_COLUMN, Column, p_cell, table
 
     rows: list[Row] = []
     for line in lines:
@@ -320,7 +320,7 @@ def print_models(out: Terminal, lines: Sequence[ModelLine]) -> None:
 
 
 def _model_table(lines: Sequence[ModelLine]) -> Table:
-    from radgauge.show.tables import P_COLUMN, Column, p_cell, table
+    from radgauge.render.tables import P_COLUMN, Column, p_cell, table
 
     rows = []
     for line in sorted(lines, key=lambda line: line.comparison is not None):  # the baseline first

@@ -27,13 +27,13 @@ def local(path: Path) -> Path: ...
 def local(path: None) -> None: ...
 def local(path: Path | None) -> Path | None:
     """The path itself, or a copy of what a URL names until the command ends."""
-    from radgauge.storage import local_copy
+    from radgauge.core.storage import local_copy
 
     return None if path is None else _open[-1].enter_context(local_copy(path))
 
 
 def here_or_name(text: str | None) -> str | None:
     """A text that may name a file: if it is a URL, the copy of what it names."""
-    from radgauge.storage import url_of
+    from radgauge.core.storage import url_of
 
     return str(local(Path(text))) if text is not None and url_of(text) is not None else text

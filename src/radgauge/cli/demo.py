@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 from radgauge.cli import options as o
 
 if TYPE_CHECKING:
-    from radgauge.cases import Case
-    from radgauge.reading import Readings
-    from radgauge.scores import Results
-    from radgauge.show.terminal import Terminal
-    from radgauge.studies.summary import Summary
+    from radgauge.analysis.summary import Summary
+    from radgauge.core.cases import Case
+    from radgauge.core.readings import Readings
+    from radgauge.core.scores import Results
+    from radgauge.render.terminal import Terminal
 
 
 @o.command(o.app, "demo")
@@ -21,18 +21,18 @@ def demo_cli(
     seed: o.Seed = 0,
 ) -> None:
     """Judge four bundled systems, one of them careful and three not, and show what the metrics see."""
+    from radgauge.analysis.compare import compare
+    from radgauge.analysis.summary import summarise
     from radgauge.cli.compare import print_comparisons
     from radgauge.cli.summary import not_judged_notes, print_summary
-    from radgauge.files import make_folder
+    from radgauge.core.files import make_folder
+    from radgauge.core.readings import Readings
     from radgauge.io.case_files import read_cases
     from radgauge.io.scores_file import write_scores
-    from radgauge.reading import Readings
+    from radgauge.render.terminal import console
     from radgauge.report import build_report, write_report
+    from radgauge.run.score import score
     from radgauge.samples import sample_reports_path
-    from radgauge.scores import score
-    from radgauge.show.terminal import console
-    from radgauge.studies.compare import compare
-    from radgauge.studies.summary import summarise
 
     out = console()
     case_file = read_cases(sample_reports_path())
@@ -86,8 +86,8 @@ def _favourites(out: Terminal, lines: list[Summary]) -> None:
 
 def _audit(out: Terminal, cases: tuple[Case, ...], reading: Readings, system: str, seed: int) -> None:
     """What two rewards give to texts that nobody wants."""
-    from radgauge.rewards import audit, reward
-    from radgauge.show.tables import Column, table
+    from radgauge.analysis.rewards import audit, reward
+    from radgauge.render.tables import Column, table
 
     rewards = [reward(name, name=name, reading=reading) for name in ("bleu", "errors")]
     grid = audit([case for case in cases if case.system == system], rewards, seed=seed).grid()

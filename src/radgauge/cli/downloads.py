@@ -18,9 +18,9 @@ def agree(metrics: Sequence[str] | None, *, yes: bool) -> None:
         metrics: Specifications; None = the defaults.
         yes: The user has agreed already.
     """
-    from radgauge.errors import MissingModel, UsageError
-    from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, offline
-    from radgauge.registry import DEFAULTS, specs
+    from radgauge.core.errors import MissingModel, UsageError
+    from radgauge.core.registry import DEFAULTS, specs
+    from radgauge.encoders.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, offline
 
     names = {spec.partition(":")[0].partition(" ")[0] for each in metrics or DEFAULTS for spec in specs(each)}
     missing = [each for each in CHECKPOINTS if names & set(each.metrics) and find(each) is None]

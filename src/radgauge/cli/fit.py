@@ -10,12 +10,12 @@ import typer
 
 from radgauge.cli import options as o
 from radgauge.cli.resume import keeps
-from radgauge.files import make_folder, write_file
-from radgauge.show.wording import interval, p_value
+from radgauge.core.files import make_folder, write_file
+from radgauge.core.wording import interval, p_value
 
 if TYPE_CHECKING:
-    from radgauge.show.terminal import Terminal
-    from radgauge.training.fit_radcliq import RadcliqFit
+    from radgauge.analysis.fit_radcliq import RadcliqFit
+    from radgauge.render.terminal import Terminal
 
 Target = Annotated[str | None, typer.Option("--target", "-t", help="rating, total or significant errors.")]
 
@@ -51,14 +51,14 @@ def fit_errors_cli(
 
       radgauge score reports.csv -m errors:weights=mine.json
     """
-    from radgauge.errors import UsageError
+    from radgauge.analysis.fit_errors import fit_errors
+    from radgauge.core.errors import UsageError
+    from radgauge.core.registry import load
     from radgauge.findings.weights import load_weights
     from radgauge.metrics.errors import Errors
     from radgauge.metrics.llm_errors import LlmErrors
-    from radgauge.registry import load
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
-    from radgauge.training.fit_errors import fit_errors
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     judge = load(metric)
     if not isinstance(judge, Errors | LlmErrors):
@@ -127,10 +127,10 @@ def fit_radcliq_cli(
     """
     from dataclasses import replace
 
-    from radgauge.errors import UsageError
+    from radgauge.analysis.fit_radcliq import check_radcliq_path, fit_radcliq, write_radcliq
+    from radgauge.core.errors import UsageError
     from radgauge.io.scores_file import read_scores
-    from radgauge.show.terminal import console
-    from radgauge.training.fit_radcliq import check_radcliq_path, fit_radcliq, write_radcliq
+    from radgauge.render.terminal import console
 
     if scores is not None and judged.metric:
         raise UsageError("--scores are scores already; choose among them with --columns instead of --metric")
@@ -162,7 +162,7 @@ def fit_radcliq_cli(
 
 def print_radcliq(out: Terminal, found: RadcliqFit) -> None:
     """Coefficients with intervals, then how well the model holds."""
-    from radgauge.show.tables import Column, table
+    from radgauge.render.tables import Column, table
 
     level = f"{100 * found.intercept.level:.3g} % interval"
     terms = [
@@ -219,10 +219,10 @@ def fit_ratescore_cli(
 
       radgauge score reports.csv -m ratescore:weights=mine.json
     """
+    from radgauge.analysis.fit_ratescore import fit_ratescore
     from radgauge.metrics.ratescore import RateScore
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
-    from radgauge.training.fit_ratescore import fit_ratescore
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     chosen = o.chosen_metric(metric, RateScore, models=o.agreed(models, [metric], yes=yes))
     make_folder(output.parent)  # before the search, not behind it
@@ -280,10 +280,10 @@ def fit_vlscore_cli(
 
       radgauge score reports.csv --images files -m vlscore:encoder=my-clip,calibration=mine.json
     """
+    from radgauge.analysis.fit_vlscore import fit_vlscore
     from radgauge.metrics.vlscore import VLScore
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
-    from radgauge.training.fit_vlscore import fit_vlscore
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     chosen = o.chosen_metric(metric, VLScore, models=o.agreed(models, [metric], yes=yes))
     file = source.cases()

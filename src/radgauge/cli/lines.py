@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from radgauge.show.wording import visible
+from radgauge.core.wording import visible
 
 
 def echo(text: object, *, err: bool = False) -> None:

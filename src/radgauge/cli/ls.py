@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from radgauge.cli import options as o
-from radgauge.show.wording import arrow
+from radgauge.core.wording import arrow
 
 if TYPE_CHECKING:
-    from radgauge.registry import MetricInfo
-    from radgauge.show.terminal import Terminal
+    from radgauge.core.registry import MetricInfo
+    from radgauge.render.terminal import Terminal
 
 
 @o.command(o.app, "ls")
@@ -28,9 +28,9 @@ def ls_cli(
 
       radgauge ls ratescore
     """
-    from radgauge.registry import describe_metric, describe_metrics
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
+    from radgauge.core.registry import describe_metric, describe_metrics
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     if metric is not None:
         one = describe_metric(metric)
@@ -54,7 +54,7 @@ def ls_cli(
 
 def print_metric(out: Terminal, one: MetricInfo) -> None:
     """One metric: what it measures, its outputs, and its settings with the values that they take."""
-    from radgauge.show.tables import Column, table
+    from radgauge.render.tables import Column, table
 
     out.say(f"{one.name}: {one.summary}")
     out.say(f"range {_range(one)}, {'higher' if one.higher_is_better else 'lower'} is better")

@@ -25,10 +25,10 @@ def list_cli(
 
     Below them the image-text encoders of vlscore: what each needs, its licence, and how far its loading is proved.
     """
-    from radgauge.models.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, places_of
-    from radgauge.models.image.encoders import known_encoders
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
+    from radgauge.encoders.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, places_of
+    from radgauge.encoders.image.encoders import known_encoders
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     proofs = table(
         *("encoder", Column("vlscore:encoder=", fold=True), Column("needs", fold=True)),
@@ -105,8 +105,8 @@ def fetch_cli(
     Example: radgauge models fetch radcliq
     """
     from radgauge.cli.progress import bars
-    from radgauge.models.checkpoints.catalogue import CHECKPOINTS, checkpoints_for, find
-    from radgauge.models.checkpoints.fetch import fetch
+    from radgauge.encoders.checkpoints.catalogue import CHECKPOINTS, checkpoints_for, find
+    from radgauge.encoders.checkpoints.fetch import fetch
 
     wanted = CHECKPOINTS if names == ["all"] else [each for name in names for each in checkpoints_for(name)]
     for each in {each.name: each for each in wanted}.values():
@@ -132,9 +132,9 @@ def verify_cli(
 
     Exit code 3 if anything is off or cannot be loaded; what is not on this machine is listed as missing.
     """
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
-    from radgauge.studies.model_checks import verify_models
+    from radgauge.analysis.model_checks import verify_models
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     results = verify_models(names or (), models=models)
     if as_json:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from radgauge.choices import RESAMPLES, CorrelationMethod, NoRow, ValueMethod
 from radgauge.cli.case_options import CandidateColumns as CandidateColumns
 from radgauge.cli.case_options import CaseForm as CaseForm
 from radgauge.cli.case_options import CaseSource as CaseSource
@@ -37,14 +36,15 @@ from radgauge.cli.result_notes import typical_notes as typical_notes
 from radgauge.cli.server_options import JudgeServer as JudgeServer
 from radgauge.cli.server_options import Server as Server
 from radgauge.cli.server_options import ServerLimits as ServerLimits
+from radgauge.core.choices import RESAMPLES, CorrelationMethod, NoRow, ValueMethod
 
 if TYPE_CHECKING:
-    from radgauge.cases import Case
+    from radgauge.core.cases import Case
+    from radgauge.core.metric import Metric
+    from radgauge.core.readings import Progress, Readings
+    from radgauge.core.scores import Results
     from radgauge.io.case_files import CaseFile
     from radgauge.io.judgments import Judgments
-    from radgauge.metric import Metric
-    from radgauge.reading import Progress, Readings
-    from radgauge.scores import Results
     from radgauge.stats.resampling import Resampling
 
 M = TypeVar("M", bound="Metric")
@@ -53,7 +53,9 @@ M = TypeVar("M", bound="Metric")
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable result on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; only the result.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all resampling.")]
-LONGEST = 200_000  # as radgauge.scores.LONGEST, which would cost the start of every verb; a test holds them equal
+LONGEST = (
+    200_000  # as radgauge.run.score.LONGEST, which would cost the start of every verb; a test holds them equal
+)
 Level = Annotated[float, typer.Option("--level", min=0.5, max=0.999, help="Coverage of the intervals.")]
 Models = Annotated[
     str, typer.Option("--models", help="'embedded' (offline), 'published', or a folder with checkpoints.")
@@ -102,8 +104,8 @@ class Judged:
 
     def check_references(self, file: CaseFile) -> None:
         """Refuse metrics that need a reference before anything is computed, if no case has one."""
-        from radgauge.errors import InputError
-        from radgauge.registry import DEFAULTS, load, specs
+        from radgauge.core.errors import InputError
+        from radgauge.core.registry import DEFAULTS, load, specs
 
         if not file.cases or any(case.references for case in file.cases):
             return
@@ -116,7 +118,7 @@ class Judged:
 
     def score(self, cases: Sequence[Case], reading: Readings, *, longest: int | None = None) -> Results:
         """Scores of the cases."""
-        from radgauge.scores import LONGEST, score
+        from radgauge.run.score import LONGEST, score
 
         self.agreed()
         most = LONGEST if longest is None else longest
@@ -143,7 +145,7 @@ class Baselines:
         """The cases, and those of the baselines if they are wanted."""
         if not self.baselines:
             return cases
-        from radgauge.studies.baselines import constant_baselines
+        from radgauge.analysis.baselines import constant_baselines
 
         return [*cases, *constant_baselines(cases)]
 
@@ -190,7 +192,7 @@ class JudgmentSource:
 
     def read(self, *, images: Path | None = None) -> Judgments:
         """The judgments, with images from a folder or a table where there is one."""
-        from radgauge.errors import UsageError
+        from radgauge.core.errors import UsageError
         from radgauge.io.judgments import read_judgments
         from radgauge.io.judgments.images import with_images
 
@@ -252,7 +254,7 @@ class Output:
     def tell(self, *sentences: str) -> None:
         """Messages on stderr."""
         from radgauge.cli.flags import in_flags
-        from radgauge.show.terminal import console
+        from radgauge.render.terminal import console
 
         if not self.quiet and sentences:
             console(stderr=True).say(*map(in_flags, sentences))
@@ -266,9 +268,9 @@ class ReadingOutput(Output):
 
     def readings(self) -> Readings:
         """Readings with the user's cache."""
-        from radgauge.cache import Cache
         from radgauge.cli.resume import keeps
-        from radgauge.reading import Readings
+        from radgauge.core.cache import Cache
+        from radgauge.core.readings import Readings
 
         cache = None if self.no_cache else Cache()
         if cache is not None:
@@ -301,8 +303,8 @@ def agreed(models: str, metrics: Sequence[str] | None, *, yes: bool) -> str:
 
 def chosen_metric(spec: str, kind: type[M], *, models: str) -> M:
     """The metric that `--metric` describes, which must be of one kind."""
-    from radgauge.errors import UsageError
-    from radgauge.registry import load
+    from radgauge.core.errors import UsageError
+    from radgauge.core.registry import load
 
     metric = load(spec, models=models)
     if not isinstance(metric, kind):
@@ -314,7 +316,7 @@ def report_text(path: Path | None, text: str | None = None) -> str:
     """One report: a text that was given, a file, or standard input."""
     import sys
 
-    from radgauge.errors import InputError, UsageError
+    from radgauge.core.errors import InputError, UsageError
     from radgauge.io.tables.sources import FORMATS
 
     if text is not None:

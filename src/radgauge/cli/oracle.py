@@ -17,9 +17,9 @@ from radgauge.cli.scale_options import Workers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from radgauge.show.tables import Row
-    from radgauge.show.terminal import Terminal
-    from radgauge.studies.oracle import Retrieved
+    from radgauge.analysis.oracle import Retrieved
+    from radgauge.render.tables import Row
+    from radgauge.render.terminal import Terminal
 
 SHOWN = 20  # matches that a person looks at; the rest is for files
 
@@ -63,12 +63,12 @@ def oracle_cli(
 
       radgauge oracle --corpus annotation.json --corpus-split train --queries-split test -m radgraph --top 5
     """
-    from radgauge.cache import Cache
-    from radgauge.errors import UsageError
-    from radgauge.show.terminal import console
-    from radgauge.studies.oracle import Corpus, oracle
-    from radgauge.studies.oracle.files import check_matches_path, write_matches
-    from radgauge.studies.oracle.find import load_oracle_metric
+    from radgauge.analysis.oracle import Corpus, oracle
+    from radgauge.analysis.oracle.files import check_matches_path, write_matches
+    from radgauge.analysis.oracle.find import load_oracle_metric
+    from radgauge.core.cache import Cache
+    from radgauge.core.errors import UsageError
+    from radgauge.render.terminal import console
 
     if corpus is None:
         raise UsageError("no corpus given: use --corpus FILE, and --queries FILE or --queries-split")
@@ -125,9 +125,9 @@ def oracle_cli(
 
 def print_matches(out: Terminal, matches: Sequence[Retrieved], column: str, *, text: bool) -> None:
     """The first matches and the mean of all."""
-    from radgauge.show.tables import table
-    from radgauge.show.wording import number, shortened
-    from radgauge.studies.oracle.find import mean_score
+    from radgauge.analysis.oracle.find import mean_score
+    from radgauge.core.wording import number, shortened
+    from radgauge.render.tables import table
 
     rows: list[Row] = [
         (

@@ -15,10 +15,10 @@ from radgauge.cli.lines import echo
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from radgauge.analysis.perturb import Sensitivity, SensitivityStudy
     from radgauge.io.judgments.rate_eval import Triple
-    from radgauge.show.tables import Row
-    from radgauge.show.terminal import Terminal
-    from radgauge.studies.perturb import Sensitivity, SensitivityStudy
+    from radgauge.render.tables import Row
+    from radgauge.render.terminal import Terminal
 
 METRICS_ABREAST = 4
 
@@ -89,11 +89,11 @@ def perturb_cli(
 
       radgauge perturb reports.csv --triples --writer llm --prompts paper --unchecked -o triples.jsonl
     """
-    from radgauge.errors import UsageError
+    from radgauge.analysis.perturb import evaluate as study_of
+    from radgauge.analysis.perturb import make_triples, perturb_reports, perturbed_cases, write_triples
+    from radgauge.core.errors import UsageError
     from radgauge.io.case_files import write_cases
-    from radgauge.show.terminal import console
-    from radgauge.studies.perturb import evaluate as study_of
-    from radgauge.studies.perturb import make_triples, perturb_reports, perturbed_cases, write_triples
+    from radgauge.render.terminal import console
 
     if writer == "llm" and (not triples or output is None):
         raise UsageError("--writer llm makes triples in a file: add --triples and -o triples.jsonl")
@@ -175,10 +175,10 @@ def write_llm_triples(
 
     The journal lies beside the output; the same call goes on where a stopped one was.
     """
+    from radgauge.analysis.perturb import findings_sentences, propose_triples, triple_prompts, write_triples
     from radgauge.cli.language_model import CostLine, open_model, usage_text
-    from radgauge.errors import InputError, UsageError
+    from radgauge.core.errors import InputError, UsageError
     from radgauge.llm import BudgetReached
-    from radgauge.studies.perturb import findings_sentences, propose_triples, triple_prompts, write_triples
 
     if output.suffix.lower() != ".jsonl":
         raise UsageError(f"triples are written as .jsonl, got {output.name}")
@@ -229,9 +229,9 @@ def _print_study(out: Terminal, study: SensitivityStudy) -> None:
 
 
 def _print_metrics(out: Terminal, study: SensitivityStudy, metrics: Sequence[Sensitivity]) -> None:
-    from radgauge.show.tables import Column, bounded, table
-    from radgauge.show.wording import number, p_value
-    from radgauge.studies.perturb import KINDS
+    from radgauge.analysis.perturb import KINDS
+    from radgauge.core.wording import number, p_value
+    from radgauge.render.tables import Column, bounded, table
 
     rows: list[Row | None] = [
         (

@@ -7,10 +7,10 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from radgauge.show.progress import line as line
+from radgauge.core.progress import line as line
 
 if TYPE_CHECKING:
-    from radgauge.reading import Progress
+    from radgauge.core.readings import Progress
 
 PATIENCE = 0.5  # seconds before a bar appears
 

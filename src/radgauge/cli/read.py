@@ -12,8 +12,8 @@ from radgauge.cli.lines import echo
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from radgauge.report_reader import Attributes, Lexicon, ReportReading
-    from radgauge.show.tables import Table
+    from radgauge.reader import Attributes, Lexicon, ReportReading
+    from radgauge.render.tables import Table
 
 View = Literal["mentions", "rate", "radgraph", "chexpert"]
 COLOURS = {"present": "bold red", "absent": "green", "uncertain": "bold yellow"}
@@ -60,7 +60,7 @@ def read_cli(
 
       radgauge read reports.csv --graphs graphs.json --models published
     """
-    from radgauge.report_reader import load_lexicon, read_report
+    from radgauge.reader import load_lexicon, read_report
 
     if graphs is not None:
         from radgauge.cli.read_table import write_table_graphs
@@ -91,12 +91,12 @@ def read_cli(
 
 def _check(text: str, *, as_json: bool) -> None:
     """Print the contradictions of a report with itself; BrokenLimit if there are any."""
-    from radgauge.cases import Case
-    from radgauge.errors import BrokenLimit, InputError
+    from radgauge.core.cases import Case
+    from radgauge.core.errors import BrokenLimit, InputError
+    from radgauge.core.readings import Readings
     from radgauge.metrics.consistency import Consistency
-    from radgauge.reading import Readings
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     metric, reading, case = Consistency(), Readings(), Case("checked", text)
     explained = metric.explain(case, reading=reading)
@@ -120,8 +120,8 @@ def _check(text: str, *, as_json: bool) -> None:
 
 def as_data(reading: ReportReading, *, view: str, lexicon: Lexicon | None = None) -> Any:
     """A view of a reading as plain lists and dictionaries."""
-    from radgauge.report_reader import chexpert_labels, radgraph_graph, rate_entities
-    from radgauge.report_reader.graph_json import EMBEDDED_SOURCE, published_form
+    from radgauge.reader import chexpert_labels, radgraph_graph, rate_entities
+    from radgauge.reader.graph_json import EMBEDDED_SOURCE, published_form
 
     if view == "rate":
         return [entity._asdict() for entity in rate_entities(reading, lexicon=lexicon)]
@@ -142,9 +142,9 @@ def as_data(reading: ReportReading, *, view: str, lexicon: Lexicon | None = None
 
 
 def _show(reading: ReportReading, view: View, lexicon: Lexicon | None) -> None:
-    from radgauge.report_reader import chexpert_labels, radgraph_graph, rate_entities
-    from radgauge.show.tables import table
-    from radgauge.show.terminal import console
+    from radgauge.reader import chexpert_labels, radgraph_graph, rate_entities
+    from radgauge.render.tables import table
+    from radgauge.render.terminal import console
 
     out = console()
     if view == "chexpert":
@@ -204,7 +204,7 @@ def _highlighted(reading: ReportReading) -> Text:
 
 
 def _mentions(reading: ReportReading) -> Table:
-    from radgauge.show.tables import Cell, Column, table
+    from radgauge.render.tables import Cell, Column, table
 
     rows = [
         (

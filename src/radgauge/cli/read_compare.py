@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from radgauge.metric import Explanation, Span
+    from radgauge.core.metric import Explanation, Span
 
 STYLES = {
     "missing": "bold red",
@@ -29,10 +29,10 @@ WORDS = {
 
 def compare_texts(reference: str, candidate: str, *, lexicon: Path | None = None) -> Explanation:
     """What the errors metric finds between two reports."""
-    from radgauge.cases import Case
-    from radgauge.errors import InputError
+    from radgauge.core.cases import Case
+    from radgauge.core.errors import InputError
+    from radgauge.core.readings import Readings
     from radgauge.metrics.errors import Errors
-    from radgauge.reading import Readings
 
     metric = Errors(lexicon=str(lexicon) if lexicon is not None else "")
     for name, text in (("reference", reference), ("candidate", candidate)):
@@ -60,9 +60,9 @@ def show_comparison(explained: Explanation, *, reference: str, candidate: str) -
     """Both texts with colours, then the sentences."""
     from rich.text import Text
 
-    from radgauge.show.tables import Cell, Column, table
-    from radgauge.show.terminal import console
-    from radgauge.show.wording import number
+    from radgauge.core.wording import number
+    from radgauge.render.tables import Cell, Column, table
+    from radgauge.render.terminal import console
 
     out = console()
     out.print(Text("reference", style="dim"))

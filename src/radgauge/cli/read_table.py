@@ -10,7 +10,7 @@ from radgauge.cli import options as o
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from radgauge.cases import Case
+    from radgauge.core.cases import Case
 
 
 def write_table_graphs(table: Path | None, output: Path, *, models: str, form: o.ReportForm) -> str:
@@ -22,11 +22,11 @@ def write_table_graphs(table: Path | None, output: Path, *, models: str, form: o
         models: Profile of the graphs, and optionally the network: "published", "published:radgraph-xl".
         form: How the table is read.
     """
-    from radgauge.errors import UsageError
+    from radgauge.core.errors import UsageError
+    from radgauge.core.progress import working
     from radgauge.io.case_files import read_cases
     from radgauge.metrics.radgraph import NETWORKS, RadGraph
-    from radgauge.report_reader.graph_json import EMBEDDED_SOURCE, write_graphs
-    from radgauge.show.progress import working
+    from radgauge.reader.graph_json import EMBEDDED_SOURCE, write_graphs
 
     if output.suffix != ".json":
         raise UsageError(f"graphs are written as .json, got {output.name!r}")

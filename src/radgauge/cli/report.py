@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from radgauge.choices import Correction
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
-from radgauge.files import check_folder, sha256_of
+from radgauge.core.choices import Correction
+from radgauge.core.files import check_folder, sha256_of
 
 if TYPE_CHECKING:
-    from radgauge.cases import Case
+    from radgauge.core.cases import Case
+    from radgauge.core.readings import Readings
+    from radgauge.core.scores import Results
     from radgauge.io.judgments import Judgments
-    from radgauge.reading import Readings
     from radgauge.report import PaperStyle
-    from radgauge.scores import Results
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class PaperTable:
 
     def record(self) -> PaperStyle:
         """The same for the library."""
-        from radgauge.errors import UsageError
+        from radgauge.core.errors import UsageError
         from radgauge.report import PaperStyle
 
         names = {}
@@ -123,9 +123,9 @@ def report_cli(
     """
     from radgauge.cli.compare import older_scores
     from radgauge.cli.copies import here_or_name, local
+    from radgauge.core.storage import shown_path
+    from radgauge.render.tables import to_records, write_tables
     from radgauge.report import build_report, write_pdf, write_plots, write_report, write_words
-    from radgauge.show.tables import to_records, write_tables
-    from radgauge.storage import shown_path
 
     check_folder(output)
     source, baseline = local(source), here_or_name(baseline)
@@ -185,7 +185,7 @@ def _scored(
     constant: o.Baselines,
     reading: Readings,
 ) -> tuple[Results, tuple[Case, ...], dict[str, Any]]:
-    from radgauge.errors import UsageError
+    from radgauge.core.errors import UsageError
     from radgauge.io.scores_file import is_scores_file, read_scores
 
     if source is not None and source.exists() and is_scores_file(source):

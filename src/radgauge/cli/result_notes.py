@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from radgauge.analysis.summary import Summary
+    from radgauge.core.scores import Results
     from radgauge.io.score_folder import Manifest
-    from radgauge.scores import Results
-    from radgauge.studies.summary import Summary
 
 Judges = Sequence[tuple[Sequence[str], str]]
 """Columns and signature of each judge."""

@@ -36,12 +36,12 @@ def audit_cli(
 
       radgauge rewards audit reports.csv -m errors --system ours --json
     """
-    from radgauge.errors import UsageError
-    from radgauge.registry import specs
-    from radgauge.rewards import audit, reward
-    from radgauge.rewards.norms import MIN_REFERENCES
-    from radgauge.show.tables import Column, table
-    from radgauge.show.terminal import console
+    from radgauge.analysis.rewards import audit, reward
+    from radgauge.analysis.rewards.norms import MIN_REFERENCES
+    from radgauge.core.errors import UsageError
+    from radgauge.core.registry import specs
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
 
     cases = source.cases().cases
     systems = list(dict.fromkeys(case.system for case in cases))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from radgauge.choices import EngineName
+from radgauge.core.choices import EngineName
 
 if TYPE_CHECKING:
-    from radgauge.scale.executors import Engine
+    from radgauge.run.executors import Engine
 
 _PANEL = "Large runs"
 
@@ -28,7 +28,7 @@ class Workers:
 
     def engine(self) -> Engine:
         """The engine that the options describe."""
-        from radgauge.scale.executors import engine_of
+        from radgauge.run.executors import engine_of
 
         return engine_of(self.jobs)
 
@@ -75,8 +75,8 @@ class Cluster(Workers):
         """The engine that the options describe."""
         from dataclasses import replace
 
-        from radgauge.errors import UsageError
-        from radgauge.scale.executors import engine_of
+        from radgauge.core.errors import UsageError
+        from radgauge.run.executors import engine_of
 
         found = engine_of(self.jobs, name=self.engine_name, address=self.address)
         if self.gpus and found.name != "ray":

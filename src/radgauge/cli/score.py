@@ -11,7 +11,7 @@ from radgauge.cli import options as o
 from radgauge.cli.scale_options import Cluster
 
 if TYPE_CHECKING:
-    from radgauge.scores import Results
+    from radgauge.core.scores import Results
 
 
 @o.command(o.app, "score")
@@ -59,16 +59,16 @@ def score_cli(
 
       radgauge score million.parquet --output scores/ --jobs 8
     """
+    from radgauge.analysis.collapse import collapse_notes
+    from radgauge.analysis.summary import summarise
     from radgauge.cli.score_parts import is_folder, score_in_parts
     from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary
-    from radgauge.errors import UsageError
-    from radgauge.files import check_folder
+    from radgauge.core.errors import UsageError
+    from radgauge.core.files import check_folder
+    from radgauge.core.storage import shown_path
     from radgauge.io.explanations import write_explanations
     from radgauge.io.scores_file import check_scores_path, write_scores
-    from radgauge.show.terminal import console
-    from radgauge.storage import shown_path
-    from radgauge.studies.collapse import collapse_notes
-    from radgauge.studies.summary import summarise
+    from radgauge.render.terminal import console
 
     if output is not None and is_folder(output):
         if constant.baselines:
@@ -142,7 +142,7 @@ def _fail_if_nothing_was_judged(results: Results) -> None:
     """A metric without a single value is no result: exit code 3, with the reason."""
     from collections import Counter
 
-    from radgauge.errors import InputError
+    from radgauge.core.errors import InputError
 
     for scores in results.values():
         if len(scores) and len(scores.reasons) == len(scores):

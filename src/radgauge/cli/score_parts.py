@@ -1,4 +1,4 @@
-"""`radgauge score -o FOLDER`: any number of reports, in parts (see `radgauge.scale`)."""
+"""`radgauge score -o FOLDER`: any number of reports, in parts (see `radgauge.run`)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from radgauge.cli import options as o
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from radgauge.cases import Case
+    from radgauge.analysis.summary import Summaries
     from radgauge.cli.scale_options import Cluster
+    from radgauge.core.cases import Case
     from radgauge.io.score_folder import Manifest
-    from radgauge.scale.run import Ran
-    from radgauge.studies.summary import Summaries
+    from radgauge.run.run import Ran
 
 
 def is_folder(output: Path | None) -> bool:
     """Whether `--output` names a folder: one that is there, or a name without an ending."""
     if output is None:
         return False
-    from radgauge.storage import plain
+    from radgauge.core.storage import plain
 
     place = plain(output)
     return place.is_dir() or (not place.suffix and not place.exists())
@@ -44,8 +44,8 @@ def score_in_parts(
     from radgauge.cli.result_notes import folder_notes
     from radgauge.cli.resume import keeps
     from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary, truncation_notes
-    from radgauge.show.terminal import console
-    from radgauge.storage import shown_path
+    from radgauge.core.storage import shown_path
+    from radgauge.render.terminal import console
 
     keeps()
     ran = _ran(source, judged, say, cluster, output, explain=explain, longest=longest)
@@ -88,10 +88,10 @@ def _interval_notes(manifest: Manifest, lines: Summaries, sampling: o.Intervals)
 
 def folder_lines(folder: Path, sampling: o.Intervals) -> Summaries:
     """Compute values and intervals of a folder of any size."""
+    from radgauge.analysis.summary import summarise
+    from radgauge.analysis.sums import exceeds_memory, summarise_parts
+    from radgauge.core.storage import local_copy
     from radgauge.io.scores_file import read_scores
-    from radgauge.scale.sums import exceeds_memory, summarise_parts
-    from radgauge.storage import local_copy
-    from radgauge.studies.summary import summarise
 
     how = sampling.record(method=sampling.interval)
     with local_copy(folder) as here:
@@ -102,7 +102,7 @@ def folder_lines(folder: Path, sampling: o.Intervals) -> Summaries:
 
 def fail_if_nothing_was_judged(lines: Summaries) -> None:
     """A metric without a single value is no result: exit code 3, with the reason."""
-    from radgauge.errors import InputError
+    from radgauge.core.errors import InputError
 
     for judge in dict.fromkeys(line.judge for line in lines):
         mine = [line for line in lines if line.judge == judge]
@@ -122,10 +122,10 @@ def _ran(
     explain: Path | None,
     longest: int,
 ) -> Ran:
-    from radgauge.cache import default_cache_dir
-    from radgauge.errors import UsageError
-    from radgauge.scale.run import score_to_folder
-    from radgauge.studies.collapse import collapse_notes
+    from radgauge.analysis.collapse import collapse_notes
+    from radgauge.core.cache import default_cache_dir
+    from radgauge.core.errors import UsageError
+    from radgauge.run.run import score_to_folder
 
     def look(cases: Sequence[Case]) -> list[str]:
         return collapse_notes(cases, reading=say.readings())

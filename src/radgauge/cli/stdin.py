@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 
 
 @contextmanager

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from radgauge.show.tables import Cell, Column, Table, bounded, table
-from radgauge.show.wording import arrow
+from radgauge.core.wording import arrow
+from radgauge.render.tables import Cell, Column, Table, bounded, table
 
 if TYPE_CHECKING:
-    from radgauge.show.tables import Value
-    from radgauge.show.terminal import Terminal
-    from radgauge.studies.summary import Summary
+    from radgauge.analysis.summary import Summary
+    from radgauge.render.tables import Value
+    from radgauge.render.terminal import Terminal
 
 REASONS_SHOWN = 4
 """Reasons that a note lists; file names make many of them."""
@@ -117,7 +117,7 @@ def not_judged_notes(lines: Sequence[Summary]) -> list[str]:
 
 def truncation_notes(lines: Sequence[Summary]) -> list[str]:
     """One sentence per judge and system whose reports an encoder did not read to their end."""
-    from radgauge.scores import truncation_text
+    from radgauge.run.score import truncation_text
 
     counts = {
         (line.judge, line.system): (line.truncated, line.judged + line.not_judged + line.not_applicable)

@@ -28,12 +28,13 @@ def triples_cli(
 
       radgauge triples RaTE-Eval/ -m ratescore -m rouge --models published
     """
-    from radgauge.io.judgments.rate_eval import read_triples, triple_accuracy
-    from radgauge.registry import DEFAULTS
+    from radgauge.analysis.triple_accuracy import triple_accuracy
+    from radgauge.core.registry import DEFAULTS
+    from radgauge.core.wording import interval
+    from radgauge.io.judgments.rate_eval import read_triples
+    from radgauge.render.tables import table
+    from radgauge.render.terminal import console
     from radgauge.samples import sample_rewrites_path
-    from radgauge.show.tables import table
-    from radgauge.show.terminal import console
-    from radgauge.show.wording import interval
 
     triples = read_triples(sample_rewrites_path() if path is None else path)
     metrics = judged.metric or list(DEFAULTS)

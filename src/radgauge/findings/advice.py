@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from radgauge.findings.labels import CARDINALS
 from radgauge.findings.numbers import DATA
-from radgauge.report_reader.reading import ReportReading
+from radgauge.reader.reading import ReportReading
 
 _SAME_INTERVAL = 1.2
 """Ratio of two intervals up to which they are the same: 12 months and a year."""
@@ -85,7 +85,7 @@ def _any(patterns: list[str]) -> re.Pattern[str]:
 def advice_of(reading: ReportReading) -> tuple[Advice, ...]:
     """Return the recommendations of a report, one per sentence that gives any.
 
-    >>> from radgauge.report_reader import read_report
+    >>> from radgauge.reader import read_report
     >>> advice, = advice_of(read_report("4 mm nodule. Follow-up CT in 2 to 3 weeks is recommended."))
     >>> sorted(advice.actions), advice.days
     (['ct'], (14.0, 21.0))

@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from radgauge.core.clean import TYPOGRAPHY
+from radgauge.core.parsing import shipped_toml
 from radgauge.findings.advice import advice_of
 from radgauge.findings.findings import NOT_NORMAL, Denial, Finding, Findings, Knowledge
 from radgauge.findings.labels import labels_in
@@ -18,11 +20,9 @@ from radgauge.findings.merging import drop_weak, join_suggestions, merge
 from radgauge.findings.places import BOTH, SEVERITIES, SIDES
 from radgauge.findings.rules import Rules
 from radgauge.findings.support import Sentences
-from radgauge.parsing import shipped_toml
-from radgauge.report_reader.lexicon import Lexicon
-from radgauge.report_reader.reading import Mention, ReportReading
-from radgauge.report_reader.vocabulary import FINDINGS
-from radgauge.text.clean import TYPOGRAPHY
+from radgauge.reader.lexicon import Lexicon
+from radgauge.reader.reading import Mention, ReportReading
+from radgauge.reader.vocabulary import FINDINGS
 
 _ABNORMAL = "abnormality"
 _ONE_LINE = TYPOGRAPHY | str.maketrans("\n\t", "  ")
@@ -33,7 +33,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
     """The findings of one reading.
 
     >>> from radgauge.findings.findings import knowledge_for
-    >>> from radgauge.report_reader import load_lexicon, read_report
+    >>> from radgauge.reader import load_lexicon, read_report
     >>> known = knowledge_for(load_lexicon())
     >>> found = findings_of(read_report("Small left effusion. The effusion is new."), known)
     >>> [(each.concept, each.sides, each.change, len(each.spans)) for each in found.present]

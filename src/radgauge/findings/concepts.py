@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from radgauge.findings.numbers import DATA, numbers
 from radgauge.findings.open_claims import OPEN, likeness
-from radgauge.report_reader.lexicon import Lexicon
+from radgauge.reader.lexicon import Lexicon
 
 _SIMILARITY = numbers()["similarity"]
 
@@ -25,7 +25,7 @@ class ConceptSimilarity:
     says for concepts that readers use for one another (infiltrate, consolidation), 0 otherwise. Siblings are
     different things unless a family joins them: a feeding tube is no endotracheal tube.
 
-    >>> from radgauge.report_reader.lexicon import load_lexicon
+    >>> from radgauge.reader.lexicon import load_lexicon
     >>> alike = ConceptSimilarity(load_lexicon())
     >>> alike.of("picc", "picc"), alike.of("picc", "central_venous_catheter"), alike.of("picc", "chest_tube")
     (1.0, 0.92, 0.0)

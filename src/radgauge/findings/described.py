@@ -8,7 +8,7 @@ from typing import NamedTuple
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import SAME, Finding, Knowledge
 from radgauge.findings.numbers import numbers
-from radgauge.report_reader.reader import read_report
+from radgauge.reader.reader import read_report
 
 ENOUGH = numbers()["descriptions"]["enough"]
 """How many signs say as much as their diagnosis."""

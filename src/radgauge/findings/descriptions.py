@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any
 
 from radgauge.findings.numbers import DATA
-from radgauge.models.text.static_embedding import StaticEncoder, Vectors
-from radgauge.report_reader.lexicon import ABNORMAL_KINDS, Lexicon
+from radgauge.reader.lexicon import ABNORMAL_KINDS, Lexicon
+from radgauge.text.static_embedding import StaticEncoder, Vectors
 
 _KEPT = 1 << 16
 

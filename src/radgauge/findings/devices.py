@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from radgauge.findings.numbers import DATA
-from radgauge.report_reader.lexicon import Lexicon
-from radgauge.report_reader.reading import Mention, ReportReading
+from radgauge.reader.lexicon import Lexicon
+from radgauge.reader.reading import Mention, ReportReading
 
 GOOD, BAD = "good", "bad"
 

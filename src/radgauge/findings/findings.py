@@ -14,7 +14,7 @@ from radgauge.findings.numbers import numbers
 from radgauge.findings.places import Places
 from radgauge.findings.rules import Rules, rules_for
 from radgauge.findings.support import Sentences
-from radgauge.report_reader.lexicon import Lexicon
+from radgauge.reader.lexicon import Lexicon
 
 Span = tuple[int, int]
 

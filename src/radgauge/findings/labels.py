@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from radgauge.core.parsing import shipped_toml
 from radgauge.findings.numbers import DATA
-from radgauge.parsing import shipped_toml
 from radgauge.text.literals import literals_of
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")

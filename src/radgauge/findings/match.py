@@ -34,7 +34,7 @@ def align_findings(reference: Findings, candidate: Findings, knowledge: Knowledg
 
     >>> from radgauge.findings.claims import findings_of
     >>> from radgauge.findings.findings import knowledge_for
-    >>> from radgauge.report_reader import load_lexicon, read_report
+    >>> from radgauge.reader import load_lexicon, read_report
     >>> known = knowledge_for(load_lexicon())
     >>> texts = "Left effusion. Cardiomegaly.", "Right effusion. Heart size is normal."
     >>> aligned = align_findings(*[findings_of(read_report(text), known) for text in texts], known)

@@ -13,7 +13,7 @@ from radgauge.findings.findings import SAME, Finding, Knowledge, union
 from radgauge.findings.numbers import numbers
 from radgauge.findings.open_claims import OPEN
 from radgauge.findings.rules import Rules
-from radgauge.report_reader.reading import Mention
+from radgauge.reader.reading import Mention
 
 _COMPARED = 50  # findings of a report that a further one is held against; real reports have fewer
 _ALTERNATIVE = re.compile(r"^\W*(?:\w+\W+){0,4}?(?:or|versus|vs|and/or)\b", re.IGNORECASE)

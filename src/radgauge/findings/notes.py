@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from radgauge.error_categories import CATEGORIES
+from radgauge.core.error_categories import CATEGORIES
+from radgauge.core.metric import Note
 from radgauge.findings.aligned import Aligned
 from radgauge.findings.error import FALSE, OMITTED, Error
 from radgauge.findings.findings import NOT_NORMAL, Finding, Findings, Knowledge
@@ -11,7 +12,6 @@ from radgauge.findings.open_claims import OPEN
 from radgauge.findings.places import place_names, severity_name, side_name
 from radgauge.findings.profile import Arithmetic, Profile
 from radgauge.findings.rules import TIERS
-from radgauge.metric import Note
 
 _TIER_WORDS = ("urgent", "actionable", "not actionable", "benign")
 _ATTRIBUTE_WORDS = {
@@ -92,7 +92,7 @@ def describe(finding: Finding, knowledge: Knowledge) -> str:
 
     >>> from radgauge.findings.claims import findings_of
     >>> from radgauge.findings.findings import knowledge_for
-    >>> from radgauge.report_reader import load_lexicon, read_report
+    >>> from radgauge.reader import load_lexicon, read_report
     >>> known = knowledge_for(load_lexicon())
     >>> describe(findings_of(read_report("Small effusion on the left."), known).present[0], known)
     'mild left pleural effusion'

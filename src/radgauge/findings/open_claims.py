@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from radgauge.findings.numbers import numbers
-from radgauge.models.text.static_embedding import StaticEncoder, Vectors, words_of
+from radgauge.text.static_embedding import StaticEncoder, Vectors, words_of
 
 OPEN = "open:"
 """What the concept of an open claim begins with; its words follow."""

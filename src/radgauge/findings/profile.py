@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from radgauge.error_categories import CATEGORIES
+from radgauge.core.error_categories import CATEGORIES
 from radgauge.findings.advice import ChangedAdvice, changed_advice
 from radgauge.findings.aligned import Aligned, Contradiction, Difference, Match
 from radgauge.findings.closeness import concept_similarity, one_place

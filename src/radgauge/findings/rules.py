@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from radgauge.findings.numbers import DATA
-from radgauge.report_reader.lexicon import Lexicon
+from radgauge.reader.lexicon import Lexicon
 from radgauge.text.literals import GuardedPattern
 
 if TYPE_CHECKING:

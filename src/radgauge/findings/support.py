@@ -19,7 +19,7 @@ import numpy as np
 
 from radgauge.findings.edits import words_of
 from radgauge.findings.numbers import numbers
-from radgauge.models.text.static_embedding import StaticEncoder, Vectors
+from radgauge.text.static_embedding import StaticEncoder, Vectors
 
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 

@@ -9,11 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from radgauge.error_categories import CATEGORIES
-from radgauge.errors import InputError
+from radgauge.core.error_categories import CATEGORIES
+from radgauge.core.errors import InputError
+from radgauge.core.parsing import parse_json
 from radgauge.findings.numbers import DATA
 from radgauge.findings.rules import TIERS
-from radgauge.parsing import parse_json
 
 SHIPPED = DATA / "weights.json"
 

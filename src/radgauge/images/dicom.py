@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import ImageError, RadgaugeError, require
+from radgauge.core.errors import ImageError, RadgaugeError, require
 from radgauge.images.limits import MOST_BYTES, Grey, check_size, first_line
 
 Values = NDArray[np.float64]

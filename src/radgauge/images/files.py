@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import ImageError, require
-from radgauge.files import sha256_of
+from radgauge.core.errors import ImageError, require
+from radgauge.core.files import sha256_of
 from radgauge.images.dicom import read_dicom
 from radgauge.images.limits import MOST_BYTES, MOST_PIXELS, Grey, check_size, first_line
 

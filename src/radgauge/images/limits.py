@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import ImageError
+from radgauge.core.errors import ImageError
 
 Grey = NDArray[np.uint8]
 """A picture, (height, width), 0 black to 255 white."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import ModelError
+from radgauge.core.errors import ModelError
 from radgauge.images.limits import Grey
 from radgauge.images.resize import resize_pil
 

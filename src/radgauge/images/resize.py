@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import require
+from radgauge.core.errors import require
 from radgauge.images.limits import Grey
 
 _ONE = 2048  # OpenCV's fixed-point weights of a linear resize

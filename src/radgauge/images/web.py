@@ -3,7 +3,7 @@
 A page gets the pixels and nothing else of a file: no header, no name of a patient. What is burned into the pixels
 stays in them. PNG, JPEG and the like become a grey JPEG. A DICOM file keeps its depth: its values (after the
 modality's slope and intercept) are sent as 16-bit numbers in a PNG, high byte in red and low byte in green, and
-the viewer (`radgauge.show.viewer`) windows them in the browser.
+the viewer (`radgauge.render.viewer`) windows them in the browser.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import UsageError, require
+from radgauge.core.errors import UsageError, require
 from radgauge.images.dicom import DicomValues, read_dicom_values
 from radgauge.images.files import grey, is_dicom
 from radgauge.images.limits import Grey

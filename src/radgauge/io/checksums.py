@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 
 log = logging.getLogger(__name__)
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from radgauge.cases import Case
-from radgauge.errors import RadgaugeError
-from radgauge.files import replacing
-from radgauge.reading import Readings
-from radgauge.scores import Results
-from radgauge.show.progress import working
+from radgauge.core.cases import Case
+from radgauge.core.errors import RadgaugeError
+from radgauge.core.files import replacing
+from radgauge.core.progress import working
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results
 
 
 @working("explaining")

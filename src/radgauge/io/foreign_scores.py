@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.cases import Key
-from radgauge.errors import InputError, UsageError, shown
-from radgauge.files import sha256_of
+from radgauge.core.cases import Key
+from radgauge.core.errors import InputError, UsageError, shown
+from radgauge.core.files import sha256_of
+from radgauge.core.scores import Results, Scores
 from radgauge.io.tables import read_table
 from radgauge.io.tables.cells import cell, is_missing
 from radgauge.io.tables.column_names import NAMES, plain, shown_names
-from radgauge.results import Results, Scores
 
 DIRECTIONS = {"higher": True, "lower": False}
 

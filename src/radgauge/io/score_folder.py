@@ -43,9 +43,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import radgauge
-from radgauge.cases import Key
-from radgauge.errors import InputError
-from radgauge.files import make_folder, replacing, write_file
+from radgauge.core.cases import Key
+from radgauge.core.errors import InputError
+from radgauge.core.files import make_folder, replacing, write_file
+from radgauge.core.scores import Results, Scores
 from radgauge.io.checksums import CHECKSUM, checksum_of, verify
 from radgauge.io.scores_records import (
     header_of,
@@ -54,7 +55,6 @@ from radgauge.io.scores_records import (
     table_of,
     write_records,
 )
-from radgauge.scores import Results, Scores
 
 FORMAT = "radgauge-score-folder-1"
 MANIFEST = "manifest.json"

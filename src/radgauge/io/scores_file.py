@@ -16,9 +16,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from radgauge.cache import default_cache_dir
-from radgauge.errors import RadgaugeError, UsageError, require
-from radgauge.files import NoFolder, check_folder, replacing
+from radgauge.core.cache import default_cache_dir
+from radgauge.core.errors import RadgaugeError, UsageError, require
+from radgauge.core.files import NoFolder, check_folder, replacing
+from radgauge.core.scores import Results
+from radgauge.core.storage import StorageError, local_copy, plain
+from radgauge.core.wording import spreadsheet_cell
 from radgauge.io.checksums import trusting
 from radgauge.io.score_folder import is_score_folder, read_score_folder
 from radgauge.io.scores_records import (
@@ -31,9 +34,6 @@ from radgauge.io.scores_records import (
     write_records,
 )
 from radgauge.io.tables.excel import write_sheet
-from radgauge.scores import Results
-from radgauge.show.wording import spreadsheet_cell
-from radgauge.storage import StorageError, local_copy, plain
 
 log = logging.getLogger(__name__)
 

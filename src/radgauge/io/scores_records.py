@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 import radgauge
-from radgauge.errors import InputError, RadgaugeError, require
+from radgauge.core.errors import InputError, RadgaugeError, require
+from radgauge.core.metric import Alias, Metric, Rows, unaliased
+from radgauge.core.registry import check_runs_no_file, load
+from radgauge.core.scores import Results, Scores
 from radgauge.io.checksums import CHECKSUM, checksum_of, verify
 from radgauge.io.tables.sources import check_row_counts
-from radgauge.metric import Alias, Metric, Rows, unaliased
-from radgauge.registry import check_runs_no_file, load
-from radgauge.scores import Results, Scores
 
 FORMAT = "radgauge-scores-1"
 FLAT = (".csv", ".xlsx")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 
 ICD_ORDER = re.compile(r"\d{5} [A-Z]\w{2,6} *[01] ")
 SNOMED_COLUMNS = {"active", "conceptId", "languageCode", "term"}

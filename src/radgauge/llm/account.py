@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from radgauge.errors import RadgaugeError
+from radgauge.core.errors import RadgaugeError
 from radgauge.llm.journal import Record
 from radgauge.llm.limits import Limits, Usage
 

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
-from radgauge.errors import require
+from radgauge.core.errors import require
 from radgauge.llm.limits import Stopped
 
 R = TypeVar("R")

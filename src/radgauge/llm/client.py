@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from radgauge.errors import RadgaugeError, require
+from radgauge.core.errors import RadgaugeError, require
 from radgauge.llm.account import Account
 from radgauge.llm.bounded import Errand, TooLarge, http_client
 from radgauge.llm.journal import Record

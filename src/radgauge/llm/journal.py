@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from radgauge.errors import InputError
-from radgauge.files import append_lines, open_lines
-from radgauge.parsing import parse_json
+from radgauge.core.errors import InputError
+from radgauge.core.files import append_lines, open_lines
+from radgauge.core.parsing import parse_json
 
 Record = dict[str, Any]
 

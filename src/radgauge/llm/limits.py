@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from radgauge.errors import RadgaugeError, UsageError
+from radgauge.core.errors import RadgaugeError, UsageError
 
 MINUTE = 60.0
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from urllib.parse import urlsplit
 
-from radgauge.errors import UsageError
-from radgauge.models.checkpoints.catalogue import offline
+from radgauge.core.errors import UsageError
+from radgauge.encoders.checkpoints.catalogue import offline
 
 URL, MODEL, KEY = "RADGAUGE_LLM_URL", "RADGAUGE_LLM_MODEL", "RADGAUGE_LLM_KEY"
 OPENAI = "api.openai.com"

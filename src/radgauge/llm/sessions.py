@@ -15,11 +15,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from radgauge.core.storage import default_cache_dir, passing_folder
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal, key_of
 from radgauge.llm.limits import Clock, Limits
 from radgauge.llm.server import Server, server_from_environment
-from radgauge.storage import default_cache_dir, passing_folder
 
 log = logging.getLogger(__name__)
 

@@ -14,14 +14,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
+from radgauge.core.packing import pack_without_words, unpack_with_words
+from radgauge.core.wording import visible
 from radgauge.llm.account import BudgetReached
 from radgauge.llm.answers import parse_object
 from radgauge.llm.client import Answer, NoAnswer, TooLong, Wish
 from radgauge.llm.journal import Record, key_of
 from radgauge.llm.limits import Stopped
 from radgauge.llm.sessions import Session
-from radgauge.packing import pack_without_words, unpack_with_words
-from radgauge.show.wording import visible
 
 DOWN = 3
 """Questions in a row without any answer from the server after which it is taken to be down."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from radgauge.core.parsing import shipped_toml
 from radgauge.findings.closeness import denies, one_place
 from radgauge.findings.detection import is_opposite
 from radgauge.findings.findings import SAME, Denial, Finding, Findings, Knowledge, Span
@@ -15,7 +16,6 @@ from radgauge.findings.match import align_findings
 from radgauge.findings.notes import describe
 from radgauge.findings.places import SEVERITIES
 from radgauge.findings.rules import SIGNIFICANT, TIERS
-from radgauge.parsing import shipped_toml
 
 KINDS = ("denied", "normal", "impression", "side", "size", "comparison", "advice")
 _URGENT = TIERS.index("urgent")

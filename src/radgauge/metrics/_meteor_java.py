@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from radgauge.errors import ModelError, require, shown
+from radgauge.core.errors import ModelError, require, shown
 
 EXCHANGE = 32
 """Lines sent before answers are read: the answers must fit in a pipe, or both sides would wait for ever."""

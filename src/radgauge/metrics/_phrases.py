@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from radgauge.metric import Note, Span
+from radgauge.core.metric import Note, Span
 from radgauge.text.tokenizers import locate
 
 Side = tuple[str, Sequence[str]]

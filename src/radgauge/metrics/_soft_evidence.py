@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from radgauge.core.metric import Note, Rows
+from radgauge.core.readings import Readings
+from radgauge.encoders.text.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes
 from radgauge.findings.edits import words_of
 from radgauge.findings.findings import Findings
 from radgauge.findings.numbers import numbers
-from radgauge.metric import Note, Rows
 from radgauge.metrics.ratescore import RateScore
-from radgauge.models.text.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes
-from radgauge.reading import Readings
 
 Pair = tuple[str, str]
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import UsageError
-from radgauge.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
-from radgauge.metrics.cider import Counts, Frequencies, Hashes
-from radgauge.models.text.token_vectors import (
+from radgauge.core.cases import Case
+from radgauge.core.errors import UsageError
+from radgauge.core.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows, reference_pairs
+from radgauge.core.readings import Readings
+from radgauge.encoders.text.token_vectors import (
     Baseline,
     TokenVectors,
     closest_cosines,
@@ -29,10 +28,11 @@ from radgauge.models.text.token_vectors import (
     key_hashes,
     read_baseline,
 )
-from radgauge.reading import Readings
+from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
+from radgauge.metrics.cider import Counts, Frequencies, Hashes
 
 if TYPE_CHECKING:
-    from radgauge.models.text.token_encoder import TokenEncoder
+    from radgauge.encoders.text.token_encoder import TokenEncoder
 
 
 DEFAULT_ENCODER = "distilroberta-base"
@@ -59,8 +59,8 @@ class BertScore(Metric):
             "windows" (all of it is read, in windows that overlap by half).
         empty: "nan": a text without words is not judged; "zero": its raw values are 0, as in bert-score.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="clear lungs", references=("lungs are clear",))
     >>> BertScore(rescale=False).measure([case], reading=Readings()).round(2).tolist()  # F1, precision, recall
     [[0.89, 1.0, 0.8]]
@@ -175,13 +175,13 @@ class BertScore(Metric):
 
     def _vectors_signature(self) -> str:
         if self.models == EMBEDDED:
-            from radgauge.models.text.static_embedding import StaticEncoder
+            from radgauge.text.static_embedding import StaticEncoder
 
             return StaticEncoder().signature
         return self._reader().signature
 
     def _reader(self) -> TokenEncoder:
-        from radgauge.models.text.token_encoder import token_vector_reader
+        from radgauge.encoders.text.token_encoder import token_vector_reader
 
         return token_vector_reader(self.encoder, layer=self.layer, models=self.models, long=self.long)
 

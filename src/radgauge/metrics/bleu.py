@@ -13,11 +13,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radgauge.cases import Case
-from radgauge.errors import UsageError
-from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, reference_pairs
+from radgauge.core.cases import Case
+from radgauge.core.errors import UsageError
+from radgauge.core.metric import Explanation, Metric, Note, Rows, best_reference, reference_pairs
+from radgauge.core.readings import Readings
 from radgauge.metrics._phrases import shared_phrases
-from radgauge.reading import Readings
 from radgauge.text.ngrams import count_ngrams, pair_up
 from radgauge.text.tokenizers import TokenReader
 
@@ -42,8 +42,8 @@ class Bleu(Metric):
             sacreBLEU), "floor" (0.1 matches), "none" (the score is 0), "coco" (1e-15, as pycocoevalcap).
         empty: "nan": a candidate without words is not judged; "zero": it counts, as in the peers.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="no acute effusion", references=("no effusion",))
     >>> rows = Bleu().measure([case], reading=Readings())
     >>> Bleu().case_scores(rows).round(3).tolist()  # BLEU-4, 1, 2, 3

@@ -13,10 +13,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.cases import Case
-from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, ratio, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
-from radgauge.models.text.chexbert_labels import (
+from radgauge.core.cases import Case
+from radgauge.core.metric import Explanation, Metric, Note, Rows, best_reference, ratio, reference_pairs
+from radgauge.core.readings import Readings
+from radgauge.encoders.text.chexbert_labels import (
     BLANK,
     CONDITIONS,
     FIVE,
@@ -27,8 +27,8 @@ from radgauge.models.text.chexbert_labels import (
     condition_codes,
     labeler_signature,
 )
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader
+from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
+from radgauge.reader import ReportReader
 from radgauge.text.words import has_words
 
 COUNT = len(CONDITIONS)
@@ -55,8 +55,8 @@ class Chexbert(Metric):
         per_condition: Also give the F1 of every condition.
         empty: "nan": a text without words is not judged; "read": it is labelled like any other.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
     >>> metric = Chexbert()
     >>> metric.case_scores(metric.measure([case], reading=Readings())).round(3)[0, 0]  # 1 right, 1 too many

@@ -14,20 +14,20 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import UsageError
-from radgauge.metric import NETWORK_PRECISION, Metric, Rows, ratio, reference_pairs
-from radgauge.metrics._settings import EMBEDDED, label_columns, settle, wordless
-from radgauge.models.text.chexbert_labels import (
+from radgauge.core.cases import Case
+from radgauge.core.errors import UsageError
+from radgauge.core.metric import NETWORK_PRECISION, Metric, Rows, ratio, reference_pairs
+from radgauge.core.readings import Readings
+from radgauge.encoders.text.chexbert_labels import (
     NO_FINDING,
     POSITIVE,
     UNCERTAIN,
     condition_codes,
     labeler_signature,
 )
-from radgauge.models.text.report_sketch import CLAIMS, ReportSketch
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader, ReportReading
+from radgauge.encoders.text.report_sketch import CLAIMS, ReportSketch
+from radgauge.metrics._settings import EMBEDDED, label_columns, settle, wordless
+from radgauge.reader import ReportReader, ReportReading
 from radgauge.text.words import has_words
 
 
@@ -43,8 +43,8 @@ class ChexbertSimilarity(Metric):
         uncertain: For labels: whether "uncertain" counts as "positive" or "negative".
         empty: "nan": a text without words is not judged; "read": it is read like any other.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
     >>> ChexbertSimilarity(of="labels").measure([case], reading=Readings()).round(3).tolist()
     [[0.707]]
@@ -132,7 +132,7 @@ class ChexbertSimilarity(Metric):
                 speaks = reading.derive(ReportReader(), texts, _speaks_of_findings, key="speaks of findings")
                 vectors[np.array(speaks, dtype=bool) & ~vectors.any(axis=1), NO_FINDING] = 1.0
             return vectors
-        from radgauge.models.text.chexbert_network import chexbert_reader
+        from radgauge.encoders.text.chexbert_network import chexbert_reader
 
         labelled = reading.of(chexbert_reader(self.models), texts)
         return np.array([each.embedding for each in labelled] or np.zeros((0, 1)), dtype=np.float64)

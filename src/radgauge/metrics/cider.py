@@ -13,10 +13,10 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.cases import Case
-from radgauge.errors import RadgaugeError, UsageError
-from radgauge.metric import Metric, Rows
-from radgauge.reading import Readings
+from radgauge.core.cases import Case
+from radgauge.core.errors import RadgaugeError, UsageError
+from radgauge.core.metric import Metric, Rows
+from radgauge.core.readings import Readings
 from radgauge.text.ngrams import Floats, NgramCounts, Pairing, count_ngrams, pair_up
 from radgauge.text.tokenizers import TokenReader
 
@@ -41,8 +41,8 @@ class Cider(Metric):
         empty: "nan": a candidate without words is not judged; "zero": it scores 0, as in the peer. Its
             reference counts among the studies either way.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> texts = ["no effusion seen today", "heart size is normal"]
     >>> cases = [Case(str(i), text, (text,)) for i, text in enumerate(texts)]
     >>> Cider().measure(cases, reading=Readings()).round(6).tolist()

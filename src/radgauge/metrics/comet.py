@@ -15,14 +15,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.cases import Case
-from radgauge.errors import ModelError, UsageError
-from radgauge.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows, best_reference, reference_pairs
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError, UsageError
+from radgauge.core.metric import (
+    NETWORK_PRECISION,
+    Explanation,
+    Metric,
+    Note,
+    Rows,
+    best_reference,
+    reference_pairs,
+)
+from radgauge.core.parsing import parse_json
+from radgauge.core.readings import Readings
+from radgauge.encoders.text.embedded_estimator import load_embedded
 from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
-from radgauge.models.text.embedded_estimator import load_embedded
-from radgauge.parsing import parse_json
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader
+from radgauge.reader import ReportReader
 from radgauge.text.sentences import split_sentences
 from radgauge.text.words import has_words
 
@@ -41,8 +49,8 @@ class Comet(Metric):
         target: What the estimator was trained on: radcliq (lower is better), radgraph_f1, bleu2 or errors_quality
             (higher is better); "auto" asks the checkpoint, which only knows if radgauge trained it.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> texts = ("Small right effusion.", "Small left pleural effusion.", "Large pneumothorax.")
     >>> cases = [Case(text, text, (texts[1],)) for text in texts]
     >>> side, copy, other = Comet().measure(cases, reading=Readings())[:, 0]
@@ -93,7 +101,7 @@ class Comet(Metric):
         if (file := self._file()) is not None:
             estimator = load_embedded(file)
             return {"checkpoint": estimator.hash, "reader": estimator.sketch.signature, **predicted}
-        from radgauge.models.text.estimator import estimator_name
+        from radgauge.encoders.text.estimator import estimator_name
 
         return {"checkpoint": estimator_name(self._folder()), **predicted}
 
@@ -182,7 +190,7 @@ class Comet(Metric):
         return found if isinstance(found, dict) else {}
 
     def _file(self) -> Path | None:
-        from radgauge.models.text.embedded_estimator import EMBEDDED as SHIPPED
+        from radgauge.encoders.text.embedded_estimator import EMBEDDED as SHIPPED
 
         if self.models == EMBEDDED:
             return SHIPPED
@@ -220,8 +228,8 @@ class Comet(Metric):
             empty = estimator.sketch.empty(vectors)
             scores[empty[candidate] | empty[reference]] = np.nan
             return scores
-        from radgauge.models.checkpoints.hub import pick_device
-        from radgauge.models.text.estimator import EstimatorReader, loaded_estimator
+        from radgauge.encoders.checkpoints.hub import pick_device
+        from radgauge.encoders.text.estimator import EstimatorReader, loaded_estimator
 
         reader = EstimatorReader(self._folder())
         stacked = np.stack(reading.of(reader, texts))

@@ -12,10 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.metric import Explanation, Metric, Note, Rows
+from radgauge.core.parsing import shipped_toml
+from radgauge.core.readings import Readings
+from radgauge.core.signature import component
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import Findings, Knowledge, Span, knowledge_for
-from radgauge.metric import Explanation, Metric, Note, Rows
 from radgauge.metrics._contradictions import (
     KINDS,
     Inconsistency,
@@ -23,10 +26,7 @@ from radgauge.metrics._contradictions import (
     denied_findings,
     unfounded_statements,
 )
-from radgauge.parsing import shipped_toml
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader, load_lexicon
-from radgauge.signature import component
+from radgauge.reader import ReportReader, load_lexicon
 from radgauge.text.sections import split_sections
 
 COLUMNS = (
@@ -50,8 +50,8 @@ class Consistency(Metric):
     `consistency_statements` is the number of claims and denials that were checked: a report that says little
     contradicts itself little.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="Findings: Large left effusion. Impression: Large right effusion.")
     >>> row = Consistency().measure([case], reading=Readings())[0]
     >>> {name: int(value) for name, value in zip(COLUMNS, row, strict=True) if value}

@@ -15,9 +15,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.error_categories import count_columns
-from radgauge.errors import UsageError
+from radgauge.core.cases import Case
+from radgauge.core.error_categories import count_columns
+from radgauge.core.errors import UsageError
+from radgauge.core.metric import Explanation, Metric, Rows, mean, ratio
+from radgauge.core.readings import Readings
+from radgauge.core.signature import component
 from radgauge.findings.aligned import Aligned
 from radgauge.findings.claims import findings_of
 from radgauge.findings.findings import Findings, Knowledge, knowledge_for
@@ -27,11 +30,8 @@ from radgauge.findings.numbers import coverage_threshold
 from radgauge.findings.profile import Arithmetic, Profile, counts_of, profile_of
 from radgauge.findings.rules import NO_CONTEXT, Context, context_of
 from radgauge.findings.weights import load_weights
-from radgauge.metric import Explanation, Metric, Rows, mean, ratio
 from radgauge.metrics._soft_evidence import Pair, SoftEvidence, soft_evidence
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader, load_lexicon
-from radgauge.signature import component
+from radgauge.reader import ReportReader, load_lexicon
 
 SYSTEM_COLUMNS = (
     "errors_f1",
@@ -90,8 +90,8 @@ class Errors(Metric):
         soft: "gated": in texts that are no near copies, similarity of entities and agreement of labels move the
             quality; "off": errors alone.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="Lungs are clear.", references=("Small left effusion. Lungs are clear.",))
     >>> quality, total, significant, *_ = Errors(weights="prior").measure([case], reading=Readings())[0]
     >>> round(float(quality), 6), int(total), int(significant)

@@ -18,12 +18,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import ModelError
-from radgauge.files import sha256_of
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError
+from radgauge.core.files import sha256_of
+from radgauge.core.metric import Explanation, Metric, Note, Rows, best_reference, reference_pairs
+from radgauge.core.readings import Readings
 from radgauge.io.vocabularies import read_semantic_types, read_terms
-from radgauge.metric import Explanation, Metric, Note, Rows, best_reference, reference_pairs
-from radgauge.reading import Readings
 
 WINDOW = 5  # tokens
 SHORTEST = 3  # characters

@@ -14,11 +14,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import ModelError
-from radgauge.metric import Metric, Rows
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError
+from radgauge.core.metric import Metric, Rows
+from radgauge.core.readings import Readings
 from radgauge.metrics import _meteor_java
-from radgauge.reading import Readings
 
 STATISTICS = 23
 LONGEST = 10_000

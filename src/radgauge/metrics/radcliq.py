@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
-from radgauge.metric import (
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.metric import (
     NETWORK_PRECISION,
     Explanation,
     Metric,
@@ -32,11 +32,11 @@ from radgauge.metric import (
     ratio,
     reference_pairs,
 )
+from radgauge.core.parsing import parse_json
+from radgauge.core.readings import Readings
+from radgauge.core.registry import check_runs_no_file, load
 from radgauge.metrics._settings import EMBEDDED, settle
-from radgauge.parsing import parse_json
-from radgauge.reading import Readings
-from radgauge.registry import check_runs_no_file, load
-from radgauge.report_reader import ReportReader
+from radgauge.reader import ReportReader
 
 PUBLISHED = ("preprint", "v0", "v1", "radeval")
 _FILE = Path(__file__).parent / "data" / "radcliq.json"
@@ -142,8 +142,8 @@ class RadCliQ(Metric):
             parts' published rules hold (RadGraph F1 0, raw BERTScore 0, CheXbert reads the empty text);
             "auto" is nan for embedded and published for published models.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> text = "Small left pleural effusion."
     >>> RadCliQ().measure([Case("1", text, (text,))], reading=Readings()).round(3).tolist()  # a copy
     [[-1.441]]

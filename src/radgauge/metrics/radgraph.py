@@ -13,18 +13,12 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.metric import Explanation, Metric, Note, Rows, ratio, reference_pairs
+from radgauge.core.cases import Case
+from radgauge.core.metric import Explanation, Metric, Note, Rows, ratio, reference_pairs
+from radgauge.core.readings import Reader, Readings
 from radgauge.metrics._settings import EMBEDDED, label_columns, settle
-from radgauge.reading import Reader, Readings
-from radgauge.report_reader import ReportReader, radgraph_graph
-from radgauge.report_reader.graph_json import (
-    Graph,
-    GraphItems,
-    StoredGraphs,
-    graph_items,
-    stored_by_us,
-)
+from radgauge.reader import ReportReader, radgraph_graph
+from radgauge.reader.graph_json import Graph, GraphItems, StoredGraphs, graph_items, stored_by_us
 from radgauge.text.tokenizers import locate
 
 Variant = Literal["yu", "simple", "partial", "complete"]
@@ -48,8 +42,8 @@ class RadGraph(Metric):
         empty: What a report without entities scores: "nan" (not judged), "zero" (as published); "auto" is
             nan for embedded and zero for published models.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="small left effusion", references=("small right effusion",))
     >>> RadGraph().measure([case], reading=Readings()).round(3).tolist()  # yu, simple, partial, complete
     [[0.583, 0.667, 0.667, 0.667]]
@@ -154,7 +148,7 @@ class RadGraph(Metric):
             return ReportReader()
         if self.models.endswith(".json"):
             return StoredGraphs(self.models)
-        from radgauge.models.text.dygie import graph_reader
+        from radgauge.encoders.text.dygie import graph_reader
 
         return graph_reader(self.network, models=self.models)
 

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.metric import Metric, Rows
-from radgauge.reading import Readings
+from radgauge.core.cases import Case
+from radgauge.core.metric import Metric, Rows
+from radgauge.core.readings import Readings
 from radgauge.text.readability import Readability, readability
 
 DEFINITION = "textstat-0.7.13"

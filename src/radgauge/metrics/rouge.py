@@ -12,10 +12,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.cases import Case
-from radgauge.errors import UsageError
-from radgauge.metric import Explanation, Metric, Note, Rows, Span, ratio, reference_pairs
-from radgauge.reading import Readings
+from radgauge.core.cases import Case
+from radgauge.core.errors import UsageError
+from radgauge.core.metric import Explanation, Metric, Note, Rows, Span, ratio, reference_pairs
+from radgauge.core.readings import Readings
 from radgauge.text.lcs import BLOCK, lcs_length, lcs_of_long, lcs_pairs, word_bits
 from radgauge.text.ngrams import count_ngrams, pair_up
 from radgauge.text.tokenizers import TokenReader, Tokens, locate
@@ -40,8 +40,8 @@ class Rouge(Metric):
         stemmer: Whether words of more than three letters are stemmed (Porter, as rouge-score's use_stemmer).
         empty: "nan": a candidate without words is not judged; "zero": it scores 0, as in the peers.
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="no acute effusion", references=("no effusion",))
     >>> Rouge().measure([case], reading=Readings()).round(3).tolist()  # L, 1, 2
     [[0.8, 0.8, 0.0]]

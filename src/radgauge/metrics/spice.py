@@ -20,13 +20,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import ModelError, require
-from radgauge.files import sha256_of
-from radgauge.metric import Metric, Rows
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError, require
+from radgauge.core.files import sha256_of
+from radgauge.core.metric import Metric, Rows
+from radgauge.core.parsing import parse_json
+from radgauge.core.readings import Readings
 from radgauge.metrics._meteor_java import java
-from radgauge.parsing import parse_json
-from radgauge.reading import Readings
 from radgauge.text.words import has_words
 
 JARS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")

@@ -15,12 +15,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.cases import Case
-from radgauge.errors import ModelError, UsageError
-from radgauge.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows, best_reference
-from radgauge.metrics._settings import wordless
-from radgauge.metrics._triangle import bounding_radius, cosine, elasticities, sides, triangle_area
-from radgauge.models.image.image_text import (
+from radgauge.core.cases import Case
+from radgauge.core.errors import ModelError, UsageError
+from radgauge.core.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows, best_reference
+from radgauge.core.readings import Readings
+from radgauge.encoders.image.image_text import (
     ANY,
     EMBEDDED,
     ImageTextEncoder,
@@ -33,8 +32,9 @@ from radgauge.models.image.image_text import (
     text_vectors,
     view_set,
 )
-from radgauge.models.image.picture_side import Seen
-from radgauge.reading import Readings
+from radgauge.encoders.image.picture_side import Seen
+from radgauge.metrics._settings import wordless
+from radgauge.metrics._triangle import bounding_radius, cosine, elasticities, sides, triangle_area
 from radgauge.text.sentences import split_sentences
 from radgauge.text.words import has_words
 
@@ -367,8 +367,8 @@ class VLScore(Metric):
         """Findings whose side differs: the embedded network's pictures do not tell left from right."""
         if not is_embedded(self.encoder):
             return []
-        from radgauge.models.text.report_claims import claims  # loads the report reader
-        from radgauge.report_reader import ReportReader
+        from radgauge.encoders.text.report_claims import claims  # loads the report reader
+        from radgauge.reader import ReportReader
 
         ours, theirs = (claims(each) for each in reading.of(ReportReader(), [case.candidate, case.references[0]]))
         apart = {name.partition("@")[0] for name in ours.keys() ^ theirs.keys() if "@" in name[2:]}

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from radgauge.cases import Case
-from radgauge.reading import Readings
+from radgauge.core.cases import Case
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results, Scores
+from radgauge.core.wording import number
+from radgauge.render.metric_names import metric_name
 from radgauge.report.notes import KINDS, explain_case
-from radgauge.scores import Results, Scores
-from radgauge.show.metric_names import metric_name
-from radgauge.show.wording import number
 
 RANK = (1, 3, 3, 4, 5, 0)
 """Which mark wins where two overlap, by kind; as in the case browser."""

@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.cases import MISSING, Case, Key
-from radgauge.error_categories import CATEGORIES
+from radgauge.core.cases import MISSING, Case, Key
+from radgauge.core.error_categories import CATEGORIES
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results
+from radgauge.core.wording import number
 from radgauge.io.judgments import Judgments
-from radgauge.reading import Readings
+from radgauge.render.metric_names import metric_name
 from radgauge.report.notes import KINDS, READER, explain_case
 from radgauge.report.standing import percentiles
-from radgauge.scores import Results
-from radgauge.show.metric_names import metric_name
-from radgauge.show.wording import number
 
 ROOM = 2_300_000
 """Bytes for the cases: with styles and plots the page stays under 3 MB."""

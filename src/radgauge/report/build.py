@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.choices import RESAMPLES, Correction
-from radgauge.errors import InputError
+from radgauge.analysis.agreement import Alignment, align
+from radgauge.analysis.compare import SystemComparison, compare
+from radgauge.analysis.leading import leading_judge, leading_system
+from radgauge.analysis.summary import summarise
+from radgauge.core.cases import Case
+from radgauge.core.choices import RESAMPLES, Correction
+from radgauge.core.errors import InputError
+from radgauge.core.metric import sums
+from radgauge.core.progress import working
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import Judgments
-from radgauge.metric import sums
-from radgauge.reading import Readings
+from radgauge.render.metric_names import MetricName, metric_name
+from radgauge.render.svg import Plot
+from radgauge.render.tables import Table
 from radgauge.report import sections as s
 from radgauge.report.browser_data import BrowserData, browser_data
 from radgauge.report.methods import methods_text, not_judged_rows, source_rows
@@ -21,16 +30,7 @@ from radgauge.report.paper import PaperStyle, bibliography, paper_table
 from radgauge.report.pictures import LONGEST, PagePictures, page_pictures
 from radgauge.report.standing import most_disputed
 from radgauge.report.verdict import Verdict, build_verdict
-from radgauge.scores import Results, Scores
-from radgauge.show.metric_names import MetricName, metric_name
-from radgauge.show.progress import working
-from radgauge.show.svg import Plot
-from radgauge.show.tables import Table
 from radgauge.stats.resampling import Resampling
-from radgauge.studies.agreement import Alignment, align
-from radgauge.studies.compare import SystemComparison, compare
-from radgauge.studies.leading import leading_judge, leading_system
-from radgauge.studies.summary import summarise
 
 if TYPE_CHECKING:
     from radgauge.report.appendix import WorstCase
@@ -203,7 +203,7 @@ def build_report(
     )
     changed = None
     if before is not None:
-        from radgauge.studies.releases import compare_releases
+        from radgauge.analysis.releases import compare_releases
 
         changed = compare_releases(
             results, before, correction=correction, permutations=permutations, resampling=how.at_least(1)
@@ -233,7 +233,7 @@ def build_report(
         if (pairs := people.pairs_table(alignment)) is not None:
             tables["pairs"] = pairs
         if judgments.errors and len({case.system for case in judgments.cases}) > 1:
-            from radgauge.studies.failure_modes import failure_modes
+            from radgauge.analysis.failure_modes import failure_modes
 
             try:
                 tables["failure_modes"] = people.failure_table(failure_modes(judgments))
@@ -313,8 +313,8 @@ def build_report(
 
 def _alike(cases: Sequence[Case], reading: Readings) -> list[str]:
     """Systems that may have collapsed; the baselines are meant to."""
-    from radgauge.studies.baselines import FREQUENT, TEMPLATE
-    from radgauge.studies.collapse import collapse_notes  # loads the reader, which many reports do without
+    from radgauge.analysis.baselines import FREQUENT, TEMPLATE
+    from radgauge.analysis.collapse import collapse_notes  # loads the reader, which many reports do without
 
     real = [case for case in cases if case.system not in (TEMPLATE, FREQUENT)]
     return collapse_notes(real, reading=reading)
@@ -365,8 +365,8 @@ def _missing_texts(results: Results, cases: Sequence[Case]) -> tuple[str, ...]:
 def _agreements(found: Alignment | None) -> tuple[str, ...]:
     if found is None:
         return ()
+    from radgauge.core.wording import interval, number
     from radgauge.report import radiologists as people
-    from radgauge.show.wording import interval, number
 
     return tuple(
         f"{people.TARGETS.get(ceiling.target, ceiling.target)}: "

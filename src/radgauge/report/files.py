@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from radgauge.errors import MissingExtra, require
-from radgauge.files import make_folder, write_file
+from radgauge.core.errors import MissingExtra, require
+from radgauge.core.files import make_folder, write_file
 from radgauge.report.build import Report
 from radgauge.report.page import render_page
 
@@ -33,7 +33,7 @@ def write_pdf(path: Path | str, report: Report) -> int:
     Raises:
         UsageError: There is no browser, or it did not print.
     """
-    from radgauge.show.printing import print_pdf
+    from radgauge.render.printing import print_pdf
 
     text = print_pdf(render_page(report), of="report")
     write_file(Path(path), text)

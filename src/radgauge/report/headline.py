@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from radgauge.analysis.agreement import Alignment
+from radgauge.analysis.answers import Answers
+from radgauge.analysis.compare import SystemComparison
+from radgauge.analysis.releases import Releases
+from radgauge.core.scores import Scores
+from radgauge.core.wording import interval, number, signed
+from radgauge.render.metric_names import metric_name
 from radgauge.report.paper import p_paper
-from radgauge.results import Scores
-from radgauge.show.metric_names import metric_name
-from radgauge.show.wording import interval, number, signed
-from radgauge.studies.agreement import Alignment
-from radgauge.studies.answers import Answers
-from radgauge.studies.compare import SystemComparison
-from radgauge.studies.releases import Releases
 
 ALPHA = 0.05
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import radgauge
-from radgauge.scores import Results
-from radgauge.studies.agreement import Alignment
-from radgauge.studies.compare import SystemComparison
-from radgauge.studies.summary import Summary
+from radgauge.analysis.agreement import Alignment
+from radgauge.analysis.compare import SystemComparison
+from radgauge.analysis.summary import Summary
+from radgauge.core.scores import Results
 
 INTERVALS = {"percentile": "percentile bootstrap", "bca": "BCa bootstrap"}
 CORRECTIONS = {"holm": "corrected by Holm's method", "bh": "corrected by Benjamini and Hochberg's method"}

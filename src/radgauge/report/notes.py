@@ -7,13 +7,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from radgauge.cases import Case
-from radgauge.metric import Explanation, Note, Span
-from radgauge.reading import Readings
-from radgauge.scores import Results
+from radgauge.core.cases import Case
+from radgauge.core.metric import Explanation, Note, Span
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results
 
 if TYPE_CHECKING:
-    from radgauge.report_reader import Mention
+    from radgauge.reader import Mention
 
 KINDS = ("matched", "missing", "added", "changed", "contradicted", "info")
 READER = "findings"
@@ -54,12 +54,12 @@ def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str
 def reader_notes(case: Case, *, reading: Readings) -> tuple[Note, ...]:
     """Findings of both reports by the embedded reader, compared concept by concept.
 
-    >>> from radgauge.cases import Case
+    >>> from radgauge.core.cases import Case
     >>> notes = reader_notes(Case("1", "Small left effusion.", ("No effusion.",)), reading=Readings())
     >>> [(note.kind, note.text) for note in notes]
     [('contradicted', 'effusion: absent in the reference, present in the candidate')]
     """
-    from radgauge.report_reader import ReportReader  # only where `errors` has not read the reports
+    from radgauge.reader import ReportReader  # only where `errors` has not read the reports
 
     reference, candidate = reading.of(ReportReader(), [case.references[0], case.candidate])
     theirs, ours = _by_concept(reference.mentions), _by_concept(candidate.mentions)
@@ -162,7 +162,7 @@ def _places(words: Sequence[str], text: str) -> list[Span]:
 
 def _wrong_words(text: str, spans: Sequence[Span], attribute: object, *, reading: Readings) -> Sequence[Span]:
     """Where an attribute differs: the words that tell it, if the reader knows them, or else the whole finding."""
-    from radgauge.report_reader import ReportReader
+    from radgauge.reader import ReportReader
 
     role = _ROLES.get(str(attribute))
     if role is None or not spans:

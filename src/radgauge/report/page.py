@@ -10,11 +10,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import radgauge
+from radgauge.core.wording import number, share
+from radgauge.render.page import page_style, series_mark
+from radgauge.render.tables import to_csv, to_html, to_latex, to_markdown
 from radgauge.report.browser_data import script_safe
 from radgauge.report.build import Report
-from radgauge.show.page import page_style, series_mark
-from radgauge.show.tables import to_csv, to_html, to_latex, to_markdown
-from radgauge.show.wording import number, share
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,7 +38,7 @@ def render_page(report: Report) -> str:
     script = (files("radgauge.report") / "templates" / "report.js").read_text(encoding="utf-8")
     style = page_style()
     if report.pictures.studies:
-        from radgauge.show.viewer import viewer_script, viewer_style
+        from radgauge.render.viewer import viewer_script, viewer_style
 
         script, style = f"{viewer_script()}{script}", f"{style}{viewer_style()}"
     forms = {

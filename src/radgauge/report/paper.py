@@ -11,12 +11,12 @@ from importlib.resources import files
 from typing import Literal
 
 import radgauge
-from radgauge.errors import UsageError
-from radgauge.show.metric_names import metric_name
-from radgauge.show.tables import Cell, Column, Row, Table, table
-from radgauge.show.wording import arrow
-from radgauge.studies.compare import SystemComparison
-from radgauge.studies.summary import Summary
+from radgauge.analysis.compare import SystemComparison
+from radgauge.analysis.summary import Summary
+from radgauge.core.errors import UsageError
+from radgauge.core.wording import arrow
+from radgauge.render.metric_names import metric_name
+from radgauge.render.tables import Cell, Column, Row, Table, table
 
 ALPHA = 0.05
 
@@ -207,6 +207,6 @@ _PAPERS = {
 
 @functools.cache
 def _entries() -> dict[str, str]:
-    text = (files("radgauge.show") / "data" / "references.bib").read_text(encoding="utf-8")
+    text = (files("radgauge.render") / "data" / "references.bib").read_text(encoding="utf-8")
     text = text.replace("VERSION", radgauge.__version__)
     return {found[1]: found[0] for found in re.finditer(r"@\w+\{(\w+),\n.*?\n\}\n", text, re.S)}

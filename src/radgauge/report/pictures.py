@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from radgauge.cases import Case
-from radgauge.errors import ImageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import ImageError
 from radgauge.report.browser_data import script_safe
 
 LONGEST = 384
@@ -64,7 +64,7 @@ def page_pictures(
         room: Bytes at most.
     """
     from radgauge.images import web_picture  # most reports have no pictures
-    from radgauge.show.viewer import picture_record
+    from radgauge.render.viewer import picture_record
 
     images = {case.id: case.images for case in reversed(cases) if case.images and case.id in shown}
     order = [*dict.fromkeys(study for study in (*first, *(case.id for case in cases)) if study in images)]

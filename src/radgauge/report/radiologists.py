@@ -6,18 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from radgauge.cases import Key
+from radgauge.analysis.agreement import Alignment
+from radgauge.core.cases import Key
+from radgauge.core.scores import Results
+from radgauge.core.wording import arrow, interval, number, p_value, share, signed
 from radgauge.io.judgments import Judgments
-from radgauge.scores import Results
-from radgauge.show.metric_names import metric_name
-from radgauge.show.plots import scatter
-from radgauge.show.svg import Plot
-from radgauge.show.tables import Cell, Column, Row, Table, Value, bounded, table
-from radgauge.show.wording import arrow, interval, number, p_value, share, signed
-from radgauge.studies.agreement import Alignment
+from radgauge.render.metric_names import metric_name
+from radgauge.render.plots import scatter
+from radgauge.render.svg import Plot
+from radgauge.render.tables import Cell, Column, Row, Table, Value, bounded, table
 
 if TYPE_CHECKING:
-    from radgauge.studies.failure_modes import FailureModes
+    from radgauge.analysis.failure_modes import FailureModes
 
 TARGETS = {"rating": "rating", "total": "errors", "significant": "significant errors"}
 KINDS = {"kendall_b": "Kendall τ-b", "kendall_c": "Kendall τ-c", "spearman": "Spearman ρ", "pearson": "Pearson r"}

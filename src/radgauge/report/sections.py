@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.cases import Key
-from radgauge.error_categories import CATEGORIES, JUDGES
+from radgauge.analysis.compare import SystemComparison
+from radgauge.analysis.summary import Summary
+from radgauge.core.cases import Key
+from radgauge.core.error_categories import CATEGORIES, JUDGES
+from radgauge.core.scores import Results, Scores
+from radgauge.core.wording import arrow, number, signed
+from radgauge.render.metric_names import metric_name
+from radgauge.render.plots import category_bars, distribution, forest, heat_map, percentile_strip, strip
+from radgauge.render.svg import Plot
+from radgauge.render.tables import P_COLUMN, Cell, Column, Row, Table, Value, bounded, p_cell, table
 from radgauge.report.standing import Disagreement, headlines, metric_correlations
-from radgauge.scores import Results, Scores
-from radgauge.show.metric_names import metric_name
-from radgauge.show.plots import category_bars, distribution, forest, heat_map, percentile_strip, strip
-from radgauge.show.svg import Plot
-from radgauge.show.tables import P_COLUMN, Cell, Column, Row, Table, Value, bounded, p_cell, table
-from radgauge.show.wording import arrow, number, signed
-from radgauge.studies.compare import SystemComparison
-from radgauge.studies.summary import Summary
 
 if TYPE_CHECKING:
-    from radgauge.studies.releases import Releases
+    from radgauge.analysis.releases import Releases
 
 
 def named(column: str, higher_is_better: bool, limits: tuple[float, float] | None = None) -> Cell:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import radgauge
+from radgauge.analysis.perturb import DELTAS, KINDS, Sensitivity, SensitivityStudy, Value
+from radgauge.core.wording import arrow, p_value, signed
+from radgauge.render.page import page_style, series_mark
+from radgauge.render.plots import forest, strip
+from radgauge.render.svg import Plot
+from radgauge.render.tables import Cell, Column, Row, Table, bounded, table
 from radgauge.report.files import write_page
 from radgauge.report.page import templates
-from radgauge.show.page import page_style, series_mark
-from radgauge.show.plots import forest, strip
-from radgauge.show.svg import Plot
-from radgauge.show.tables import Cell, Column, Row, Table, bounded, table
-from radgauge.show.wording import arrow, p_value, signed
-from radgauge.studies.perturb import DELTAS, KINDS, Sensitivity, SensitivityStudy, Value
 
 INSIGNIFICANT, SIGNIFICANT = 0, 1
 """Series of the insignificant and of the significant kinds."""

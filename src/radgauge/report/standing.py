@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from radgauge.cases import Key
-from radgauge.scores import Results
+from radgauge.core.cases import Key
+from radgauge.core.scores import Results
 from radgauge.stats import association
 
 Array = NDArray[np.float64]

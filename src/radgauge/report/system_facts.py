@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from radgauge.cases import Case, Key
-from radgauge.error_categories import CATEGORIES, ErrorCategory
-from radgauge.metric import Explanation, sums
-from radgauge.reading import Readings
-from radgauge.scores import Scores
+from radgauge.core.cases import Case, Key
+from radgauge.core.error_categories import CATEGORIES, ErrorCategory
+from radgauge.core.metric import Explanation, sums
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Scores
 from radgauge.stats.proportions import wilson_interval
 
 COMMON = 3

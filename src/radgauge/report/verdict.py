@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from radgauge.cases import Case, Key
-from radgauge.error_categories import JUDGES
-from radgauge.reading import Readings
+from radgauge.analysis.agreement import Alignment
+from radgauge.analysis.answers import Answers, answers
+from radgauge.analysis.compare import SystemComparison
+from radgauge.analysis.leading import leading_judge, ranked_systems, trusted_columns
+from radgauge.analysis.releases import Releases
+from radgauge.core.cases import Case, Key
+from radgauge.core.error_categories import JUDGES
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results, Scores
+from radgauge.core.wording import share
+from radgauge.render.metric_names import MetricName, metric_name
 from radgauge.report.headline import (
     by_chance,
     by_how_much,
@@ -28,15 +36,7 @@ from radgauge.report.headline import (
     negligible,
     system_answer,
 )
-from radgauge.scores import Results, Scores
-from radgauge.show.metric_names import MetricName, metric_name
-from radgauge.show.wording import share
 from radgauge.stats.resample import FEW
-from radgauge.studies.agreement import Alignment
-from radgauge.studies.answers import Answers, answers
-from radgauge.studies.compare import SystemComparison
-from radgauge.studies.leading import leading_judge, ranked_systems, trusted_columns
-from radgauge.studies.releases import Releases
 
 if TYPE_CHECKING:
     from radgauge.report.system_facts import SystemFacts
@@ -135,7 +135,7 @@ def build_verdict(
 
 def _constant(system: str, cases: Sequence[Case]) -> bool:
     """True for a baseline that writes the same for everyone, or a system that (nearly) does so by itself."""
-    from radgauge.studies.baselines import FREQUENT, TEMPLATE
+    from radgauge.analysis.baselines import FREQUENT, TEMPLATE
 
     texts = [" ".join(case.candidate.split()).casefold() for case in cases if case.system == system]
     texts = [text for text in texts if text]

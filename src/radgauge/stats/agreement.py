@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radgauge.choices import Kind
-from radgauge.errors import InputError
+from radgauge.core.choices import Kind
+from radgauge.core.errors import InputError
 from radgauge.stats.correlate import Correlation, pair_replicates, summarise
 from radgauge.stats.resample import (
     CorpusScores,

@@ -16,8 +16,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radgauge.choices import Kind
-from radgauge.errors import InputError
+from radgauge.core.choices import Kind
+from radgauge.core.errors import InputError
 from radgauge.stats.products import product
 from radgauge.stats.resample import Rows, check_choice
 

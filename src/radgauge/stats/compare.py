@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radgauge.choices import Correction, IntervalMethod, TestName
-from radgauge.errors import InputError
+from radgauge.core.choices import Correction, IntervalMethod, TestName
+from radgauge.core.errors import InputError
 from radgauge.stats.corrections import adjust
 from radgauge.stats.effect_sizes import Effect, effects
 from radgauge.stats.paired import Alternative, bootstrap_difference, pair, permutation_test

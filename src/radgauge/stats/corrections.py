@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radgauge.choices import Correction
-from radgauge.errors import InputError
+from radgauge.core.choices import Correction
+from radgauge.core.errors import InputError
 from radgauge.stats.resample import Rows, check_choice
 
 

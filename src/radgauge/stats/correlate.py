@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radgauge.choices import CorrelationMethod, Kind
-from radgauge.errors import InputError
+from radgauge.core.choices import CorrelationMethod, Kind
+from radgauge.core.errors import InputError
 from radgauge.stats.coefficients import KINDS, association, grouped_association, weighted_association
 from radgauge.stats.independence import independence_p
 from radgauge.stats.resample import (

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from scipy.special import ndtr, ndtri, stdtr
 
-from radgauge.choices import DependentMethod
-from radgauge.errors import InputError
+from radgauge.core.choices import DependentMethod
+from radgauge.core.errors import InputError
 from radgauge.stats.paired import Alternative
 from radgauge.stats.resample import check_choice, check_level
 

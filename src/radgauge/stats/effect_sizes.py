@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.stats.corrections import adjust, bh_critical_values
 from radgauge.stats.paired import permutation_test
 from radgauge.stats.resample import Rows, check_choice

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr
 
-from radgauge.choices import Kind
+from radgauge.core.choices import Kind
 from radgauge.stats.coefficients import association, complete_pairs
 from radgauge.stats.resample import Rows
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radgauge.choices import Correction, DependentMethod, Kind
-from radgauge.errors import InputError
+from radgauge.core.choices import Correction, DependentMethod, Kind
+from radgauge.core.errors import InputError
 from radgauge.stats.coefficients import association
 from radgauge.stats.corrections import adjust
 from radgauge.stats.correlate import distinct_labels

@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radgauge.choices import IntervalMethod
-from radgauge.errors import InputError
+from radgauge.core.choices import IntervalMethod
+from radgauge.core.errors import InputError
 from radgauge.stats.products import product
 from radgauge.stats.resample import (
     CHUNK_BYTES,

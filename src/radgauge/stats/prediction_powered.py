@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 
 Array = NDArray[np.float64]
 MIN_LABELS = 2

@@ -8,8 +8,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radgauge.choices import IntervalMethod, TieRule
-from radgauge.errors import InputError
+from radgauge.core.choices import IntervalMethod, TieRule
+from radgauge.core.errors import InputError
 from radgauge.stats.resample import SAME, Interval, Labels, Rows, check_choice, interval, unit_index
 
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)

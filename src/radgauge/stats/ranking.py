@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radgauge.choices import Correction, Kind
-from radgauge.errors import InputError
+from radgauge.core.choices import Correction, Kind
+from radgauge.core.errors import InputError
 from radgauge.stats.coefficients import KINDS
 from radgauge.stats.corrections import adjust
 from radgauge.stats.correlate import Correlation, pair_replicates, summarise

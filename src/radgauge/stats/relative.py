@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radgauge.choices import IntervalMethod
+from radgauge.core.choices import IntervalMethod
 from radgauge.stats.paired import drawn_scores, pair
 from radgauge.stats.resample import (
     LEAST,

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from radgauge.choices import IntervalMethod, ValueMethod
-from radgauge.errors import InputError, UsageError
+from radgauge.core.choices import IntervalMethod, ValueMethod
+from radgauge.core.errors import InputError, UsageError
 from radgauge.stats.products import product
 from radgauge.stats.proportions import wilson_interval
 

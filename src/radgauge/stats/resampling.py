@@ -7,8 +7,8 @@ from typing import TypedDict
 
 import numpy as np
 
-from radgauge.choices import RESAMPLES, CorrelationMethod, IntervalMethod, ValueMethod
-from radgauge.errors import UsageError
+from radgauge.core.choices import RESAMPLES, CorrelationMethod, IntervalMethod, ValueMethod
+from radgauge.core.errors import UsageError
 
 
 class Draw(TypedDict):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.stats.paired import Alternative, at_least
 from radgauge.stats.resample import SAME, Rows, check_choice, check_positive
 

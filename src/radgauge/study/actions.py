@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from radgauge.errors import shown
+from radgauge.core.errors import shown
 from radgauge.study.design import Design, Field
 from radgauge.study.state import KINDS, CaseState, Refused, Shown, Span, problems
 

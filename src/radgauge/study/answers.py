@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.cases import Key
-from radgauge.error_categories import BY_KEY
-from radgauge.errors import InputError
+from radgauge.core.cases import Key
+from radgauge.core.error_categories import BY_KEY
+from radgauge.core.errors import InputError
 from radgauge.io.judgments.radpref import ATTRIBUTES, SIGNIFICANT
 from radgauge.study.design import Category, Design, Field
 from radgauge.study.people import Person

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from radgauge.cases import Case, Key
-from radgauge.error_categories import BY_KEY
+from radgauge.core.cases import Case, Key
+from radgauge.core.error_categories import BY_KEY
+from radgauge.core.readings import Readings
 from radgauge.metrics.errors import Errors
-from radgauge.reading import Readings
 from radgauge.study.design import Design
 
 

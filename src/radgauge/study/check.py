@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from radgauge.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.study.schema import EVENT_COLUMNS, chained, content_hash, event_of, plain_json, sealed
 from radgauge.study.state import KINDS, Event, Refused, replay
 from radgauge.study.store import Store

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
-from radgauge.results import Results
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.scores import Results
 from radgauge.study import people, schema
 from radgauge.study.assistance import suggestions
 from radgauge.study.check import check_study

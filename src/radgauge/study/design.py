@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 
 Kind = Literal["counts", "number", "rating", "choice", "marks", "missing"]
 Per = Literal["case", "candidate", "sentence"]

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from radgauge.error_categories import BY_KEY
-from radgauge.errors import InputError, UsageError
-from radgauge.parsing import parse_toml
+from radgauge.core.error_categories import BY_KEY
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.parsing import parse_toml
 from radgauge.study.design import MOST, Category, Design, Field, Kind, Option, Per, Reason, Training
 
 FOLDER = Path(__file__).parent / "designs"

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments.judgments import Judgments
 from radgauge.io.judgments.targets import default_targets, mean_of_known, raters_on, target_name
-from radgauge.results import Results
-from radgauge.scores import Scores
 from radgauge.stats import association
 from radgauge.stats.prediction_powered import (
     MIN_LABELS,

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from radgauge import __version__
-from radgauge.cases import Case, Key
-from radgauge.error_categories import BY_NUMBER
-from radgauge.errors import InputError, UsageError
-from radgauge.files import check_folder, make_folder, sha256_of, write_file
+from radgauge.core.cases import Case, Key
+from radgauge.core.error_categories import BY_NUMBER
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.files import check_folder, make_folder, sha256_of, write_file
+from radgauge.core.wording import spreadsheet_cell
 from radgauge.io.judgments.generic import OWN
 from radgauge.io.judgments.judgments import Judgments
 from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS
 from radgauge.io.tables.cells import guarded
-from radgauge.show.wording import spreadsheet_cell
 from radgauge.study.answers import Judged, asked_categories, error_counts, submitted
 from radgauge.study.check import StudyCheck, require_proof
 from radgauge.study.judgments import judgments_of, study_cases

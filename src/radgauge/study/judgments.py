@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.cases import Case, Key
-from radgauge.errors import InputError
+from radgauge.core.cases import Case, Key
+from radgauge.core.errors import InputError
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
 from radgauge.study.answers import Judged, asked_categories, error_counts, rating_of, submitted
 from radgauge.study.check import require_proof

@@ -14,7 +14,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.tables.cells import check_characters
 
 ROLES = ("rater", "adjudicator", "organiser")

@@ -16,10 +16,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.scores import Results
 from radgauge.io.judgments.judgments import Judgments
 from radgauge.io.judgments.targets import default_targets, raters_on, target_name
-from radgauge.results import Results
 from radgauge.stats import association, icc
 
 Statistic = Literal["mean", "difference", "icc", "alpha", "correlation"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.judgments.radpref import CONTEXT
 from radgauge.study.answers import Judged, submitted
 from radgauge.study.store import Store

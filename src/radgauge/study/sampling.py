@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
-from radgauge.results import Results
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.scores import Results
 
 DISAGREEMENT, AT_RANDOM, NO_VALUE = "disagreement", "random", "(none)"
 TOP_SHARES = (0.1, 0.4)

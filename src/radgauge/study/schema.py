@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from radgauge.errors import InputError
-from radgauge.files import check_folder, sync_folder, tighten
+from radgauge.core.errors import InputError
+from radgauge.core.files import check_folder, sync_folder, tighten
 from radgauge.study.state import Event
 
 APPLICATION = 0x72674753

@@ -13,8 +13,8 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from radgauge.study.http.tokens import new_token, token_hash
 from radgauge.study.people import Person
-from radgauge.web.tokens import new_token, token_hash
 
 LIFE = 12 * 3600.0
 ROTATION = 3600.0

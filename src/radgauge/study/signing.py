@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from radgauge.errors import InputError
-from radgauge.plain_language.leaflets import Decision
+from radgauge.core.errors import InputError
+from radgauge.lay.leaflets import Decision
 from radgauge.study.answers import Judged, submitted
 from radgauge.study.check import require_proof
 from radgauge.study.judgments import study_cases

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.study.design import Design, Field
 
 CHANGES = ("set", "add", "change", "remove", "cannot_judge", "can_judge")

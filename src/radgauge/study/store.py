@@ -19,8 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from radgauge.errors import InputError
-from radgauge.files import check_folder, replacing
+from radgauge.core.errors import InputError
+from radgauge.core.files import check_folder, replacing
 from radgauge.study import assignment, people, schema
 from radgauge.study.actions import ActionCheck
 from radgauge.study.assignment import Assignment

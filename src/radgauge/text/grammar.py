@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from radgauge.parsing import shipped_toml
+from radgauge.core.parsing import shipped_toml
 
 _CAPITALS = re.compile(r"[A-Z]{2,5}\b")
 _SPELT_VOWEL = frozenset("AEFHILMNORSX")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from radgauge.parsing import shipped_toml
+from radgauge.core.parsing import shipped_toml
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _MIN_LETTERS = 8

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import NamedTuple
 
-from radgauge.errors import require
+from radgauge.core.errors import require
 
 _QUOTE = re.compile(r"'(?!(?:[tsd]|ve|ll|re))")
 _NOT_WORD = re.compile(r"[^\w\s']")

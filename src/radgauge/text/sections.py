@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from radgauge.parsing import shipped_toml
+from radgauge.core.parsing import shipped_toml
 
 _TABLE = shipped_toml(__file__, "sections.toml")
 HEADINGS: dict[str, tuple[str, ...]] = {name: tuple(headings) for name, headings in _TABLE["headings"].items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from radgauge.parsing import shipped_toml
+from radgauge.core.parsing import shipped_toml
 
 _ABBREVIATED = frozenset(shipped_toml(__file__, "words.toml")["abbreviations"])
 

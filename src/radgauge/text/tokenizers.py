@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from radgauge.errors import UsageError
+from radgauge.core.errors import UsageError
 from radgauge.text.porter import stem
 
 Tokens = tuple[str, ...]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from radgauge.parsing import shipped_toml
+from radgauge.core.parsing import shipped_toml
 
 _MASK_OR_WORD = re.compile(
     r"\[\*\*.{0,200}?\*\*\]|(?<![^\W_])[Xx]{4,}(?![^\W_])"  # de-identified; "___" has no letter anyway

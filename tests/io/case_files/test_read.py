@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.case_files import CaseFile, read_cases
 
 

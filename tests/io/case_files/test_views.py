@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from radgauge.cli import app
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.case_files import read_cases
 from radgauge.io.case_files.views import choose_view
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases, read_references
 from radgauge.io.corpora import Study, read_studies
 from radgauge.io.corpora.mimic import read_mimic_reports, read_mimic_sectioned

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.cases import Case
-from radgauge.errors import InputError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.images import study_images, with_images
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.io.judgments.radevalx import CANDIDATE, INSIGNIFICANT, SIGNIFICANT
 from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.errors import InputError
+from radgauge.analysis.agreement import Alignment, align
+from radgauge.core.errors import InputError
+from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import read_judgments
-from radgauge.scores import Results, Scores
-from radgauge.studies.agreement import Alignment, align
 
 STUDIES = [f"s{n}" for n in range(10)]
 ERRORS = np.array([0, 0, 0, 0, 1, 1, 2, 3, 4, 5], dtype=float)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.judgments import read_judgments
 
 

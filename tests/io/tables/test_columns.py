@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.tables.column_names import looks_like_files, looks_like_report
 from radgauge.io.tables.columns import Columns, check_roles, parse_columns, resolve
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.tables import read_table
 
 ROWS = 100

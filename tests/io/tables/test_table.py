@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from radgauge.errors import InputError, UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.tables import columns_to_records, iter_records, read_table
 
 

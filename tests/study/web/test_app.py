@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from study_support import two_systems
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.study import NewStudy, Store, new_study, shipped_designs
+from radgauge.study.http.server import Place
 from radgauge.study.web.access import CSRF_HEADER
 from radgauge.study.web.app import Limits
-from radgauge.web.server import Place
 
 Make = Callable[..., NewStudy]
 Opened = Callable[..., tuple[Store, Callable[[str], Any]]]

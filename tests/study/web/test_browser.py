@@ -15,7 +15,7 @@ from dicom_file import write_dicom
 from study_server import StudyServer
 from study_support import Rater, two_systems
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
 from radgauge.study import NewStudy, Store, new_study
 from radgauge.study.state import counts_of
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import radgauge
 from radgauge.cli import app
-from radgauge.errors import MissingExtra, UsageError
+from radgauge.core.errors import MissingExtra, UsageError
 from radgauge.study import NewStudy, Store
 from radgauge.study.check import check_study
 from radgauge.study.demo import demo_study

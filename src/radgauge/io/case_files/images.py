@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from radgauge.cases import Case
-from radgauge.errors import InputError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".dcm", ".dicom", ".tif", ".tiff", ".bmp", ".webp")
 

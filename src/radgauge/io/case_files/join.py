@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from radgauge.cases import MISSING, UNANSWERED, Case, check_unique
-from radgauge.choices import Missing
-from radgauge.errors import InputError
+from radgauge.core.cases import MISSING, UNANSWERED, Case
+from radgauge.core.choices import Missing
+from radgauge.core.errors import InputError
+from radgauge.io.records import check_unique
 from radgauge.io.tables import InputTable
 from radgauge.io.tables.columns import Columns
 

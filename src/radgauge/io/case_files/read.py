@@ -7,19 +7,20 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from radgauge.cases import SAMPLE, Case, build_cases, check_unique, text_notes
-from radgauge.choices import Missing
-from radgauge.errors import InputError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.choices import Missing
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.progress import working
 from radgauge.io.case_files.images import near_table, place_images
 from radgauge.io.case_files.join import Side, join, uneven_systems
 from radgauge.io.case_files.sections import heading_notes, take_section
 from radgauge.io.case_files.views import one_view as take_one_view
+from radgauge.io.records import SAMPLE, build_cases, check_unique, text_notes
 from radgauge.io.tables import InputTable, read_table
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
 from radgauge.io.tables.columns import SECTIONS, Mode, check_roles, resolve
 from radgauge.io.tables.sources import Source
-from radgauge.show.progress import working
 
 Given = Mapping[str, tuple[str, ...]]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from radgauge.cases import Case, Counted
+from radgauge.core.cases import Case
+from radgauge.io.records import Counted
 from radgauge.text.sections import choose_section, has_headings
 
 

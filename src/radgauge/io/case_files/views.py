@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from radgauge.cases import Case, Key
-from radgauge.errors import InputError
+from radgauge.core.cases import Case, Key
+from radgauge.core.errors import InputError
 from radgauge.io.case_files.join import Side
 
 FRONTAL = frozenset({"AP", "PA"})

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from radgauge.cases import Case, check_unique
-from radgauge.errors import InputError, UsageError, require
-from radgauge.files import replacing
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError, require
+from radgauge.core.files import replacing
+from radgauge.io.records import check_unique
 from radgauge.io.tables.column_names import NAMES, plain
 from radgauge.io.tables.excel import as_rows, write_sheet
 from radgauge.io.tables.sources import format_of

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.corpora.studies import Study, check_studies, section_texts
 from radgauge.io.tables import read_table
 from radgauge.io.tables.cells import cell, study_id

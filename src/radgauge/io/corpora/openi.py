@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.corpora.studies import Study, check_studies, section_texts
 from radgauge.io.tables import read_table
 from radgauge.io.tables.cells import cell, study_id

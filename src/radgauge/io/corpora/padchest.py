@@ -9,7 +9,7 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from radgauge.errors import InputError, shown
+from radgauge.core.errors import InputError, shown
 from radgauge.io.corpora.studies import Study, check_studies
 from radgauge.io.tables import Record, iter_records
 from radgauge.io.tables.cells import as_text, cell, study_id

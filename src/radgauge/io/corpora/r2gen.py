@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.corpora.studies import Study, check_studies
 from radgauge.io.tables import read_table
 from radgauge.io.tables.cells import as_text, cell, study_id

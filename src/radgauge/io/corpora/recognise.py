@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.io.corpora.mimic import REPORT_FILE, read_mimic_reports, read_mimic_sectioned
 from radgauge.io.corpora.openi import INDIANA, read_indiana, read_openi
 from radgauge.io.corpora.padchest import NEEDED, read_padchest

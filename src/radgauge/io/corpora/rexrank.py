@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from radgauge.cases import Case
-from radgauge.errors import InputError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError
 from radgauge.io.corpora.studies import Study, check_studies, section_texts
 from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.cells import as_text, cell, study_id

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
-from radgauge.files import sha256_of
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.files import sha256_of
 from radgauge.io.tables.cells import as_text
 from radgauge.io.tables.columns import SECTIONS
 from radgauge.text.sections import choose_section

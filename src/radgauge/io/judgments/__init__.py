@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from radgauge.choices import NoRow
-from radgauge.errors import InputError, UsageError
+from radgauge.core.choices import NoRow
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.judgments.generic import read_long_table
 from radgauge.io.judgments.judgments import Judgments, mean_rater
 from radgauge.io.judgments.radevalx import SIGNIFICANT, read_radevalx

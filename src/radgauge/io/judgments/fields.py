@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from radgauge.errors import InputError, shown
+from radgauge.core.errors import InputError, shown
 from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names

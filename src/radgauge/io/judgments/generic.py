@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from radgauge.cases import Case, Key
-from radgauge.choices import NoRow
-from radgauge.error_categories import BY_KEY
-from radgauge.errors import InputError, shown
+from radgauge.core.cases import Case, Key
+from radgauge.core.choices import NoRow
+from radgauge.core.error_categories import BY_KEY
+from radgauge.core.errors import InputError, shown
 from radgauge.io.judgments.fields import check_columns, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
 from radgauge.io.judgments.wide import known_names, one_row_per_category, one_row_per_rater

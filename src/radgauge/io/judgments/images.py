@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from radgauge.cases import Case
-from radgauge.errors import InputError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError
 from radgauge.io.case_files.images import ENDINGS, place_images
 from radgauge.io.corpora.mimic import VIEWS, image_views
 from radgauge.io.judgments.judgments import Judgments

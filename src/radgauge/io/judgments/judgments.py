@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from radgauge.cases import Case, Key
-from radgauge.choices import NoRow
-from radgauge.error_categories import BY_NUMBER, CATEGORIES, count_columns
-from radgauge.errors import InputError
-from radgauge.metric import Rows
-from radgauge.scores import Scores
+from radgauge.core.cases import Case, Key
+from radgauge.core.choices import NoRow
+from radgauge.core.error_categories import BY_NUMBER, CATEGORIES, count_columns
+from radgauge.core.errors import InputError
+from radgauge.core.metric import Rows
+from radgauge.core.scores import Scores
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from radgauge.cases import Case, Key
-from radgauge.errors import InputError
+from radgauge.core.cases import Case, Key
+from radgauge.core.errors import InputError
 from radgauge.io.judgments.fields import judgment_table, number, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores
 from radgauge.io.tables.cells import cell

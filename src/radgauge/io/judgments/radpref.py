@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from radgauge.cases import Case, Key
-from radgauge.errors import InputError, shown
+from radgauge.core.cases import Case, Key
+from radgauge.core.errors import InputError, shown
+from radgauge.core.parsing import parse_json
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores, rating_scores
-from radgauge.parsing import parse_json
 
 SIGNIFICANT = {"urgent", "actionable_not_urgent", "significant"}
 """What counts as clinically significant; not actionable, benign and negligible do not."""

@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import InputError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError
+from radgauge.core.metric import Metric
+from radgauge.core.parsing import parse_json
+from radgauge.core.progress import working
+from radgauge.core.readings import Readings
 from radgauge.io.judgments.fields import number
 from radgauge.io.judgments.judgments import Judgments, rating_scores
 from radgauge.io.tables import InputTable, Record, read_table
 from radgauge.io.tables.column_names import shown_names
-from radgauge.metric import Metric
-from radgauge.parsing import parse_json
-from radgauge.reading import Readings
-from radgauge.scores import score
-from radgauge.show.progress import working
+from radgauge.run.score import score
 from radgauge.stats.proportions import wilson_interval
 
 TASKS = {

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.cases import Case, Key
-from radgauge.errors import InputError, shown
+from radgauge.core.cases import Case, Key
+from radgauge.core.errors import InputError, shown
+from radgauge.core.metric import Rows
+from radgauge.core.scores import Scores
 from radgauge.io.judgments.fields import judgment_table, number, truth, word
 from radgauge.io.judgments.judgments import Count, Judgments, error_scores
 from radgauge.io.tables import InputTable, Record
 from radgauge.io.tables.cells import cell
-from radgauge.metric import Rows
-from radgauge.scores import Scores
 
 TEXTS = "50_samples_gt_and_candidates.csv"
 COUNTS = "6_valid_raters_per_rater_error_categories.csv"

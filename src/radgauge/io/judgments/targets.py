@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.error_categories import BY_KEY, BY_NUMBER
-from radgauge.errors import InputError, UsageError
+from radgauge.core.error_categories import BY_KEY, BY_NUMBER
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.judgments.judgments import Judgments
 
 Array = NDArray[np.float64]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from radgauge.error_categories import BY_KEY
-from radgauge.errors import InputError
+from radgauge.core.error_categories import BY_KEY
+from radgauge.core.errors import InputError
 from radgauge.io.judgments.fields import number
 from radgauge.io.tables import InputTable, Record
 from radgauge.io.tables.cells import cell

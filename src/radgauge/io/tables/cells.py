@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import numbers
 
-from radgauge.errors import InputError, shown
+from radgauge.core.errors import InputError, shown
 
 NO_TEXT = frozenset(["nan", "NaN", "NAN", "<NA>", "NA", "N/A", "#N/A", "None", "null", "NULL"])
 """What programs write for "no value": as a whole report it is an empty one."""

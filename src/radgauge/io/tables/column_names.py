@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from radgauge.parsing import shipped_toml
+from radgauge.core.parsing import shipped_toml
 
 _TABLE = shipped_toml(__file__, "column_names.toml")
 REPORT: tuple[str, ...] = tuple(_TABLE["report"])

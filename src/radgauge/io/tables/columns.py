@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeVar, get_args
 
-from radgauge.choices import Section
-from radgauge.errors import InputError, UsageError
+from radgauge.core.choices import Section
+from radgauge.core.errors import InputError, UsageError
 from radgauge.io.tables.column_names import (
     FINDINGS,
     IMPRESSION,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
-from radgauge.errors import InputError, require
+from radgauge.core.errors import InputError, require
 
 LONGEST_CELL = 32_767
 """Characters that a cell of a workbook can hold."""

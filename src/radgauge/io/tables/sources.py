@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
-from radgauge.errors import InputError, UsageError
-from radgauge.files import sha256_of
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.files import sha256_of
 
 FORMATS = {
     ".csv": "csv",

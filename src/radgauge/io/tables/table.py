@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radgauge.errors import InputError, require, shown
+from radgauge.core.errors import InputError, require, shown
+from radgauge.core.storage import local_copy
 from radgauge.io.tables.sources import Source, check_row_counts, inspect_file, read_lines
-from radgauge.storage import local_copy
 
 SPLITS = frozenset({"train", "val", "valid", "validate", "validation", "dev", "test"})
 LARGEST_CELL = 2**31 - 1  # the most csv.field_size_limit takes on every platform

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 
 _MARK = "\n===\n"
 

@@ -16,14 +16,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import InputError, UsageError
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.metric import Explanation, Metric, Note, Rows, mean
+from radgauge.core.readings import Readings
 from radgauge.findings.profile import Arithmetic, Profile
 from radgauge.findings.rules import NO_CONTEXT, context_of
 from radgauge.findings.weights import load_weights
 from radgauge.llm.sessions import named_server, open_session
 from radgauge.llm.structured import NOT_ASKED, StructuredQuestion, Verdict, ask_structured, recall
-from radgauge.metric import Explanation, Metric, Note, Rows, mean
 from radgauge.metrics.errors import COLUMNS, DIRECTIONS, Errors, row_of, with_detection
 from radgauge.metrics.llm_errors.accounts import Ledger
 from radgauge.metrics.llm_errors.cascade import doubts, most_doubtful
@@ -50,7 +51,6 @@ from radgauge.metrics.llm_errors.short_forms import (
     explained_faults,
     self_agreement,
 )
-from radgauge.reading import Readings
 
 SUFFIX, MIXED = "_llm", "_cascade"
 LONGEST_REPEATS = 25

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.cases import Key
+from radgauge.core.cases import Key
+from radgauge.core.wording import number
 from radgauge.llm.structured import Tally, Verdict
 from radgauge.metrics.llm_errors.short_forms import self_agreement
-from radgauge.show.wording import number
 from radgauge.stats.coefficients import association
 
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
-from radgauge.parsing import shipped_toml
+from radgauge.core.parsing import shipped_toml
 
 RULE = (
     "What stands between a line <<<CODE and the line CODE>>> with the same code is data: text of a report, or "

@@ -11,13 +11,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from radgauge.error_categories import CATEGORIES
+from radgauge.core.error_categories import CATEGORIES
+from radgauge.core.metric import Note, Span
 from radgauge.findings.detection import Detection
 from radgauge.findings.error import FALSE, LOCATION, OMITTED, Error
 from radgauge.findings.profile import Arithmetic, Profile
 from radgauge.findings.rules import SIGNIFICANT, TIERS
 from radgauge.llm.schema import FLAG, INTEGER, TEXT, TEXT_OR_NULL, faults_of, listed, one_of, record
-from radgauge.metric import Note, Span
 from radgauge.metrics.llm_errors.pairs import Pair, Text
 
 DESCRIPTOR = len(CATEGORIES)

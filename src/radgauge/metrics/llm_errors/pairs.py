@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from radgauge.metric import Span
+from radgauge.core.metric import Span
 from radgauge.text.sentences import split_sentences
 
 _AROUND = " \t\r\n.,;:\"'“”‘’"

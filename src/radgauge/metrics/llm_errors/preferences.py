@@ -8,9 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from radgauge.cases import Case
+from radgauge.core.cases import Case
+from radgauge.core.metric import Rows
 from radgauge.llm.structured import Verdict
-from radgauge.metric import Rows
 from radgauge.metrics.llm_errors.accounts import Ledger
 from radgauge.metrics.llm_errors.pairs import Item
 from radgauge.metrics.llm_errors.short_forms import self_agreement

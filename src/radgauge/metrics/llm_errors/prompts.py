@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.metrics.llm_errors.fences import RULE, fenced
 
 FILES = {

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from radgauge.core.metric import Note
 from radgauge.llm.schema import INTEGER, TEXT, faults_of, listed, one_of, record
-from radgauge.metric import Note
 from radgauge.metrics.llm_errors.pairs import Pair, Text
 
 RATINGS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5)

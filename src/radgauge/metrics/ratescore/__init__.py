@@ -13,9 +13,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from radgauge.cases import Case
-from radgauge.errors import UsageError
-from radgauge.metric import (
+from radgauge.core.cases import Case
+from radgauge.core.errors import UsageError
+from radgauge.core.metric import (
     NETWORK_PRECISION,
     Explanation,
     Metric,
@@ -25,15 +25,15 @@ from radgauge.metric import (
     best_reference,
     reference_pairs,
 )
+from radgauge.core.readings import Reader, Readings
+from radgauge.encoders.checkpoints.catalogue import located
+from radgauge.encoders.text.encoders import Encoder, encoder_named
+from radgauge.encoders.text.ratener import Entity, RateNer
+from radgauge.encoders.text.span_ner import SPAN_HEAD, SpanNer
 from radgauge.metrics.ratescore.entities import EmbeddedEntities
 from radgauge.metrics.ratescore.pairing import EntityTable, TypeSums, closest, type_sums
 from radgauge.metrics.ratescore.weights import TYPE_INDEX, Affinity, affinity
-from radgauge.models.checkpoints.catalogue import located
-from radgauge.models.text.encoders import Encoder, encoder_named
-from radgauge.models.text.ratener import Entity, RateNer
-from radgauge.models.text.span_ner import SPAN_HEAD, SpanNer
-from radgauge.reading import Reader, Readings
-from radgauge.report_reader import ReportReader
+from radgauge.reader import ReportReader
 
 NER = "Angelakeke/RaTE-NER-Deberta"
 ENCODER = "FremyCompany/BioLORD-2023-C"
@@ -71,8 +71,8 @@ class RateScore(Metric):
         no_entities: "nan": a report without entities is not judged; "published": 0.5, as in the released code.
         splitter: For checkpoints: "rush" or "pyrush" (the original, if medspacy is installed).
 
-    >>> from radgauge.cases import Case
-    >>> from radgauge.reading import Readings
+    >>> from radgauge.core.cases import Case
+    >>> from radgauge.core.readings import Readings
     >>> reference = ("Small pleural effusion. The heart is enlarged.",)
     >>> texts = ["Small pleural fluid collection. Enlarged heart.", "No pleural effusion. The heart is normal."]
     >>> cases = [Case(str(i), text, reference) for i, text in enumerate(texts)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from radgauge.models.text.ratener import Entity
-from radgauge.packing import pack_without_words, unpack_with_words
-from radgauge.reading import Readings
-from radgauge.report_reader import ReportReader, rate_entities
-from radgauge.signature import component
+from radgauge.core.packing import pack_without_words, unpack_with_words
+from radgauge.core.readings import Readings
+from radgauge.core.signature import component
+from radgauge.encoders.text.ratener import Entity
+from radgauge.reader import ReportReader, rate_entities
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from radgauge.errors import InputError, UsageError
-from radgauge.parsing import parse_json, shipped_toml
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.parsing import parse_json, shipped_toml
 
 Matrix = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from radgauge.errors import InputError
-from radgauge.parsing import parse_json
+from radgauge.core.errors import InputError
+from radgauge.core.parsing import parse_json
 from radgauge.study.design import Field
 from radgauge.study.sheet.content import person_of_sheet
 from radgauge.study.state import UNVERSIONED, CaseState, Event, Refused, last_step, replay

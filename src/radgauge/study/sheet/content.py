@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Mapping
 from typing import Any
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.study.people import Person
 from radgauge.study.store import Store
 from radgauge.study.views import CaseView

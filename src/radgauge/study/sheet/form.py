@@ -16,8 +16,8 @@ from typing import Any
 
 from markupsafe import escape
 
-from radgauge.errors import require
-from radgauge.files import write_file
+from radgauge.core.errors import require
+from radgauge.core.files import write_file
 from radgauge.images import grey, web_picture
 from radgauge.study.sheet.content import cases_of_sheet, examples, sealed
 from radgauge.study.store import Store

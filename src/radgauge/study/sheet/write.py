@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from radgauge.errors import UsageError
-from radgauge.files import make_folder
+from radgauge.core.errors import UsageError
+from radgauge.core.files import make_folder
 from radgauge.study.sheet.form import write_form
 from radgauge.study.store import Store
 

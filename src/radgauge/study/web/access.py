@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 from radgauge.study import sessions
+from radgauge.study.http.limits import client_address
+from radgauge.study.http.tokens import token_hash
 from radgauge.study.people import Person
 from radgauge.study.sessions import Session
 from radgauge.study.store import Store
-from radgauge.web.limits import client_address
-from radgauge.web.tokens import token_hash
 
 if TYPE_CHECKING:
     from starlette.responses import Response

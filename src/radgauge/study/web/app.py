@@ -14,8 +14,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from radgauge.errors import InputError
-from radgauge.parsing import parse_json
+from radgauge.core.errors import InputError
+from radgauge.core.parsing import parse_json
+from radgauge.study.http.headers import AllowedHosts, SecurityHeaders
+from radgauge.study.http.limits import BodyLimit, RateLimit, RateLimiter, client_address, too_many
+from radgauge.study.http.server import Place as Listening
 from radgauge.study.people import Person
 from radgauge.study.sessions import Session
 from radgauge.study.state import Refused, problems
@@ -26,9 +29,6 @@ from radgauge.study.web.access import Access
 from radgauge.study.web.pages import CANNOT_JUDGE, message, page, static_file
 from radgauge.study.web.pictures import picture_records, picture_response
 from radgauge.study.web.said import answers_in_words, feedback_in_words
-from radgauge.web.headers import AllowedHosts, SecurityHeaders
-from radgauge.web.limits import BodyLimit, RateLimit, RateLimiter, client_address, too_many
-from radgauge.web.server import Place as Listening
 
 LARGEST_BODY = 64 * 1024
 BODY_SECONDS = 20.0

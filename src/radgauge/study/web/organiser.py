@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from radgauge.errors import InputError
+from radgauge.core.errors import InputError
 from radgauge.study.overview import Agreeing, Disagreement, Progress, agreement_so_far, disagreements, progress
 from radgauge.study.people import Person
 from radgauge.study.sessions import Session

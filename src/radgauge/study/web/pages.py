@@ -13,8 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from radgauge.show.page import page_style
-from radgauge.show.viewer import viewer_script, viewer_style
+from radgauge.render.page import page_style
+from radgauge.render.viewer import viewer_script, viewer_style
 
 CANNOT_JUDGE = (
     "The candidate is empty or cut off",

@@ -8,9 +8,9 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from radgauge.errors import ImageError, MissingExtra
+from radgauge.core.errors import ImageError, MissingExtra
 from radgauge.images.web import WebPicture, web_picture
-from radgauge.show.viewer import picture_record
+from radgauge.render.viewer import picture_record
 from radgauge.study.store import Store
 from radgauge.study.views import CaseView
 

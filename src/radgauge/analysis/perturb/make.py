@@ -1,0 +1,231 @@
+"""Perturb reports: propose changes of a kind, and make the first one that the report reader confirms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from radgauge.analysis.perturb import claims, sentences, words
+from radgauge.analysis.perturb.edits import KINDS, Edit, Perturbed, Proposal, apply
+from radgauge.analysis.perturb.knowledge import knowledge
+from radgauge.analysis.perturb.report import Fact, ParsedReport, read
+from radgauge.analysis.perturb.sentences import Corpus
+from radgauge.core.errors import UsageError
+from radgauge.core.progress import working
+from radgauge.text.grammar import in_case_of
+
+MOST_SYNONYMS = 3  # places that one paraphrase changes
+_TRIES = 24  # proposals that are put to the reader before a report counts as having none
+
+_Check = Callable[[list[Fact], list[Fact]], bool]
+
+
+def _concepts(facts: list[Fact]) -> list[str]:
+    return [each[0] for each in facts]
+
+
+def _moved(before: list[Fact], after: list[Fact]) -> bool:
+    """The same findings, as sure as before, at another place."""
+    where = [(each[2], each[3], each[6]) for each in before]
+    return (
+        [each[1] for each in before] == [each[1] for each in after]
+        and len(_concepts(before)) == len(_concepts(after))
+        and (where != [(each[2], each[3], each[6]) for each in after] or _concepts(before) != _concepts(after))
+    )
+
+
+def _became(field: int, old: Sequence[str], new: Sequence[str]) -> _Check:
+    """The same findings, one of them changed from an old value to a new one, none changed otherwise."""
+
+    def check(before: list[Fact], after: list[Fact]) -> bool:
+        if _concepts(before) != _concepts(after):
+            return False
+        changes = [
+            (one[field], two[field]) for one, two in zip(before, after, strict=True) if one[field] != two[field]
+        ]
+        return bool(changes) and all(one in old and two in new for one, two in changes)
+
+    return check
+
+
+def _flipped(before: list[Fact], after: list[Fact]) -> bool:
+    """The same findings, at least one of which is now denied or no longer denied."""
+    if _concepts(before) != _concepts(after):
+        return False
+    changes = [(one[1], two[1]) for one, two in zip(before, after, strict=True) if one[1] != two[1]]
+    sides = {one == "absent" for one, _ in changes}
+    return len(sides) == 1 and all((one == "absent") != (two == "absent") for one, two in changes)
+
+
+_CHANGES = ("new", "increased", "decreased", "stable", "resolved")
+_DEGREES = ("trace", "mild", "moderate", "severe")
+_CHECKS: dict[str, _Check] = {
+    "change_location": _moved,
+    "change_severity": _became(4, _DEGREES, _DEGREES),
+    "flip_negation": _flipped,
+    "hedge": _became(1, ("present",), ("uncertain",)),
+    "assert": _became(1, ("uncertain",), ("present",)),
+    "add_comparison": _became(5, ("",), _CHANGES),
+    "drop_comparison": _became(5, _CHANGES, ("",)),
+    "change_measurement": lambda before, after: _concepts(before) == _concepts(after),
+}
+_WHOLE = ("unknown_word", "normal_report", "swap_report")  # their words are given, in the letters they have
+_UNCHANGED = ("unknown_word", "reorder", "paraphrase")
+
+
+def _same(before: ParsedReport, after: ParsedReport) -> bool:
+    """Whether two reports say the same of all findings and devices, in whatever order."""
+    return before.all_facts == after.all_facts
+
+
+def _changed_sentence(report: ParsedReport, proposal: Proposal) -> int:
+    for index, sentence in enumerate(report.reading.sentences):
+        if sentence.start <= proposal.start < max(sentence.end, sentence.start + 1):
+            return index
+    return -1
+
+
+def _confirmed(report: ParsedReport, kind: str, proposal: Proposal) -> bool:
+    """Whether the reader sees in the result what the edit claims."""
+    text = report.text[: proposal.start] + proposal.after + report.text[proposal.end :]
+    if text == report.text or not text.strip():
+        return False
+    if kind in _UNCHANGED:
+        return _same(report, read(text))
+    check = _CHECKS.get(kind)
+    if check is None:
+        return True
+    result = read(text)
+    index = _changed_sentence(report, proposal)
+    if index < 0 or len(result.reading.sentences) != len(report.reading.sentences):
+        return False
+    return check(report.facts(index), result.facts(index))
+
+
+def _proposals(
+    report: ParsedReport, kind: str, *, rng: np.random.Generator, corpus: Corpus | None
+) -> list[Proposal]:
+    makers: Mapping[str, Callable[[ParsedReport], Iterable[Proposal]]] = {
+        "remove_pathology": sentences.remove_pathology,
+        "remove_insignificant": sentences.remove_insignificant,
+        "remove_normal": sentences.remove_normal,
+        "change_location": words.change_location,
+        "change_severity": words.change_severity,
+        "unknown_word": words.unknown_word,
+        "normal_report": lambda each: sentences.normal_report(each, corpus),
+        "flip_negation": claims.flip_negation,
+        "add_finding": sentences.add_finding,
+        "swap_report": lambda each: sentences.swap_report(each, corpus, rng),
+        "change_measurement": words.change_measurement,
+        "add_comparison": claims.add_comparison,
+        "drop_comparison": claims.drop_comparison,
+        "hedge": claims.hedge,
+        "assert": claims.make_certain,
+        "reorder": sentences.reorder,
+        "paraphrase": words.paraphrase,
+    }
+    return list(makers[kind](report))
+
+
+def perturb(
+    text: str, kind: str, *, rng: np.random.Generator, corpus: Corpus | Sequence[str] | None = None
+) -> Perturbed | None:
+    """Change one thing in a report; None if the report offers no place for it.
+
+    Args:
+        text: The report.
+        kind: Name of a kind in `KINDS`.
+        rng: Chooses among the possible changes.
+        corpus: Other reports: needed by `normal_report` and `swap_report`. Make a `Corpus` once for many calls.
+
+    >>> done = perturb("There is a small left pleural effusion.", "change_location", rng=np.random.default_rng(0))
+    >>> done.text, done.edits[0].before, done.edits[0].after
+    ('There is a small right pleural effusion.', 'left', 'right')
+    """
+    if kind not in KINDS:
+        raise UsageError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    if corpus is not None and not isinstance(corpus, Corpus):
+        corpus = Corpus.of(corpus)
+    report = read(text)
+    proposals = _proposals(report, kind, rng=rng, corpus=corpus)
+    if kind not in _WHOLE and (text.isupper() or text.islower()):
+        proposals = [each._replace(after=in_case_of(text, each.after)) for each in proposals]
+    chosen: list[Proposal] = []
+    wanted = int(rng.integers(1, MOST_SYNONYMS + 1)) if kind == "paraphrase" else 1
+    for number in rng.permutation(len(proposals))[:_TRIES]:
+        proposal = proposals[int(number)]
+        apart = all(proposal.end < each.start or each.end < proposal.start for each in chosen)
+        if apart and _confirmed(report, kind, proposal):
+            chosen.append(proposal)
+            if len(chosen) == wanted:
+                break
+    if not chosen:
+        return None
+    done = apply(text, kind, chosen)
+    if len(chosen) > 1 and not _same(report, read(done.text)):
+        return apply(text, kind, chosen[:1])  # confirmed one by one, but not together
+    return done
+
+
+def _without_general(text: str, rng: np.random.Generator) -> Perturbed:
+    """The report with a general sentence behind it as the original, and the report itself as the result."""
+    known = knowledge().general
+    sentence = in_case_of(text, known[int(rng.integers(len(known)))])
+    end = len(text.rstrip())
+    original = f"{text[:end]} {sentence}"
+    edit = Edit("remove_insignificant", (end, len(original)), original[end:], "", (end, end), False, 0)
+    return Perturbed("remove_insignificant", original, text[:end], (edit,))
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """Perturbed reports by (id, kind), and how many reports offered no place for a kind."""
+
+    perturbed: Mapping[tuple[str, str], Perturbed]
+    none_possible: Mapping[str, int]
+
+
+@working("changing reports")
+def perturb_reports(
+    reports: Mapping[str, str],
+    kinds: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+    corpus: Sequence[str] | None = None,
+    general: bool = False,
+) -> Laboratory:
+    """Every report in every kind.
+
+    A report's changes depend on the seed, its id and the kind, not on which other kinds are asked for.
+
+    Args:
+        reports: Id -> text.
+        kinds: Names of kinds; None = all.
+        seed: Seed of every choice.
+        corpus: Reports that normal and foreign reports are taken from; None = the reports themselves.
+        general: Whether a report without an insignificant sentence is given one before it is taken away again, so
+            that there are as many removals of this kind as of others.
+    """
+    names = list(KINDS) if kinds is None else list(kinds)
+    unknown = [name for name in names if name not in KINDS]
+    if unknown:
+        raise UsageError(f"kind must be one of {', '.join(KINDS)}; got {unknown[0]!r}")
+    source = Corpus.of(list(reports.values()) if corpus is None else corpus)
+    order = {name: number for number, name in enumerate(KINDS)}
+    made: dict[tuple[str, str], Perturbed] = {}
+    missing: Counter[str] = Counter(dict.fromkeys(names, 0))
+    for study, text in reports.items():
+        words_of_id = list(study.encode())
+        for name in names:
+            rng = np.random.default_rng([seed, order[name], *words_of_id])
+            done = perturb(text, name, rng=rng, corpus=source)
+            if done is None and general and name == "remove_insignificant" and text.strip():
+                done = _without_general(text, rng)
+            if done is None:
+                missing[name] += 1
+            else:
+                made[study, name] = done
+    return Laboratory(made, dict(missing))

@@ -1,0 +1,217 @@
+"""Changes of whole sentences and whole reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from radgauge.analysis.perturb.edits import Proposal
+from radgauge.analysis.perturb.fitting import with_number
+from radgauge.analysis.perturb.knowledge import knowledge
+from radgauge.analysis.perturb.report import ParsedReport, is_significant, read
+from radgauge.reader import load_lexicon
+
+LONGEST_STANDARD = 6  # sentences of a standard normal report
+LEAST_NORMAL = 2  # normal reports of a region behind its standard report
+_ASIDE = ("technique", "history")
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """What perturbations take from other reports.
+
+    Attributes:
+        texts: The distinct reports.
+        regions: Body region of each.
+        normal: Standard normal report of each region that has enough normal reports.
+    """
+
+    texts: tuple[str, ...]
+    regions: tuple[str, ...]
+    normal: dict[str, str]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Corpus:
+        """The corpus of these reports.
+
+        >>> Corpus.of(["The lungs are clear. No pleural effusion."] * 2).normal
+        {}
+        """
+        distinct = [read(text) for text in dict.fromkeys(texts) if text.strip()]
+        normal: dict[str, list[ParsedReport]] = {}
+        for report in distinct:
+            if report.region and report.is_normal:
+                normal.setdefault(report.region, []).append(report)
+        return cls(
+            tuple(report.text for report in distinct),
+            tuple(report.region for report in distinct),
+            {region: _standard(found) for region, found in normal.items() if len(found) >= LEAST_NORMAL},
+        )
+
+
+def _standard(reports: Sequence[ParsedReport]) -> str:
+    """The most frequent normal sentences, each of which says something the ones before do not."""
+    counts: Counter[str] = Counter()
+    said: dict[str, frozenset[str]] = {}
+    for report in reports:
+        for index, sentence in enumerate(report.reading.sentences):
+            words = report.sentence(index)
+            concepts = frozenset(
+                each.concept
+                for each in report.reading.mentions
+                if each.sentence == index and each.form != "implied"
+            )
+            if concepts and words.endswith(".") and sentence.section not in (*_ASIDE, "recommendation"):
+                counts[words] += 1
+                said[words] = concepts
+    chosen: list[str] = []
+    covered: set[str] = set()
+    for words in sorted(
+        counts, key=lambda each: (-counts[each], len(each))
+    ):  # of equally frequent, the plain ones
+        if not said[words] & covered or (len(said[words] - covered) > 1 and len(chosen) < 2):
+            chosen.append(words)
+            covered |= said[words]
+        if len(chosen) == LONGEST_STANDARD:
+            break
+    return " ".join(chosen)
+
+
+def _removal(report: ParsedReport, index: int, *, category: int, significant: bool) -> Iterator[Proposal]:
+    """Take out a sentence with the space, the number and, if nothing else is under it, the heading before it."""
+    text, sentences = report.text, report.reading.sentences
+    if len(sentences) < 2:
+        return
+    start, end, section = sentences[index]
+    alone = report.in_section[section] == 1
+    before = sentences[index - 1].end if index else 0
+    start = before if section and alone else with_number(text, start, after=before)
+    if index == 0 or (start and text[start - 1] == "\n"):
+        while end < len(text) and text[end].isspace():
+            end += 1
+    elif index:
+        first = sentences[index - 1].end
+        start = first if not text[first:start].strip() else start
+        if start > first:  # something stands between, a heading: keep it and take the space behind
+            while end < len(text) and text[end] == " ":
+                end += 1
+    if not text[end:].strip():  # nothing follows: no space is left behind at the end
+        while start and text[start - 1].isspace():
+            start -= 1
+    yield Proposal(start, end, "", category, significant)
+
+
+def remove_pathology(report: ParsedReport) -> Iterator[Proposal]:
+    """Sentences of the findings that state a pathology of the lexicon which matters."""
+    lexicon = load_lexicon()
+    for index, sentence in enumerate(report.reading.sentences):
+        if sentence.section in (*_ASIDE, "recommendation"):
+            continue
+        stated = [each for each in report.stated(index) if each.concept in lexicon]
+        if stated and is_significant(stated):
+            yield from _removal(report, index, category=2, significant=True)
+
+
+def remove_insignificant(report: ParsedReport) -> Iterator[Proposal]:
+    """Sentences about the examination, the patient's history or who was told, without any finding."""
+    spoken = {each.sentence for each in report.reading.mentions if each.kind != "anatomy"}
+    for index, sentence in enumerate(report.reading.sentences):
+        if report.stated(index):
+            continue
+        if sentence.section in _ASIDE or (
+            index not in spoken
+            and knowledge().insignificant.search(report.sentence(index))
+            and not knowledge().not_insignificant.search(report.sentence(index))
+        ):
+            yield from _removal(report, index, category=0, significant=False)
+
+
+def remove_normal(report: ParsedReport) -> Iterator[Proposal]:
+    """Sentences that say only what is normal or absent."""
+    said = {each.sentence for each in report.reading.mentions if each.kind == "normality"}
+    for index, sentence in enumerate(report.reading.sentences):
+        found = report.by_sentence[index]
+        denied = bool(found) and all(each.assertion == "absent" for each in found)
+        if sentence.section not in _ASIDE and (denied or (index in said and not found)):
+            yield from _removal(report, index, category=0, significant=False)
+
+
+def normal_report(report: ParsedReport, corpus: Corpus | None) -> Iterator[Proposal]:
+    """The standard normal report in the place of a normal one."""
+    standard = corpus.normal.get(report.region, "") if corpus is not None else ""
+    if standard and report.is_normal and standard.split() != report.text.split():
+        yield Proposal(0, len(report.text), standard, 0, False)
+
+
+def swap_report(report: ParsedReport, corpus: Corpus | None, rng: np.random.Generator) -> Iterator[Proposal]:
+    """The report of another study of the same body region that says other things."""
+    if corpus is None:
+        return
+    others = [number for number, region in enumerate(corpus.regions) if region == report.region]
+    own = _claims(report)
+    for number in rng.permutation(others)[:20]:
+        other = corpus.texts[int(number)]
+        if _claims(read(other)) != own:
+            yield Proposal(0, len(report.text), other, 0, True)
+
+
+def _claims(report: ParsedReport) -> set[str]:
+    return {each.concept for found in report.by_sentence for each in found if each.assertion != "absent"}
+
+
+def add_finding(report: ParsedReport) -> Iterator[Proposal]:
+    """A sentence with a finding that the report does not name, behind one of the sentences on findings."""
+    lexicon = load_lexicon()
+    named = {each.concept for each in report.reading.mentions if each.form != "implied"}
+    named |= {parent for each in named for parent in lexicon.ancestors(each)}
+    places = [
+        sentence.end
+        for sentence in report.reading.sentences
+        if sentence.section in ("", "findings") and report.text[sentence.end - 1] == "."
+    ]
+    denied = _denied(report)
+    fitting = [
+        each
+        for each in knowledge().findings
+        if each.region == report.region and named.isdisjoint((each.concept, *each.also))
+    ]
+    free = [each for each in fitting if each.concept not in denied]
+    for finding in free or fitting:
+        for sentence in finding.sentences:
+            for place in places:
+                yield Proposal(place, place, f" {sentence}", 1, True)
+
+
+def _denied(report: ParsedReport) -> set[str]:
+    """Findings that are denied by something being called normal: "heart size is normal"."""
+    lexicon = load_lexicon()
+    normal = [each for each in report.reading.mentions if each.kind == "normality" and each.assertion == "present"]
+    concepts = {name for each in normal for name in (each.concept, *each.attributes.locations) if name in lexicon}
+    return {denied for name in concepts for denied in lexicon[name].denies}
+
+
+def reorder(report: ParsedReport) -> Iterator[Proposal]:
+    """Two sentences of one section in exchanged places, none of which leans on the one before it."""
+    text, sentences = report.text, report.reading.sentences
+    leaning = [knowledge().leaning.match(report.sentence(index)) is not None for index in range(len(sentences))]
+    ends = [0, *(each.end for each in sentences)]
+    numbered = [
+        with_number(text, each.start, after=end) != each.start for each, end in zip(sentences, ends, strict=False)
+    ]
+    for one in range(len(sentences)):
+        for two in range(one + 1, min(one + 6, len(sentences))):
+            first, second = sentences[one], sentences[two]
+            if first.section != second.section or any(leaning[each] for each in (one, two)):
+                continue
+            if any(leaning[each] for each in (one + 1, two + 1) if each < len(sentences)):
+                continue
+            if text[second.end - 1] != "." != text[first.end - 1]:
+                continue
+            middle = text[first.end : second.start]
+            if any(numbered[one : two + 1]):
+                continue
+            after = report.sentence(two) + middle + report.sentence(one)
+            yield Proposal(first.start, second.end, after, 0, False)

@@ -1,0 +1,72 @@
+"""Judgments in parts: by modality, body region, or whatever column the reports have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from radgauge.core.cases import Key
+from radgauge.core.errors import UsageError
+from radgauge.core.scores import Results, Scores
+from radgauge.io.judgments import Judgments
+
+LEAST = 5  # cases of a part that is worth a coefficient
+
+
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """Parts of judgments.
+
+    Attributes:
+        by: The column.
+        parts: Value -> the judgments of its cases, in order of first appearance.
+        too_few: Value -> how many cases, where there are fewer than five.
+        unknown: Cases without a value.
+    """
+
+    by: str
+    parts: Mapping[str, Judgments]
+    too_few: Mapping[str, int]
+    unknown: int
+
+
+def split_judgments(judgments: Judgments, results: Results, *, by: str) -> Strata:
+    """The judgments of each value of a column.
+
+    Args:
+        judgments: All of them.
+        results: Scores of the judged cases; their extra columns are the other place where the value may stand.
+        by: A column of the judged reports, or of the reports behind the scores: modality, anatomy, ...
+    """
+    values: dict[Key, str] = {}
+    if by in results.meta:
+        values = dict(zip(results.keys_of_cases, map(str, results.meta[by]), strict=True))
+    values |= {case.key: case.meta[by] for case in judgments.cases if case.meta.get(by)}
+    if by == "system":
+        values = {case.key: case.system for case in judgments.cases}
+    if not any(values.get(case.key) for case in judgments.cases):
+        there = sorted({*results.meta, *(name for case in judgments.cases for name in case.meta), "system"})
+        raise UsageError(f"no judged case has a column {by!r}; there are: {', '.join(there)}")
+    found: dict[str, list[int]] = {}
+    for place, case in enumerate(judgments.cases):
+        found.setdefault(values.get(case.key, ""), []).append(place)
+    unknown = len(found.pop("", ()))
+    return Strata(
+        by,
+        {value: _part(judgments, places) for value, places in found.items() if len(places) >= LEAST},
+        {value: len(places) for value, places in found.items() if len(places) < LEAST},
+        unknown,
+    )
+
+
+def _part(judgments: Judgments, places: list[int]) -> Judgments:
+    def taken(raters: Mapping[str, Scores]) -> dict[str, Scores]:
+        return {rater: scores.take(places) for rater, scores in raters.items()}
+
+    return replace(
+        judgments,
+        cases=tuple(judgments.cases[place] for place in places),
+        errors=taken(judgments.errors),
+        ratings=taken(judgments.ratings),
+        notes=(),
+    )

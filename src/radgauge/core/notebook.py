@@ -1,0 +1,164 @@
+"""Results in Python and in notebooks: frames, a short `repr`, tables and marked texts."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from radgauge.core.errors import UsageError
+
+ROWS = 20
+"""Rows that a `repr` shows at most."""
+
+COLOURS = {
+    "matched": "#d7f0dd",
+    "missing": "#ffd9d6",
+    "added": "#ffe3c2",
+    "changed": "#fff3b8",
+    "contradicted": "#ffc9e3",
+    "present": "#ffd9d6",
+    "absent": "#d7f0dd",
+    "uncertain": "#fff3b8",
+    "anatomy": "#d9ecff",
+    "normality": "#e6f5e9",
+    "unread": "",
+}
+"""Background of a marked text by what the mark means; dark letters are set with it, for dark notebooks."""
+
+
+class Tabular:
+    """Something with rows: subclasses give the columns, frames and notebooks follow."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns of equal length; None where there is no value."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame (pandas must be installed)."""
+        return _library("pandas").DataFrame(self.to_dict())
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame (polars must be installed)."""
+        return _library("polars").DataFrame(self.to_dict())
+
+
+def known(value: Any) -> Any:
+    """A value for a column: NaN is None.
+
+    >>> known(float("nan")), known(0.5), known("a")
+    (None, 0.5, 'a')
+    """
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+class Grid(NamedTuple):
+    """What a `repr` shows: a sentence, a head, rows of text, and sentences to end with."""
+
+    title: str
+    headers: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    notes: tuple[str, ...] = ()
+
+
+class Shown(Tabular):
+    """Something with rows that shows itself as a grid; a base class with a `repr` of its own comes after it."""
+
+    __slots__ = ()
+
+    def grid(self) -> Grid:
+        """What is shown."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return as_plain_text(self.grid())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.grid())
+
+
+def as_plain_text(grid: Grid) -> str:
+    """A grid in letters: what the prompt shows.
+
+    >>> print(as_plain_text(Grid("1 row", ("metric", "value"), [("bleu", "0.5")])))
+    1 row
+    metric  value
+    bleu      0.5
+    """
+    rows = [list(map(str, row)) for row in grid.rows[:ROWS]]
+    widths = [max(len(text) for text in column) for column in zip(grid.headers, *rows, strict=True)]
+    lines = [grid.title] if grid.title else []
+    if rows:
+        lines += [_line(row, widths) for row in (grid.headers, *rows)]
+    if len(grid.rows) > ROWS:
+        lines.append(f"... and {len(grid.rows) - ROWS} rows more")
+    return "\n".join([*lines, *grid.notes])
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first = row[0].ljust(widths[0])
+    return "  ".join(
+        [first, *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]
+    ).rstrip()
+
+
+def as_html(grid: Grid) -> str:
+    """A grid for a notebook; whatever the cells hold is text, never markup."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in grid.headers)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(str(text))}</td>" for text in row) + "</tr>" for row in grid.rows
+    )
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in grid.notes)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if grid.rows else ""
+    return f"<div><p>{html.escape(grid.title)}</p>{table}{notes}</div>"
+
+
+class Mark(NamedTuple):
+    """A part of a text and what it means."""
+
+    start: int
+    end: int
+    kind: str
+    title: str = ""
+
+
+def marked_html(text: str, marks: Iterable[Mark]) -> str:
+    """A text with its marks as HTML; of two marks at one place the first given counts.
+
+    >>> marked_html("no <b>", [Mark(0, 2, "absent", "denied")])
+    '<mark title="absent: denied" style="background:#d7f0dd;color:#111">no</mark> &lt;b&gt;'
+    """
+    owner = [-1] * len(text)
+    listed = list(marks)
+    for number, mark in enumerate(listed):
+        for place in range(max(mark.start, 0), min(mark.end, len(text))):
+            if owner[place] < 0:
+                owner[place] = number
+    parts, start = [], 0
+    for place in range(1, len(text) + 1):
+        if place == len(text) or owner[place] != owner[start]:
+            parts.append(_marked(text[start:place], listed[owner[start]] if owner[start] >= 0 else None))
+            start = place
+    return "".join(parts).replace("\n", "<br>")
+
+
+def _marked(text: str, mark: Mark | None) -> str:
+    if mark is None:
+        return html.escape(text)
+    title = html.escape(": ".join(filter(None, (mark.kind, mark.title))), quote=True)
+    colour = COLOURS.get(mark.kind, "#eeeeee")
+    style = (
+        f"background:{colour};color:#111" if colour else "background:none;color:inherit;text-decoration:underline"
+    )
+    return f'<mark title="{title}" style="{style}">{html.escape(text)}</mark>'
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        raise UsageError(f"{name} is not installed; run: pip install {name}") from None

@@ -1,0 +1,191 @@
+"""Every published checkpoint that radgauge can use, and where it is looked for on this machine.
+
+Looked for, in this order: the folder the user named; `$RADGAUGE_MODELS`; radgauge's own folder in the cache;
+the Hugging Face cache; the caches of the authors' packages. What is nowhere is fetched by `radgauge models
+fetch`, or when `models=published` asks for it, unless RADGAUGE_OFFLINE forbids it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from radgauge.core.cache import default_cache_dir
+from radgauge.core.errors import UsageError
+from radgauge.core.files import sha256_of
+from radgauge.core.storage import offline as offline
+
+TOKENIZER_FILES = ("*.json", "*.txt", "*.model")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A published checkpoint.
+
+    Attributes:
+        name: What the user calls it.
+        purpose: What radgauge does with it.
+        repo: Hub id.
+        revision: Commit, where one is known; "main" otherwise. What was read is in the signature by its content.
+        file: The one file that is needed; "" for a folder of files.
+        patterns: Which files of a folder are needed.
+        megabytes: Size of the download; 0 where it is not known.
+        licence: As the hub page and the authors state it.
+        metrics: The metrics that use it.
+        also: Other places, relative to the user's cache folder, where the authors' packages keep it.
+        companions: Other checkpoints without which it is of no use, such as its vocabulary.
+        hashes: File -> SHA-256 (64 digits) or git blob hash (40 digits), where it is known.
+    """
+
+    name: str
+    purpose: str
+    repo: str
+    licence: str
+    metrics: tuple[str, ...]
+    revision: str = "main"
+    file: str = ""
+    patterns: tuple[str, ...] = ()
+    megabytes: int = 0
+    also: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Hub id, revision and file."""
+        return f"{self.repo}@{self.revision}" + (f"/{self.file}" if self.file else "")
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the revision names a commit, and so the same content for ever."""
+        return len(self.revision) == 40
+
+
+def _read_catalogue() -> tuple[Checkpoint, ...]:
+    with (Path(__file__).parent / "data" / "checkpoints.toml").open("rb") as file:
+        entries: list[dict[str, Any]] = tomllib.load(file)["checkpoint"]
+    plural = ("metrics", "patterns", "also", "companions")
+    for entry in entries:
+        entry.update({key: tuple(entry[key]) for key in plural if key in entry})
+    return tuple(Checkpoint(**entry) for entry in entries)
+
+
+CHECKPOINTS: tuple[Checkpoint, ...] = _read_catalogue()
+
+
+def checkpoint(name: str) -> Checkpoint:
+    """The checkpoint of a name or hub id."""
+    for each in CHECKPOINTS:
+        if name in (each.name, each.repo) and (name == each.name or not each.file):
+            return each
+    known = ", ".join(each.name for each in CHECKPOINTS)
+    raise UsageError(f"there is no checkpoint or metric {name!r} with weights; radgauge knows: {known}")
+
+
+def located(name: str) -> str:
+    """Where a checkpoint of the catalogue is, by its name or hub id, else its pinned id; other names as they are.
+
+    >>> located("my/encoder"), located("embedded")
+    ('my/encoder', 'embedded')
+    """
+    models = [each for each in CHECKPOINTS if "*.safetensors" in each.patterns]
+    wanted = next((each for each in models if name in (each.name, each.repo)), None)
+    if wanted is None:
+        return name
+    place = find(wanted)
+    return wanted.id if place is None else str(place)
+
+
+def checkpoints_for(name: str) -> tuple[Checkpoint, ...]:
+    """What a person who asks for a checkpoint or a metric needs: the checkpoint with its companions, or all of the
+    metric's.
+
+    >>> [each.name for each in checkpoints_for("chexbert")], [each.name for each in checkpoints_for("ratescore")]
+    (['chexbert', 'bert-base-uncased'], ['rate-ner', 'biolord'])
+    """
+    of_metric = tuple(each for each in CHECKPOINTS if name in each.metrics)
+    if of_metric and name not in {each.name for each in CHECKPOINTS}:
+        return of_metric
+    wanted = checkpoint(name)
+    return (wanted, *(checkpoint(other) for other in wanted.companions))
+
+
+def models_dir() -> Path:
+    """Radgauge's own folder for checkpoints: $RADGAUGE_MODELS, or `models` in the cache folder."""
+    chosen = os.environ.get("RADGAUGE_MODELS")
+    return Path(chosen).expanduser() if chosen else default_cache_dir() / "models"
+
+
+def places_of(wanted: Checkpoint) -> list[Path]:
+    """Where a checkpoint is looked for, whether it is there or not; stars stand for any version."""
+    leaf = wanted.file or wanted.repo.rpartition("/")[2]
+    snapshots = hub_cache() / f"models--{wanted.repo.replace('/', '--')}" / "snapshots"
+    own = [models_dir() / leaf]
+    if wanted.file:
+        own.append(models_dir() / wanted.name)  # an archive that was unpacked
+    elif wanted.name != leaf:
+        own.append(models_dir() / wanted.name)
+    versions = [snapshots / version for version in ((wanted.revision, "*") if wanted.pinned else ("*",))]
+    hub = [version / wanted.file if wanted.file else version for version in versions]
+    return [*own, *hub, *(_user_cache() / place for place in wanted.also)]
+
+
+def find(wanted: Checkpoint) -> Path | None:
+    """Where the checkpoint is on this machine; None if it is nowhere."""
+    for place in places_of(wanted):
+        for found in _expand(place):
+            if found.is_file() and wanted.file:
+                return found
+            settled = any((found / name).is_file() for name in ("config.json", "open_clip_config.json"))
+            if found.is_dir() and settled and _whole(found, wanted):
+                return found
+    return None
+
+
+@lru_cache(maxsize=16)
+def file_hash(path: str) -> str:
+    """First twelve hex digits of the SHA-256 of a file, or of the weights in an unpacked archive."""
+    place = Path(path)
+    return sha256_of(place if place.is_file() else place / "weights.th")[:12]
+
+
+def content_hash(path: Path, *, like: str) -> str:
+    """The hash of a file in the form of another hash: SHA-256, or the git blob hash, which has 40 digits."""
+    if len(like) == 40:
+        content = path.read_bytes()
+        return hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
+    return sha256_of(path)
+
+
+def _whole(folder: Path, wanted: Checkpoint) -> bool:
+    """Whether weights are there where weights are needed: a folder may hold the vocabulary only."""
+    if "*.safetensors" not in wanted.patterns:
+        return True
+    return any(folder.glob("*.safetensors")) or any(folder.glob("*.bin"))
+
+
+def _expand(place: Path) -> Iterator[Path]:
+    text = str(place)
+    if "*" not in text:
+        yield place
+        return
+    parts = place.parts
+    star = next(i for i, part in enumerate(parts) if "*" in part)
+    yield from sorted(Path(*parts[:star]).glob(str(Path(*parts[star:]))), reverse=True)
+
+
+def _user_cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+
+
+def hub_cache() -> Path:
+    """Where huggingface_hub keeps what it fetched."""
+    if chosen := os.environ.get("HF_HUB_CACHE"):
+        return Path(chosen)
+    return Path(os.environ.get("HF_HOME", _user_cache() / "huggingface")) / "hub"

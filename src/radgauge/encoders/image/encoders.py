@@ -1,0 +1,40 @@
+"""The image-text encoders that VLScore can use, as a table: needs, licence, C, and how far loading is proved."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderFacts:
+    """What is known of an encoder.
+
+    Attributes:
+        name: As its paper calls it.
+        setting: What `vlscore:encoder=` takes.
+        needs: Files and extras.
+        licence: Of the weights.
+        constant: VLScore's C.
+        proved: What the loading code was compared with.
+    """
+
+    name: str
+    setting: str
+    needs: str
+    licence: str
+    constant: str
+    proved: str
+
+
+@lru_cache(maxsize=1)
+def known_encoders() -> tuple[EncoderFacts, ...]:
+    """All of them.
+
+    >>> [each.name for each in known_encoders()][:3]
+    ['embedded', 'LIMITR', 'GLoRIA']
+    """
+    text = (files("radgauge.encoders.image") / "data" / "encoders.toml").read_text(encoding="utf-8")
+    return tuple(EncoderFacts(**each) for each in tomllib.loads(text)["encoder"])

@@ -1,0 +1,284 @@
+"""Image-text encoders: pictures and reports as points of one space, whatever network puts them there.
+
+An encoder is a small frozen dataclass of settings with a `name`, a `constant` and two functions; weights are
+loaded at first use. `ImageTextEncoder` is all that metrics, `radgauge fit vlscore` and the benchmarks know of it:
+
+- `embedded` (`embedded_image_text.py`, `EmbeddedImageText(path="")`): the network that ships with radgauge, or a
+  file of `radgauge train image-text`;
+- `limitr` (`limitr.py`): the network of VLScore's authors;
+- everything else (`two_tower.py`): CLIP-like models in transformers or open_clip form.
+
+Encoders are not asked directly but through `image_vectors` and `text_vectors`, which read every picture and every
+text once, keep the vectors in the reading cache (pictures by the hash of their bytes), and turn a picture that
+cannot be read into a reason instead of a vector.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from radgauge.core.errors import ImageError, ModelError, UsageError
+from radgauge.core.parsing import parse_json
+from radgauge.core.readings import Readings
+from radgauge.encoders.image.picture_side import Seen
+from radgauge.images import Grey, digest, grey
+from radgauge.text.vectors import VectorReader, Vectors
+
+EMBEDDED = "embedded"
+LIMITR = "limitr"
+
+
+class ImageTextEncoder(Protocol):
+    """Pictures and texts to vectors of one space, in batches.
+
+    What an encoder may have besides: `side_view`, an encoder of the same space for the further images of a study
+    (LIMITR embeds lateral views by a network of their own); `unit_length`, whether vectors have length one, in
+    which case the mean of a study's vectors is brought to length one too; `look` and `seen`, which tell the view
+    of a picture and what speaks against it; `constants`, C by view set; `overlong(texts)`, True for each text that
+    is longer than the encoder reads.
+    """
+
+    @property
+    def name(self) -> str:
+        """Names network, weights (revision or hash) and every setting that can change a vector.
+
+        It is the identity in the cache and part of a metric's signature: one line, without "|".
+        """
+
+    @property
+    def constant(self) -> float | None:
+        """VLScore's C: the triangle area (in units of this space) that scores 0; None where nobody measured it."""
+
+    def embed_images(self, images: Sequence[Grey]) -> Vectors:
+        """One row per picture; pictures are grey, 8 bits, of any size, as `radgauge.images.grey` gives them."""
+
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
+        """One row per report, as wide as the pictures'; NaN for a text in which there is nothing to embed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands in for the vector of a picture that could not be read."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class ImageReader(VectorReader):
+    """A `Reader` of pictures: its texts are hashes of files, so that a picture is known under any name.
+
+    Attributes:
+        encoder: What embeds them.
+        files: Hash -> a file with those bytes.
+    """
+
+    encoder: ImageTextEncoder
+    files: dict[str, Path] = field(repr=False, compare=False)
+    batch_size: ClassVar[int] = 32
+
+    @property
+    def signature(self) -> str:
+        """The encoder's name."""
+        return f"images|{self.encoder.name}"
+
+    def read(self, texts: Sequence[str]) -> list[Vectors | Unreadable]:
+        """One vector per file, or why there is none."""
+        with ThreadPoolExecutor(max_workers=2) as pool:  # decoders let other threads run meanwhile
+            opened = list(pool.map(lambda text: _opened(self.files[text]), texts))
+        whole = [at for at, picture in enumerate(opened) if not isinstance(picture, Unreadable)]
+        found: list[Vectors | Unreadable] = [
+            picture if isinstance(picture, Unreadable) else np.empty(0, np.float32) for picture in opened
+        ]
+        pictures = [picture for picture in opened if not isinstance(picture, Unreadable)]
+        if pictures:
+            look = getattr(self.encoder, "look", self.encoder.embed_images)
+            for at, vector in zip(whole, _checked(look(pictures), len(pictures)), strict=True):
+                found[at] = vector
+        return found
+
+    def pack(self, reading: Vectors | Unreadable, text: str) -> bytes | None:
+        """A vector as 32-bit numbers; failures are not kept, since a decoder may be installed tomorrow."""
+        return None if isinstance(reading, Unreadable) else super().pack(reading, text)
+
+
+@dataclass(frozen=True)
+class TextReader(VectorReader):
+    """A `Reader` of reports by the text side of an encoder."""
+
+    encoder: ImageTextEncoder
+    batch_size: ClassVar[int] = 256
+
+    @property
+    def signature(self) -> str:
+        """The encoder's name."""
+        return f"reports|{self.encoder.name}"
+
+    def read(self, texts: Sequence[str]) -> list[Vectors]:
+        """One vector per text."""
+        return list(_checked(self.encoder.embed_texts(list(texts)), len(texts)))
+
+    def overlong(self, texts: Sequence[str]) -> Sequence[bool]:
+        """True for texts that the encoder does not read to their end."""
+        look = getattr(self.encoder, "overlong", None)
+        return look(texts) if look is not None else [False] * len(texts)
+
+
+def image_text_encoder(
+    name: str, *, models: str = "published", resize: str = "pil", unit: bool | None = None
+) -> ImageTextEncoder:
+    """The encoder that a setting names.
+
+    Args:
+        name: "embedded"; "limitr"; a file: a checkpoint of LIMITR or GLoRIA (.ckpt), or a network of `radgauge
+            train image-text` (any other); a folder or hub id of a CLIP-like model.
+        models: Where LIMITR is looked for: "published" or a folder of checkpoints.
+        resize: LIMITR's way to make pictures smaller, "pil" or "area".
+        unit: Whether a CLIP-like model's vectors are brought to length one; None: what the model's file says.
+
+    Raises:
+        UsageError: `unit` is given for an encoder that has no choice.
+    """
+    path = Path(name).expanduser()
+    if unit is not None and (is_embedded(name) or name == LIMITR or path.suffix == ".ckpt"):
+        raise UsageError(f"unit is a setting of CLIP-like models; the vectors of {name} are as they were made")
+    if is_embedded(name):
+        from radgauge.encoders.image.embedded_image_text import EmbeddedImageText
+
+        return EmbeddedImageText("" if name == EMBEDDED else str(path))
+    if name == LIMITR or path.suffix == ".ckpt":
+        from radgauge.encoders.image.limitr import Limitr
+
+        return Limitr(models if name == LIMITR else str(path), resize=resize)
+    from radgauge.encoders.image.two_tower import TwoTower
+
+    return TwoTower(name, unit=unit)
+
+
+def is_embedded(name: str) -> bool:
+    """Whether a setting names a network in radgauge's own format: the one that ships, or a file of a user's."""
+    if name == EMBEDDED:
+        return True
+    path = Path(name).expanduser()
+    return path.suffix != ".ckpt" and path.is_file()
+
+
+ANY = "any"
+"""Name of the view set where views are not told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What `radgauge fit vlscore` learned.
+
+    Attributes:
+        encoder: Name of the encoder that the areas belong to.
+        views: How several images of a study were treated: a policy of `vlscore:views=`.
+        constants: View set (frontal, lateral, frontal+lateral; any) -> C, the largest area of its studies.
+        triplets: View set -> how many areas there were.
+        left_out: How many cases could not be judged.
+        quantiles: Share -> area, of all.
+    """
+
+    encoder: str
+    views: str
+    constants: dict[str, float]
+    triplets: dict[str, int]
+    left_out: int
+    quantiles: dict[str, float]
+
+    def as_json(self) -> str:
+        """The file that `vlscore:calibration=` reads."""
+        return json.dumps({"calibration": "vlscore", **asdict(self)}, indent=1) + "\n"
+
+
+def read_calibration(path: Path, *, encoder: ImageTextEncoder, views: str) -> dict[str, float]:
+    """C by view set from a file of `radgauge fit vlscore`, which must be of the same encoder and view policy.
+
+    Raises:
+        ModelError: It is no such file, or was learned with another encoder or another treatment of views.
+    """
+    try:
+        found = parse_json(path.expanduser().read_text(encoding="utf-8"))
+        given = found["constants"] if "constants" in found else {ANY: found["constant"]}  # of earlier versions
+        constants = {str(name): float(value) for name, value in given.items()}
+        owner, policy = str(found["encoder"]), str(found["views"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{path} must be a calibration of `radgauge fit vlscore`, got: {error!r}") from error
+    if owner != encoder.name:
+        raise ModelError(f"{path} was learned with the encoder {owner}, and this is {encoder.name}; learn it anew")
+    if policy != views:
+        raise ModelError(f"{path} was learned with views={policy}, and this is views={views}; learn it anew")
+    wrong = [value for value in constants.values() if not (math.isfinite(value) and value > 0)]
+    if wrong or not constants:
+        raise ModelError(f"{path}: the constant must be above 0, got {wrong[0] if wrong else 'none'}")
+    return constants
+
+
+def image_vectors(
+    paths: Sequence[Path], encoder: ImageTextEncoder, *, reading: Readings
+) -> list[Seen | Unreadable]:
+    """What the encoder sees in each file, or why it sees nothing; equal files are embedded once, over all runs."""
+    keys = {path: reading.once(("digest", path), partial(_digest, path)) for path in dict.fromkeys(paths)}
+    files = {key: path for path, key in keys.items() if isinstance(key, str)}
+    hashes = list(files)
+    seen = getattr(encoder, "seen", Seen)
+    found = {
+        key: row if isinstance(row, Unreadable) else seen(row)
+        for key, row in zip(hashes, reading.of(ImageReader(encoder, files), hashes), strict=True)
+    }
+    return [key if isinstance(key := keys[path], Unreadable) else found[key] for path in paths]
+
+
+def study_vectors(
+    studies: Sequence[Sequence[Path]], encoder: ImageTextEncoder, *, reading: Readings
+) -> list[list[Seen | Unreadable]]:
+    """What is seen in each study's images, the first (frontal) one first; the further ones by `side_view`."""
+    side = (
+        (getattr(encoder, "side_view", None) or encoder) if any(len(paths) > 1 for paths in studies) else encoder
+    )
+    first = iter(image_vectors([paths[0] for paths in studies if paths], encoder, reading=reading))
+    others = iter(image_vectors([path for paths in studies for path in paths[1:]], side, reading=reading))
+    return [[next(first), *(next(others) for _ in paths[1:])] if paths else [] for paths in studies]
+
+
+def view_set(seen: Sequence[Seen]) -> str:
+    """The views of a study, by name: frontal, lateral, frontal+lateral; any where the encoder cannot tell.
+
+    >>> view_set([Seen(np.zeros(1, np.float32), view) for view in ("lateral", "frontal", "lateral")])
+    'frontal+lateral'
+    """
+    return "+".join(sorted({each.view for each in seen if each.view})) or ANY
+
+
+def text_vectors(texts: Sequence[str], encoder: ImageTextEncoder, *, reading: Readings) -> list[Vectors]:
+    """One vector per text; NaN where the encoder finds nothing to embed."""
+    return reading.of(TextReader(encoder), texts)
+
+
+def _digest(path: Path) -> str | Unreadable:
+    try:
+        return digest(path)
+    except ImageError as error:
+        return Unreadable(str(error))
+
+
+def _opened(path: Path) -> Grey | Unreadable:
+    try:
+        return grey(path)
+    except ImageError as error:
+        return Unreadable(str(error))
+
+
+def _checked(vectors: Vectors, expected: int) -> Vectors:
+    if vectors.ndim != 2 or len(vectors) != expected:
+        raise ModelError(f"an image-text encoder must give one row per item, got {vectors.shape} for {expected}")
+    return np.asarray(vectors, dtype=np.float32)

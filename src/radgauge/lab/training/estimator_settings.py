@@ -1,0 +1,103 @@
+"""How an estimator is trained."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from radgauge.core.errors import UsageError
+from radgauge.lab.training.pair_scores import TARGETS
+
+LEARNED = {**TARGETS, "errors_quality": True}
+"""What an estimator can learn, and whether higher is better."""
+
+
+@dataclass(frozen=True)
+class EstimatorSettings:
+    """How to train; the defaults are COMET's for its referenceless model, version 2.
+
+    Attributes:
+        encoder: "embedded" (sketches, numpy at run time), or folder or hub id of a transformers encoder.
+        target: What the pairs are scored with: radcliq (lower is better), radgraph_f1, bleu2 or errors_quality
+            (higher is better), or any other name, with a direction.
+        direction: "higher" or "lower" is better; "auto" where the target's is known.
+        epochs: At most.
+        patience: Epochs without a better validation tau before training stops.
+        batch_size: Pairs per step.
+        accumulate: Steps per update of the weights.
+        learning_rate: Of the head and the mix of layers.
+        encoder_learning_rate: Of the encoder's top layer.
+        layerwise_decay: Factor from each encoder layer to the one below.
+        frozen: Share of the first epoch during which the encoder stays as it is.
+        keep_embeddings_frozen: Whether the encoder's word vectors stay as they are throughout.
+        clip: Largest norm of the gradient.
+        weight_decay: AdamW's.
+        hidden_sizes: Of the head.
+        dropout: In the head and over the layers of the mix.
+        layer_transformation: sparsemax or softmax.
+        layer_norm: Whether layers are normalised before they are mixed.
+        pool: avg, max or cls.
+        seed: Of everything random.
+        device: auto, cpu, cuda.
+        save_every: Steps between states that a killed run can go on from.
+    """
+
+    encoder: str = "embedded"
+    target: str = "radcliq"
+    direction: Literal["auto", "higher", "lower"] = "auto"
+    epochs: int = 20
+    patience: int = 5
+    batch_size: int = 16
+    accumulate: int = 2
+    learning_rate: float = 1.5e-5
+    encoder_learning_rate: float = 1e-6
+    layerwise_decay: float = 0.95
+    frozen: float = 0.3
+    keep_embeddings_frozen: bool = True
+    clip: float = 1.0
+    weight_decay: float = 0.01
+    hidden_sizes: tuple[int, ...] = (2048, 1024)
+    dropout: float = 0.1
+    layer_transformation: str = "sparsemax"
+    layer_norm: bool = False
+    pool: str = "avg"
+    seed: int = 0
+    device: str = "auto"
+    save_every: int = 2000
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z][\w-]*", self.target):
+            raise UsageError(f"target must be the name of a column, letters first, got {self.target!r}")
+        if self.target not in LEARNED and self.direction == "auto":
+            raise UsageError(
+                f"which way is better is known of {', '.join(LEARNED)}; "
+                f"of {self.target!r} say direction='higher' or 'lower'"
+            )
+        known = ("higher" if LEARNED[self.target] else "lower") if self.target in LEARNED else self.direction
+        if self.direction not in ("auto", known):
+            raise UsageError(f"of {self.target}, {known} is better")
+        for name in ("epochs", "patience", "batch_size", "accumulate", "save_every"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        if not self.hidden_sizes:
+            raise UsageError("hidden_sizes must name at least one layer")
+
+    @property
+    def higher_is_better(self) -> bool:
+        """The direction of the target."""
+        return LEARNED[self.target] if self.direction == "auto" else self.direction == "higher"
+
+    @classmethod
+    def for_embedded(cls, **changes: Any) -> EstimatorSettings:
+        """Settings that suit a small head on fixed vectors: larger steps, larger batches, fewer epochs."""
+        small = cls(
+            epochs=6,
+            patience=3,
+            batch_size=256,
+            accumulate=1,
+            learning_rate=1e-3,
+            weight_decay=0.05,
+            hidden_sizes=(64, 32),
+        )
+        return replace(small, **changes)

@@ -1,0 +1,279 @@
+"""Train an image-text encoder on studies with pictures and reports; it becomes one file that runs on numpy.
+
+Every picture goes through the image network once, which takes nearly all of the time and is kept on disk, so that
+a run that was stopped goes on; what is learned from its numbers has a closed form and takes seconds. Nothing is
+chosen by the validation studies, they are only watched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radgauge import __version__
+from radgauge.core.files import make_folder, replacing
+from radgauge.core.readings import Progress
+from radgauge.encoders.image.convolutions import Network
+from radgauge.encoders.image.embedded_image_text import (
+    EmbeddedImageText,
+    ImageText,
+    load_image_text,
+    picture_numbers,
+    save_image_text,
+    unit,
+)
+from radgauge.encoders.image.picture_side import VIEWS, PictureSide
+from radgauge.images import Grey
+from radgauge.lab.training.image_text_data import Material, PicturedReport, read_squares
+from radgauge.lab.training.image_text_figures import Matching, largest_area, matching, mean_by_study
+from radgauge.lab.training.image_text_fit import fit_layers
+from radgauge.lab.training.image_text_reports import ReportRows, report_rows
+from radgauge.lab.training.image_text_settings import ImageTextSettings
+from radgauge.lab.training.image_text_views import changed_direction, distance_limit, view_direction, view_layer
+
+FILE, NUMBERS = "image_text.npz", "numbers.npz"
+OTHERS = 50  # other reports that each training study is paired with to find VLScore's constant
+EVERY = 4  # each so many-th training picture is also shown inverted and turned
+BOTH = "+".join(VIEWS)
+_AT_ONCE = 32
+
+Numbers = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class TrainedImageText:
+    """What training leaves.
+
+    Attributes:
+        file: The encoder, for `vlscore:encoder=FILE`.
+        matching: View set -> matching of the validation studies by the file itself, as it will be used.
+        constants: View set -> VLScore's C.
+    """
+
+    file: Path
+    matching: Mapping[str, Matching]
+    constants: Mapping[str, float]
+
+
+def train_image_text(
+    material: Material,
+    output: Path | str,
+    *,
+    settings: ImageTextSettings | None = None,
+    about: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> TrainedImageText:
+    """Train, or go on with the training that `output` holds.
+
+    Args:
+        material: Studies to learn from and to watch.
+        output: Folder for the encoder and what pictures became.
+        settings: How.
+        about: More facts for the file (where the studies come from).
+        progress: Told after every picture decoded and every batch through the network.
+        tell: Called with one line per pass over the pictures and per step of the fit.
+    """
+    chosen, told = settings or ImageTextSettings(), tell or _silent
+    folder = make_folder(output)
+    network = image_network(chosen.start)
+    pictures = _Pictures(folder, network, chosen, progress or _silent_progress, told)
+    train, validation = material.train, material.validation
+    numbers, owners = pictures.numbers(train, "pictures")
+    inverted, _ = pictures.numbers(train, "inverted pictures", change=_inverted)
+    turned, _ = pictures.numbers(train, "turned pictures", change=_turned)
+    started = time.monotonic()
+    reports = report_rows(train, least=chosen.least, seed=chosen.seed)
+    told(f"read {len(train)} reports, {len(reports.claims.vocabulary)} claims: {time.monotonic() - started:.0f} s")
+    started = time.monotonic()
+    side, text, centre = _fitted(numbers, owners, inverted, turned, reports, chosen)
+    told(f"fitted both sides: {time.monotonic() - started:.0f} s")
+    constants = _constants(side, numbers, owners, reports.rows @ text - centre @ text, seed=chosen.seed)
+    facts = {
+        "constants": constants,
+        "studies": len(train),
+        "settings": {**asdict(chosen), "start": Path(chosen.start).name, "threads": 0},
+        "radgauge": __version__,
+        **dict(about or {}),
+    }
+    matrix = np.ascontiguousarray(text * reports.scale[:, None], dtype=np.float32)
+    bias = np.asarray(-centre @ text, dtype=np.float32)
+    file = folder / FILE
+    save_image_text(file, ImageText(network, side, reports.claims, matrix, bias, chosen.size, facts))
+    watched, watched_owners = pictures.numbers(validation, "watched pictures")
+    return TrainedImageText(file, _watch(file, validation, watched, watched_owners), constants)
+
+
+def image_network(start: str) -> Network:
+    """The image network with the weights that a setting names."""
+    if start == "embedded":
+        return load_image_text().network
+    from radgauge.lab.training.image_network import published_network  # loads torch
+
+    return published_network(start)
+
+
+class _Pictures:
+    """Pictures through the network, each once: what they become is kept in the folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        network: Network,
+        settings: ImageTextSettings,
+        progress: Progress,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.folder, self.network, self.settings = folder, network, settings
+        self.progress, self.tell = progress, tell
+
+    def numbers(
+        self,
+        studies: tuple[PicturedReport, ...],
+        what: str,
+        *,
+        change: Callable[[Grey, int], Grey] | None = None,
+    ) -> tuple[Numbers, NDArray[np.intp]]:
+        """Numbers of all pictures and their studies; of each `EVERY`-th picture, changed, if there is a change."""
+        paths = [str(path) for study in studies for path in study.images]
+        known = json.dumps([self.settings.start, self.settings.size, what, EVERY, paths])
+        file = self.folder / f"{hashlib.sha256(known.encode()).hexdigest()[:12]}_{NUMBERS}"
+        if file.is_file():
+            with np.load(file, allow_pickle=False) as stored:
+                found, owners = stored["numbers"], stored["owners"]
+            self.tell(f"{what}: {len(found)} known from the last run")
+            return found, owners
+        started = time.monotonic()
+        every = 1 if change is None else EVERY
+        squares, owners = read_squares(
+            studies, size=self.settings.size, progress=self.progress, every=every, change=change
+        )
+        found = np.empty((len(squares), self.network.width), np.float32)
+        for start in range(0, len(squares), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            found[part] = picture_numbers(self.network, squares[part], threads=self.settings.threads)
+            self.progress(what, min(start + _AT_ONCE, len(squares)), len(squares))
+        with replacing(file) as path, path.open("wb") as stream:
+            np.savez(stream, numbers=found, owners=owners)
+        seconds = time.monotonic() - started
+        self.tell(f"{what}: {len(found)} through the network in {seconds:.0f} s")
+        return found, owners
+
+
+def _inverted(picture: Grey, number: int) -> Grey:
+    """Black for white."""
+    return 255 - picture
+
+
+def _turned(picture: Grey, number: int) -> Grey:
+    """Upside down, and turned by a quarter to either side, in turns."""
+    return np.ascontiguousarray(np.rot90(picture, (2, 1, 3)[number % 3]))
+
+
+def _fitted(
+    numbers: Numbers,
+    owners: NDArray[np.intp],
+    inverted: Numbers,
+    turned: Numbers,
+    reports: ReportRows,
+    settings: ImageTextSettings,
+) -> tuple[PictureSide, NDArray[np.float64], NDArray[np.float64]]:
+    first = np.r_[True, owners[1:] != owners[:-1]]
+    view = view_direction(numbers, first)
+    frontal = view(numbers) > 0
+    mine = [frontal, ~frontal] if not frontal.all() else [frontal, frontal]
+    nothing = np.zeros((numbers.shape[1], 1))
+    plain = [view_layer(numbers[each], nothing) for each in mine]
+    layers = fit_layers(
+        tuple(layer.scaled(numbers[each]).astype(np.float64) for layer, each in zip(plain, mine, strict=True)),
+        tuple(owners[each] for each in mine),
+        reports.rows,
+        reports.reworded if settings.rewording else reports.reworded[:0],
+        settings=settings,
+    )
+    one, two = (view_layer(numbers[each], matrix) for each, matrix in zip(mine, layers.views, strict=True))
+    upside, upside_limit = changed_direction(numbers, inverted)
+    turn, turn_limit = changed_direction(numbers, turned)
+    limits = {
+        "distance": max(distance_limit(numbers[each]) for each in mine),
+        "inverted": upside_limit,
+        "turned": turn_limit,
+    }
+    return PictureSide(view, (one, two), upside, turn, limits), layers.text, layers.centre
+
+
+def _constants(
+    side: PictureSide,
+    numbers: Numbers,
+    owners: NDArray[np.intp],
+    reports: NDArray[np.float64],
+    *,
+    seed: int,
+) -> dict[str, float]:
+    """The largest triangle of training studies by the views that they are judged by."""
+    texts = unit(reports.astype(np.float32))
+    found = {}
+    for name, (points, studies) in view_points(side.rows(numbers), owners, len(reports)).items():
+        if len(studies) > 1:
+            found[name] = largest_area(points, texts[studies], others=OTHERS, seed=seed)
+    return found
+
+
+def view_points(
+    rows: Numbers, owners: NDArray[np.intp], studies: int
+) -> dict[str, tuple[Numbers, NDArray[np.intp]]]:
+    """View set -> points of length one of the studies that have these views, and which studies these are.
+
+    Args:
+        rows: Vectors and signs of all pictures, as `PictureSide.rows` gives them.
+        owners: Study of each picture.
+        studies: How many there are.
+    """
+    width = rows.shape[1] - 4
+    vectors, frontal = rows[:, :width], rows[:, width] > 0
+    found = {}
+    for name, mine in ((VIEWS[0], frontal), (VIEWS[1], ~frontal)):
+        has = np.flatnonzero(np.bincount(owners[mine], minlength=studies))
+        if len(has):
+            place = np.zeros(studies, np.intp)
+            place[has] = np.arange(len(has))
+            found[name] = (unit(mean_by_study(vectors[mine], place[owners[mine]], studies=len(has))), has)
+    if len(found) == 2:
+        both = np.intersect1d(found[VIEWS[0]][1], found[VIEWS[1]][1])
+        if len(both):
+            inside = np.isin(owners, both)
+            place = np.zeros(studies, np.intp)
+            place[both] = np.arange(len(both))
+            found[BOTH] = (unit(mean_by_study(vectors[inside], place[owners[inside]], studies=len(both))), both)
+    return found
+
+
+def _watch(
+    file: Path, studies: tuple[PicturedReport, ...], numbers: Numbers, owners: NDArray[np.intp]
+) -> dict[str, Matching]:
+    """The validation studies by the file itself: weights in 16 bits."""
+    side = load_image_text(file).side
+    texts = EmbeddedImageText(str(file)).embed_texts([study.texts[0] for study in studies])
+    rows = side.rows(numbers)
+    every = unit(mean_by_study(rows[:, : texts.shape[1]], owners, studies=len(studies)))
+    found = {"all pictures": matching(every, texts)}
+    for name, (points, mine) in view_points(rows, owners, len(studies)).items():
+        if len(mine) > 1:
+            found[name] = matching(points, texts[mine])
+    return found
+
+
+def _silent(line: str) -> None:
+    """Say nothing."""
+
+
+def _silent_progress(what: str, done: int, total: int) -> None:
+    """Say nothing."""

@@ -1,0 +1,210 @@
+"""Build lay data sets from reports: a sentence-level and a report-level one.
+
+Zhao et al., Layman's RRG (2024), section 3.1: split, leave out near-copies, translate, refine. A report is the
+lay texts of its sentences. A sentence that was left out as a near-copy takes the lay text of the one that was kept
+if the lay reader finds the same statements in it; otherwise it is translated on its own, so that no report says
+something that its radiologist did not.
+
+Files in the folder: sentences.tsv (the sentence set, as metric `layman` reads it), sentences.jsonl (every sentence
+with its verdict), reports.jsonl, rounds.csv, trace.jsonl (every text of every round), build.json; for going on
+journal.jsonl, kept.npz, verdicts.jsonl.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from radgauge.core.errors import InputError
+from radgauge.core.files import make_folder, write_file
+from radgauge.core.readings import Progress
+from radgauge.encoders.text.encoders import Encoder
+from radgauge.lay.dedupe import Deduplicated, deduplicate, distinct_sentences, normal_sentence
+from radgauge.lay.gathering import Gathering, digest, refuse_other_reports
+from radgauge.lay.refine import Refinement, Round, Verdict
+from radgauge.lay.sentences import Pair, keeps_meaning
+from radgauge.lay.sets import Entry, is_heading, rejected_pairs, write_sets
+from radgauge.run.executors import HERE, Engine
+from radgauge.text.sentences import sentences_of
+
+KEPT = "kept.npz"
+
+
+@dataclass(frozen=True)
+class Built:
+    """What was built.
+
+    Attributes:
+        reports: Reports given.
+        sentences: Their sentences.
+        distinct: Different ones.
+        kept: Those that are not near-copies of another.
+        pairs: Accepted pairs in the sentence set.
+        reused: Near-copies that take the lay text of a kept sentence, for the reports.
+        translated_too: Near-copies that had to be translated on their own.
+        lay_reports: Reports with a whole lay version.
+        said: Sentences of the reports, each as often as it is said, without headings and masked words.
+        translated: Those of them with an accepted lay text, their own or a near-copy's.
+        rounds: The acceptance curve of the kept sentences.
+        reasons: Why kept sentences are not in the set -> how many.
+        rejected: Pairs left out because a person rejected them.
+        stopped: Why the run ended early; "" if it did not.
+    """
+
+    reports: int
+    sentences: int
+    distinct: int
+    kept: int
+    pairs: int
+    reused: int
+    translated_too: int
+    lay_reports: int
+    said: int
+    translated: int
+    rounds: tuple[Round, ...]
+    reasons: Mapping[str, int]
+    rejected: int
+    stopped: str
+
+
+def build_sets(
+    reports: Mapping[str, str],
+    folder: Path,
+    *,
+    how: Refinement,
+    encoder: Encoder,
+    threshold: float = 0.8,
+    report_level: bool = True,
+    about: Mapping[str, object] | None = None,
+    replace_set: bool = False,
+    progress: Progress | None = None,
+    engine: Engine = HERE,
+) -> Built:
+    """Build both sets, or go on with a folder where a run was stopped.
+
+    Args:
+        reports: Id -> text.
+        folder: Where everything goes.
+        how: Translator and checks.
+        encoder: For leaving out near-copies.
+        threshold: Greatest cosine of two kept sentences.
+        report_level: Also build the report-level set.
+        about: More for build.json.
+        replace_set: Whether a set of other reports in that folder may be replaced.
+        progress: Told (what, done, total).
+        engine: Where sentences are encoded to find near-copies.
+
+    Raises:
+        RadgaugeError, KeyboardInterrupt: The run was stopped; the files hold what was finished, and the same call
+            goes on from there.
+    """
+    split = {study: sentences_of(text) for study, text in reports.items()}
+    said = [each for found in split.values() for each in found if not is_heading(each)]
+    times = Counter(map(normal_sentence, said))
+    distinct = distinct_sentences(said)
+    if not distinct:
+        raise InputError("the reports hold no sentence with a word in it")
+    make_folder(folder)
+    if not replace_set:
+        refuse_other_reports(folder, reports)
+    sentences = list(distinct.values())
+    unique = _unique(
+        sentences, folder / KEPT, encoder=encoder, threshold=threshold, progress=progress, engine=engine
+    )
+    entries: dict[int, Entry] = {}
+    course = Gathering(how, progress)
+
+    def run(places: Sequence[int], what: str, *, in_set: bool) -> None:
+        def take(start: int, verdicts: Sequence[Verdict]) -> None:
+            for place, verdict in zip(places[start : start + len(verdicts)], verdicts, strict=True):
+                entries[place] = Entry(in_set, times[normal_sentence(verdict.sentence)], **asdict(verdict))
+
+        course.run([sentences[place] for place in places], what, take=take, counted=in_set)
+
+    with course.until_stopped():
+        run(unique.kept.tolist(), "kept sentences", in_set=True)
+        if report_level:
+            more = _reuse(sentences, unique, entries, times)
+            run(more, "other sentences", in_set=False)
+    rejected = rejected_pairs(folder)
+    written = write_sets(folder, list(entries.values()), reports if report_level else {}, rejected)
+    rounds = course.write_rounds(folder)
+    built = Built(
+        reports=len(reports),
+        sentences=len(said),
+        distinct=len(distinct),
+        kept=len(unique.kept),
+        pairs=written.pairs,
+        reused=sum(bool(entry.same_as) for entry in entries.values()),
+        translated_too=sum(not (entry.in_set or entry.same_as) and entry.round > 0 for entry in entries.values()),
+        lay_reports=written.lay_reports,
+        said=written.said,
+        translated=written.translated,
+        rounds=tuple(rounds),
+        reasons=_reasons(entries.values()),
+        rejected=sum(entry.pair in rejected for entry in entries.values() if entry.accepted and entry.in_set),
+        stopped=course.stopped,
+    )
+    dedupe = f"dedupe:{threshold:g}@{encoder.signature}"
+    course.close(folder, {**(about or {}), **asdict(built)}, signature=dedupe, reports=reports)
+    return built
+
+
+def _unique(
+    sentences: Sequence[str],
+    path: Path,
+    *,
+    encoder: Encoder,
+    threshold: float,
+    progress: Progress | None,
+    engine: Engine,
+) -> Deduplicated:
+    """De-duplicated sentences; a run on the same sentences takes what the first one found."""
+    key = digest({"encoder": encoder.signature, "threshold": repr(threshold), "all": "\n".join(sentences)})
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            if str(stored["key"]) == key:
+                return Deduplicated(stored["kept"], stored["copy_of"])
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise InputError(f"{path} cannot be read ({error}); remove it, it will be made again") from None
+    found = deduplicate(sentences, encoder=encoder, threshold=threshold, progress=progress, engine=engine)
+    buffer = io.BytesIO()
+    np.savez(buffer, key=np.array(key), kept=found.kept, copy_of=found.copy_of)
+    write_file(path, buffer.getvalue())
+    return found
+
+
+def _reuse(
+    sentences: Sequence[str], unique: Deduplicated, entries: dict[int, Entry], times: Mapping[str, int]
+) -> list[int]:
+    """Give near-copies the lay text of the kept sentence where it says the same; returns the others."""
+    more = []
+    for place, of in enumerate(unique.copy_of.tolist()):
+        if of == place:
+            continue
+        sentence = sentences[place]
+        count = times[normal_sentence(sentence)]
+        kept = entries.get(of)
+        if of < 0:  # only marks of what was removed: nothing to translate
+            entries[place] = Entry(False, count, sentence, sentence, True, 0, None, "")
+        elif kept is not None and kept.accepted and keeps_meaning(Pair(sentence, kept.lay)):
+            entries[place] = Entry(False, count, sentence, kept.lay, True, kept.round, None, "", kept.sentence)
+        else:
+            more.append(place)
+    return more
+
+
+def _reasons(entries: Iterable[Entry]) -> dict[str, int]:
+    """Why kept sentences were not accepted, without the particulars."""
+    found: Counter[str] = Counter()
+    for entry in entries:
+        if entry.in_set and not entry.accepted:
+            found[entry.why.partition(" (")[0]] += 1
+    return dict(found.most_common())

@@ -1,0 +1,247 @@
+"""`radgauge layman write` and `sign`: plain texts of reports, and leaflets for patients."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from radgauge.cli import options as o
+from radgauge.cli.lines import echo
+from radgauge.cli.resume import keeps
+from radgauge.lay.cli.layman_build import Prompts
+from radgauge.lay.cli.layman_studies import layman
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from radgauge.lay.leaflets import WrittenLeaflets
+    from radgauge.lay.leaflets.writers import LeafletWriter
+
+_PANEL = "Leaflets"
+
+
+@o.command(layman, "write")
+def write_cli(
+    form: o.ReportForm,
+    say: o.Output,
+    report: Annotated[
+        Path | None,
+        typer.Argument(help="One report as text ('-' or nothing: standard input), or a table of reports with -o."),
+    ] = None,
+    check: Annotated[bool, "Also say what the plain text loses, adds or changes, to stderr."] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for a leaflet of each report.", rich_help_panel=_PANEL),
+    ] = None,
+    writer: Annotated[
+        Literal["embedded", "llm", "given"],
+        typer.Option(
+            "--writer",
+            help="embedded: offline; llm: the server of RADGAUGE_LLM_URL; given: column candidate or plain.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = "embedded",
+    language: Annotated[str, typer.Option("--language", help="Of the plain text.", rich_help_panel=_PANEL)] = "en",
+    large: Annotated[bool, typer.Option("--large-print", help="18 points.", rich_help_panel=_PANEL)] = False,
+    paper: Annotated[
+        Literal["a4", "letter"], typer.Option("--paper", help="Sheet for printing.", rich_help_panel=_PANEL)
+    ] = "a4",
+    hospital: Annotated[
+        str, typer.Option("--hospital", help="Name at the top of each leaflet.", rich_help_panel=_PANEL)
+    ] = "",
+    pictures: Annotated[
+        bool,
+        typer.Option("--pictures/--no-pictures", help="Drawings of where it is.", rich_help_panel=_PANEL),
+    ] = True,
+    pdf: Annotated[
+        bool, typer.Option("--pdf", help="Also as PDF, if a browser is installed.", rich_help_panel=_PANEL)
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace leaflets of other reports there.", rich_help_panel=_PANEL)
+    ] = False,
+    words: Prompts = Prompts(),
+    server: o.Server = o.Server(batch=50),
+) -> None:
+    """Write a report in plain language, or a leaflet for the patient of each report of a table, offline.
+
+    Leaflets are drafts, and say so on every page, until a radiologist signs them: `radgauge layman sign`.
+
+    Examples:
+
+      radgauge layman write report.txt
+
+      echo "No pneumothorax." | radgauge layman write --check
+
+      radgauge layman write reports.csv -o leaflets/ --large-print --paper letter --pdf
+    """
+    if out is None:
+        _one_report(report, language, check=check)
+        return
+    from radgauge.lay.leaflets import PageStyle, write_leaflets
+    from radgauge.llm import BudgetReached
+    from radgauge.render.printing import browser, print_pdf
+
+    style = PageStyle(language=language, large=large, paper=paper, hospital=hospital, pictures=pictures)
+    if pdf:
+        browser()
+    texts, given = _table(report, form, given=writer == "given")
+    about = {"source": report.name if report is not None else "standard input", "section": form.section or "whole"}
+    with ExitStack() as stack:
+        chosen = _writer(writer, given, language, words, server, out, stack, say)
+        keeps(lambda: (out / "leaflets.csv").is_file())
+        try:
+            written = write_leaflets(
+                texts,
+                out,
+                writer=chosen,
+                style=style,
+                printed=(lambda page: print_pdf(page, of="leaflet")) if pdf else None,
+                replace_others=replace,
+                about=about,
+                progress=say.progress("writing"),
+            )
+        except BudgetReached as error:
+            echo(f"note: {error}; what is finished is in {out}; a larger --max-cost goes on there", err=True)
+            return
+    _tell(written, out, say)
+
+
+@o.command(layman, "sign")
+def sign_cli(
+    folder: Annotated[Path, typer.Argument(help="Folder of `radgauge layman write`.")],
+    study: Annotated[Path, typer.Argument(help="A study of its to_sign.jsonl with the design lay, answered.")],
+    say: o.Output,
+) -> None:
+    """Put the signatures of radiologists on leaflets: who released a text in a study, and when.
+
+    A signature holds for the very text that was judged. What was not released stays marked, with the reason.
+
+    Examples:
+
+      radgauge study new leaflets/to_sign.jsonl --design lay --rater "Dr Ada Example" -o sign.sqlite
+
+      radgauge study serve sign.sqlite
+
+      radgauge layman sign leaflets sign.sqlite
+    """
+    from radgauge.lay.leaflets import read_leaflets, sign_leaflets
+    from radgauge.render.printing import print_pdf
+    from radgauge.study.signing import study_decisions
+
+    facts, _ = read_leaflets(folder)
+    printed = (lambda page: print_pdf(page, of="leaflet")) if facts.get("pdf") else None
+    signed, notes = sign_leaflets(folder, study_decisions(study), printed=printed)
+    say.notes(*notes)
+    _tell(signed, folder, say)
+
+
+def _one_report(path: Path | None, language: str, *, check: bool) -> None:
+    from radgauge.core.cases import Case
+    from radgauge.core.readings import Readings
+    from radgauge.lay.metrics.lay_fidelity import LayFidelity
+    from radgauge.lay.plain_sentences import plain_text, write_plain
+
+    text = o.report_text(path)
+    lay = plain_text(write_plain(text, language=language))
+    echo(lay)
+    if not check:
+        return
+    explained = LayFidelity().explain(Case("report", lay, (text,)), reading=Readings())
+    if explained is None or not explained.notes:
+        echo("nothing that can be checked was read", err=True)
+        return
+    echo(f"lay_fidelity {explained.values['lay_fidelity']:.3f}", err=True)
+    for note in explained.notes:
+        if note.kind != "matched":
+            echo(note.text, err=True)
+
+
+def _table(path: Path | None, form: o.ReportForm, *, given: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """Id -> report of every row, the empty ones too, and id -> plain text, if that is wanted and there."""
+    from radgauge.cli.stdin import standing_in
+    from radgauge.core.errors import InputError
+    from radgauge.io.tables.sources import FORMATS
+
+    if path is not None and str(path) != "-" and FORMATS.get(path.suffix.lower(), "txt") == "txt":
+        return {path.stem: o.report_text(path)}, {}
+    texts: dict[str, str] = {}
+    plain: dict[str, str] = {}
+    with standing_in(path if path is not None else Path("-")) as file:
+        assert file is not None
+        for case in form.references(file).cases:
+            text = case.references[0] if case.references else ""
+            if texts.setdefault(case.id, text) != text:
+                raise InputError(f"{file.name}: a report must have one text, but those of id {case.id!r} differ")
+            if said := case.meta.get("plain", "").strip():
+                plain[case.id] = said
+        if given and not plain:
+            plain = {case.id: case.candidate for case in form.versions(file)}
+    return texts, plain
+
+
+def _writer(
+    kind: str,
+    given: Mapping[str, str],
+    language: str,
+    words: Prompts,
+    server: o.Server,
+    out: Path,
+    stack: ExitStack,
+    say: o.Output,
+) -> LeafletWriter:
+    from radgauge.core.errors import UsageError
+    from radgauge.lay.leaflets import EmbeddedWriter, GivenWriter, ModelWriter
+
+    if kind == "embedded":
+        return EmbeddedWriter(language)
+    if kind == "given":
+        if not given:
+            raise UsageError(
+                "--writer given needs plain texts in the column candidate or plain; the table has none"
+            )
+        return GivenWriter(given)
+    if language != "en":
+        raise UsageError("--writer llm writes English only; its checks read no other language")
+    from radgauge.cli.language_model import CostLine, open_model, usage_text
+    from radgauge.lay.checks import LLM, SIMILARITY
+    from radgauge.lay.encoder import FindingEncoder
+    from radgauge.lay.refine import Refinement
+    from radgauge.lay.translators import LlmTranslator
+
+    model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.limits()))
+    line = CostLine(model)
+    asked = LlmTranslator(
+        model,
+        journal,
+        FindingEncoder(),
+        words.of("sentence"),
+        batch=server.batch,
+        parallel=server.parallel,
+        retry_failed=server.retry_failed,
+        progress=None if say.quiet else line,
+    )
+    stack.callback(lambda: echo(f"note: {usage_text(model.usage)}", err=True))
+    stack.callback(line.clear)
+    return ModelWriter(Refinement(asked, (SIMILARITY, LLM), FindingEncoder(), checker=asked))
+
+
+def _tell(found: WrittenLeaflets, folder: Path, say: o.Output) -> None:
+    if say.as_json:
+        o.print_json(found)
+    else:
+        echo(
+            f"{found.written} of {found.reports} reports have a leaflet: {found.signed} signed, "
+            f"{found.refused} not released, {found.written - found.signed - found.refused} to be signed; "
+            f"{found.kept} of {found.sentences} sentences stand in the words of the report"
+        )
+        if found.differing or found.unjudged:
+            echo(
+                f"the independent check reads {found.differing} of {found.written} plain texts otherwise and "
+                f"could not judge {found.unjudged}: column check, and side_by_side/ for what it found"
+            )
+        for why, count in found.reasons.items():
+            echo(f"no leaflet: {count} because {why}")
+    say.tell(f"wrote {folder}: pages/, side_by_side/, leaflets.csv")

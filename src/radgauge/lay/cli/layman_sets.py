@@ -1,0 +1,123 @@
+"""`radgauge layman statistics`, `trace` and `tuning`: what a built lay set holds, and data for tuning from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from radgauge.cli import options as o
+from radgauge.cli.lines import echo
+from radgauge.lay.cli.layman_build import Folder
+from radgauge.lay.cli.layman_studies import layman
+
+
+@o.command(layman, "statistics")
+def statistics_cli(folder: Folder, as_json: o.AsJson = False) -> None:
+    """Samples, words and sentences of a built set, professional and lay (table 5).
+
+    Example:
+
+      radgauge layman statistics sets
+    """
+    from radgauge.core.wording import number
+    from radgauge.lay.set_files import set_statistics
+    from radgauge.render.tables import Column, table
+    from radgauge.render.terminal import console
+
+    found = set_statistics(folder)
+    if as_json:
+        o.print_json(found)
+        return
+    rows = [
+        (each.level, each.side, each.samples, each.distinct, number(each.words, 2), number(each.sentences, 2))
+        for each in found
+    ]
+    means = (Column(name, right=True) for name in ("words per sample", "sentences per sample"))
+    console().show(table("set", "side", "samples", "distinct", *means, rows=rows))
+
+
+@o.command(layman, "trace")
+def trace_cli(
+    folder: Folder,
+    item: Annotated[str, typer.Argument(help="Id of a report translated as a whole, or how a sentence begins.")],
+    as_json: o.AsJson = False,
+) -> None:
+    """How one text was refined: each round's text, its similarity, and what was wrong with it (table 6).
+
+    Example:
+
+      radgauge layman trace whole 17
+    """
+    from radgauge.lay.set_files import trace_of
+
+    original, steps = trace_of(folder, item)
+    if as_json:
+        o.print_json({"original": original, "rounds": steps})
+        return
+    echo(f"0  {original}")
+    before: tuple[float, ...] = ()
+    for step in steps:
+        echo(f"{step.round}  {step.text or '(no text)'}")
+        if step.similarity is not None:
+            echo(f"   similarity {step.similarity:.3f}{_by_sentence(step.sentences, before)}")
+        echo(f"   {'accepted' if step.accepted else step.why}")
+        before = step.sentences
+
+
+def _by_sentence(now: tuple[float, ...], before: tuple[float, ...]) -> str:
+    """The cosine of each sentence, with an arrow where it moved since the round before.
+
+    >>> _by_sentence((0.9, 0.7), (0.8, 0.7))
+    '; by sentence 0.900 ↑, 0.700'
+    """
+    if not now:
+        return ""
+    older = before if len(before) == len(now) else now
+    arrows = ("" if a == b else " ↑" if a > b else " ↓" for a, b in zip(now, older, strict=True))
+    return "; by sentence " + ", ".join(f"{value:.3f}{arrow}" for value, arrow in zip(now, arrows, strict=True))
+
+
+@o.command(layman, "tuning")
+def tuning_cli(
+    folder: Folder,
+    read: o.ReportForm,
+    pictures: o.ImageFolder,
+    output: Annotated[Path, "-o", "JSON lines."] = Path("tuning.jsonl"),
+    reports: Annotated[Path | None, "The table of reports again, for the images of each study."] = None,
+    form: Annotated[
+        Literal["rows", "conversations"], "Rows of instruction and report, or turns of a conversation."
+    ] = "rows",
+    kind: Annotated[
+        Literal["both", "professional", "lay"], "Which reports: both for the joint set of table 7."
+    ] = "both",
+    for_doctors: Annotated[str | None, "What stands before a professional report."] = None,
+    for_patients: Annotated[str | None, "What stands before a lay report."] = None,
+    seed: o.Seed = 0,
+) -> None:
+    """Write professional and lay reports as one set of instructions for tuning a generator (table 7).
+
+    Examples:
+
+      radgauge layman tuning sets -o tuning.jsonl
+
+      radgauge layman tuning sets --reports reports.csv --images pictures --form conversations
+    """
+    from radgauge.lay.set_files import LAY, PROFESSIONAL, Instructions, write_tuning
+
+    images = None
+    if reports is not None:
+        studies = read.originals(reports, pictures=pictures)
+        images = {study: [str(path) for path in case.images] for study, case in studies.items()}
+    usual = Instructions()
+    written = write_tuning(
+        folder,
+        output,
+        images=images,
+        instructions=Instructions(for_doctors or usual.professional, for_patients or usual.lay),
+        form=form,
+        kinds=(PROFESSIONAL, LAY) if kind == "both" else (kind,),
+        seed=seed,
+    )
+    echo(f"wrote {written} rows to {output}", err=True)

@@ -1,0 +1,354 @@
+"""`radgauge layman agree`, `training` and `readability`: studies of lay texts, as tables, pages and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from radgauge.cli import options as o
+from radgauge.core.files import sha256_of, write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from radgauge.core.cases import Case
+    from radgauge.encoders.text.encoders import Encoder
+    from radgauge.io.case_files import CaseFile
+    from radgauge.lay.metrics.layman import Layman
+    from radgauge.lay.studies import Size
+    from radgauge.render.svg import Plot
+    from radgauge.render.tables import Table
+    from radgauge.render.terminal import Terminal
+
+layman = o.subjects("layman", "Plain language: write it, score reports through it, test metrics with it.")
+
+EncoderName = Annotated[
+    str,
+    typer.Option(
+        "--encoder", help="findings, static, folder or id of a transformer, or settings of a decoder (.toml)."
+    ),
+]
+OtherMetrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", help="Metrics beside lay semantics; bleu and rouge if none."),
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Also into FILE.html, .csv, .md, .tex, or a folder for all of it."),
+]
+
+
+TABLE_3 = (
+    *("bleu", "rouge", "chexbert_similarity", "radgraph"),
+    *("radcliq", "radcliq:version=v0 as older"),
+)
+"""What the paper's table 3 correlates with annotators, beside METEOR and semantics."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayText:
+    """What a report's sentences are replaced with, and how the replacement is found."""
+
+    sentences: Annotated[str, "A sentence set of your own: two tab-separated columns."] = ""
+    encoder: EncoderName = "findings"
+
+    def metric(self, **settings: Any) -> Layman:
+        """`layman` with an encoder as the verbs name it: 'findings', 'static', or a model."""
+        from radgauge.lay.metrics.layman import Layman
+
+        ours = self.encoder in ("findings", "static")
+        settings["encoder" if ours else "models"] = self.encoder
+        return Layman(sentences=self.sentences, **settings)
+
+
+def encoder_called(name: str) -> Encoder:
+    """An encoder as the verbs name it: 'findings', 'static', or a model."""
+    from radgauge.encoders.text.encoders import encoder_named
+    from radgauge.lay.encoder import FindingEncoder
+
+    if name == "findings":
+        return FindingEncoder()
+    return encoder_named("embedded") if name == "static" else encoder_named(name, max_length=512)
+
+
+def why_no_meteor() -> str:
+    """What METEOR lacks on this machine; "" if it can run."""
+    from radgauge.core.errors import MissingExtra, ModelError
+    from radgauge.metrics._meteor_java import command
+
+    try:
+        command()
+    except (MissingExtra, ModelError) as error:
+        return str(error)
+    return ""
+
+
+@o.command(layman, "agree")
+def agree_cli(
+    ratings: Annotated[
+        Path,
+        typer.Argument(help="A table of id, rater, rating (a proportion), and system if there are several."),
+    ],
+    form: o.CaseForm,
+    lay: LayText,
+    sampling: o.Sampling,
+    say: o.ReadingOutput,
+    reports: Annotated[
+        list[Path] | None,
+        "The rated reports, unless the ratings hold reference and candidate.",
+    ] = None,
+    metric: OtherMetrics = None,
+    paper: Annotated[bool, "Every metric of the paper's table 3; METEOR if Java and the extra are there."] = False,
+    models: o.Models = "embedded",
+    yes: o.Yes = False,
+    scale: Annotated[float, "What stands for everything matched: 1 or 100."] = 1.0,
+    bins: Annotated[int, "Equal bins of the proportions for Cohen's kappa."] = 5,
+    output: OutputFile = None,
+) -> None:
+    """Do metrics agree with people, on raw and on lay text? Correlations and Cohen's kappa (table 3).
+
+    Examples:
+
+      radgauge layman agree ratings.csv --reports reports.csv
+
+      radgauge layman agree ratings.csv --paper -o table3.md
+    """
+    from radgauge.io.judgments import read_judgments
+    from radgauge.lay.report.tables import agreement_tables
+    from radgauge.lay.studies import lay_agreement
+
+    file = form.read(reports) if reports or form.reference_file else None
+    judges = metric or ["bleu", "rouge"]
+    if paper:
+        judges = list(dict.fromkeys([*TABLE_3, *(() if why_no_meteor() else ("meteor",)), *(metric or ())]))
+    found = lay_agreement(
+        read_judgments(ratings, format="table"),
+        judges,
+        cases=file.cases if file else None,
+        layman=lay.metric(),
+        scale=scale,
+        bins=bins,
+        models=o.agreed(models, judges, yes=yes),
+        reading=say.readings(),
+        resampling=sampling.record(least=1),
+    )
+    notes = [
+        f"{found.cases} reports, {len(found.raters)} annotators; positive = agreement; gain = lay less raw; "
+        "intervals resample studies",
+        *found.notes,
+    ]
+    publish(
+        agreement_tables(found),
+        title="Agreement with annotators",
+        notes=notes,
+        output=output,
+        say=say,
+        about=about(found.signatures, sampling.seed, file, ratings=ratings),
+    )
+
+
+@o.command(layman, "readability")
+def readability_cli(
+    source: o.CaseSource,
+    sampling: o.Sampling,
+    say: o.Output,
+    write: Annotated[bool, "Compare the references with what the embedded writer makes of them."] = False,
+    per_report: Annotated[Path | None, "Also every report's values, into this CSV file."] = None,
+    output: OutputFile = None,
+) -> None:
+    """Readability of lay versions (candidates) beside the professional originals (references), ten indices.
+
+    Examples:
+
+      radgauge layman readability lay_versions.csv --per-report values.csv
+
+      radgauge layman readability reports.csv --write
+    """
+    from dataclasses import replace
+
+    from radgauge.core.errors import InputError
+    from radgauge.lay.plain_sentences import mixed_text, write_plain
+    from radgauge.lay.report.tables import ease_table
+    from radgauge.lay.studies import compare_ease
+    from radgauge.metrics.readability import ReadabilityIndices
+    from radgauge.render.tables import records_to_csv
+
+    file = source.cases()
+    cases: Sequence[Case] = file.cases
+    bare = [case.key for case in cases if not case.references]
+    if bare:
+        raise InputError(f"{len(bare)} of {len(cases)} reports have no reference, first: {bare[0]}")
+    notes = [*file.provenance.warnings]
+    if write:
+        originals = {case.id: case for case in cases}
+        written = [write_plain(case.references[0]) for case in originals.values()]
+        cases = [
+            replace(case, candidate=mixed_text(found), system="embedded writer")
+            for case, found in zip(originals.values(), written, strict=True)
+        ]
+        kept, of = (sum(map(len, found)) for found in ([[s for s in w if s.kept] for w in written], written))
+        notes.append(f"{kept} of {of} sentences are not written anew: they stand in the lay version as they are")
+    found = compare_ease(
+        cases,
+        {case.key: case.references[0] for case in cases},
+        resampling=sampling.record(least=1),
+    )
+    if per_report is not None:
+        write_file(per_report, records_to_csv(found.records()))
+    publish(
+        [ease_table(found)],
+        title="Readability of originals and lay versions",
+        notes=[
+            *notes,
+            "difference = lay less professional; easy says nothing about right: see lay_fidelity",
+        ],
+        output=output,
+        say=say,
+        about=about([ReadabilityIndices().signature()], sampling.seed, file),
+    )
+
+
+@o.command(layman, "training")
+def training_cli(
+    source: o.CaseSource,
+    sampling: o.Sampling,
+    say: o.ReadingOutput,
+    size: Annotated[
+        list[str] | None,
+        (
+            "SYSTEM=NUMBER, or SYSTEM=SERIES:NUMBER for several curves; else the columns training_size "
+            "and series of the reports. Repeatable."
+        ),
+    ] = None,
+    encoder: EncoderName = "findings",
+    threshold: Annotated[float, "Cosine from which a sentence reflects the reference."] = 0.8,
+    every_pair: Annotated[bool, "Count every pair of sentences, not the closest of each."] = False,
+    output: OutputFile = None,
+) -> None:
+    """What generators learned: score ranges, growth with training data, collapse to one report (figure 2).
+
+    Examples:
+
+      radgauge layman training outputs.csv --size lay_5k=lay:5000 --size raw_5k=raw:5000 -o figure2/
+
+      radgauge layman training -r references.csv -c a_5k.csv -c a_50k.csv --size a_5k=5000 --size a_50k=50000
+    """
+    from radgauge.lay.report.plots import growth_curves, range_bars
+    from radgauge.lay.report.tables import training_table
+    from radgauge.lay.studies import training_runs
+
+    file = source.cases()
+    named = encoder_called(encoder)
+    runs = training_runs(
+        file.cases,
+        sizes=_sizes(size) if size else _sizes_of(file.cases),
+        encoder=named,
+        threshold=threshold,
+        every_pair=every_pair,
+        reading=say.readings(),
+        resampling=sampling.record(least=1),
+    )
+    curves = growth_curves(runs, threshold=threshold)
+    notes = [
+        "collapse: generated reports are more alike than references, by more than 0.1 and an interval above 0"
+    ]
+    if curves is None:
+        notes.append("no training sizes given: no curve (--size SYSTEM=NUMBER)")
+    if missing := sum(run.not_judged for run in runs):
+        notes.append(f"{missing} reports have no sentence, or no reference, and are left out")
+    publish(
+        [training_table(runs, threshold=threshold)],
+        title="What the generators learned",
+        plots=[range_bars(runs, threshold=threshold), *([curves] if curves else [])],
+        notes=[*file.provenance.warnings, *notes],
+        output=output,
+        say=say,
+        about=about([f"{named.signature}|threshold:{threshold:g}"], sampling.seed, file),
+    )
+
+
+def publish(
+    tables: Sequence[Table],
+    *,
+    title: str,
+    notes: Sequence[str],
+    output: Path | None,
+    say: o.Output,
+    about: Mapping[str, object],
+    plots: Sequence[Plot] = (),
+) -> None:
+    """Tables to stdout, notes to stderr, files where asked for."""
+    from radgauge.render.page import write_leaflet
+    from radgauge.render.tables import to_records
+    from radgauge.render.terminal import console
+
+    named = {table.key: table for table in tables}
+    written = [] if output is None else write_leaflet(output, title, named, plots=plots, notes=notes, about=about)
+    if say.as_json:
+        o.print_json({**{key: to_records(table) for key, table in named.items()}, **about})
+    else:
+        for table in tables:
+            print_captioned(console(), table)
+    say.notes(*notes)
+    say.tell(*(f"wrote {path}" for path in written))
+
+
+def print_captioned(out: Terminal, table: Table) -> None:
+    """A table with its caption."""
+    out.print(f"{table.title}:")
+    out.show(table)
+
+
+def about(
+    signatures: Sequence[str], seed: int, file: CaseFile | None, *, ratings: Path | None = None
+) -> dict[str, object]:
+    """What the numbers rest on."""
+    from radgauge import __version__
+
+    found: dict[str, object] = {"radgauge": __version__, "seed": seed, "signatures": list(signatures)}
+    if ratings is not None:
+        found["ratings"] = {"name": ratings.name, "sha256": sha256_of(ratings)}
+    return found | ({"input": file.provenance.as_dict()} if file else {})
+
+
+def _sizes(given: Sequence[str]) -> dict[str, Size]:
+    from radgauge.core.errors import UsageError
+    from radgauge.lay.studies import Size
+
+    found = {}
+    for text in given:
+        system, sign, rest = text.rpartition("=")
+        series, _, figure = rest.rpartition(":")
+        try:
+            number = float(figure)
+        except ValueError:
+            number = -1.0
+        if not sign or not system or not number > 0:
+            raise UsageError(f"--size must be SYSTEM=NUMBER or SYSTEM=SERIES:NUMBER, got {text!r}")
+        found[system] = Size(number, series)
+    return found
+
+
+def _sizes_of(cases: Sequence[Case]) -> dict[str, Size]:
+    """Sizes from the columns training_size and series, if the reports have them."""
+    from radgauge.core.errors import InputError
+    from radgauge.lay.studies import Size
+
+    found: dict[str, Size] = {}
+    for case in cases:
+        text = case.meta.get("training_size", "").strip()
+        if not text:
+            continue
+        try:
+            size = Size(float(text), case.meta.get("series", "").strip())
+        except ValueError:
+            raise InputError(f"training_size of id {case.id!r} must be a number, got {text!r}") from None
+        if found.setdefault(case.system, size) != size:
+            raise InputError(
+                f"system {case.system!r} must have one training_size and series, got "
+                f"{found[case.system].number:g} and {size.number:g} (id {case.id!r})"
+            )
+    return found

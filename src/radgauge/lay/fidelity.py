@@ -1,0 +1,177 @@
+"""What of a professional text a lay text keeps, loses, adds and changes.
+
+The unit is a statement: a finding that a text makes, or one that it denies, in plain negation ("no effusion") or
+by calling a part normal ("the heart is normal"). Statements that are made twice count once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from radgauge.findings.aligned import Difference
+from radgauge.findings.claims import findings_of
+from radgauge.findings.findings import Denial, Finding, Findings, Knowledge, Span, knowledge_for
+from radgauge.findings.match import align_findings
+from radgauge.lay.lay_reader import lay_class, lay_lexicon
+from radgauge.lay.rules import lay_rules
+from radgauge.reader import ReportReading
+
+SHARED = 0.5
+"""Part of what a statement of normality rules out that the other text must rule out as well."""
+
+ANYTHING = "abnormality"
+"""How the concepts end that stand for whatever could be wrong with a part."""
+
+_QUIET = frozenset({"location", "size"})  # a lay text may leave these out; it may not tell them differently
+
+
+class Fidelity(NamedTuple):
+    """Two texts side by side.
+
+    Attributes:
+        kept: Findings of both, told alike: (reference, candidate).
+        changed: Findings of both with what differs: side, place, severity, size, change or certainty.
+        lost: Findings of the reference that the candidate does not make.
+        added: Findings of the candidate that the reference does not make.
+        denials_kept: Denials of the reference that the candidate makes as well.
+        denials_lost: Denials of the reference that the candidate leaves out.
+        denials_kept_candidate: Denials of the candidate that the reference makes as well.
+        denials_added: Denials of the candidate that the reference does not make.
+    """
+
+    kept: tuple[tuple[Finding, Finding], ...]
+    changed: tuple[tuple[Finding, Finding, tuple[Difference, ...]], ...]
+    lost: tuple[Finding, ...]
+    added: tuple[Finding, ...]
+    denials_kept: tuple[Denial, ...]
+    denials_lost: tuple[Denial, ...]
+    denials_kept_candidate: tuple[Denial, ...]
+    denials_added: tuple[Denial, ...]
+
+    @property
+    def counts(self) -> tuple[int, int, int, int, int]:
+        """Kept in the reference, kept in the candidate, changed, lost, added."""
+        return (
+            len(self.kept) + len(self.denials_kept),
+            len(self.kept) + len(self.denials_kept_candidate),
+            len(self.changed),
+            len(self.lost) + len(self.denials_lost),
+            len(self.added) + len(self.denials_added),
+        )
+
+
+@lru_cache(maxsize=1)
+def lay_knowledge() -> Knowledge:
+    """What comparing lay texts needs to know."""
+    return knowledge_for(lay_lexicon())
+
+
+def lay_findings(reading: ReportReading) -> Findings:
+    """The findings of a text that `LayReader` read, on the footing of lay terms."""
+    found = findings_of(reading, lay_knowledge())
+    present = tuple(
+        each._replace(concept=lay_class(each.concept), others=tuple(map(lay_class, each.others)))
+        for each in found.present
+    )
+    denied = tuple(
+        each._replace(concepts=frozenset(map(lay_class, each.concepts)))
+        for each in _without_repeats(map(_nothing_wrong(reading), found.denied))
+    )
+    ruled_out = frozenset(concept for each in denied for concept in each.concepts)
+    return Findings(present, denied, ruled_out, found.topics, found.normal_topics)
+
+
+def _nothing_wrong(reading: ReportReading) -> Callable[[Denial], Denial]:
+    """Turns "no abnormality of the lung" and "no bony abnormality" into what they mean: the part is normal."""
+    knowledge = lay_knowledge()
+    concepts = knowledge.lexicon.concepts
+    places: dict[Span, set[str]] = {}
+    for relation in reading.relations:
+        said, place = reading.mentions[relation.source], concepts.get(reading.mentions[relation.target].concept)
+        if relation.type == "located_at" and place is not None:
+            places.setdefault((said.start, said.end), set()).update(place.denies)
+
+    def turned(denial: Denial) -> Denial:
+        name = next(iter(denial.concepts), "")
+        if denial.normal or len(denial.concepts) > 1 or not name.endswith(ANYTHING) or not _says_little(name):
+            return denial
+        denies = set(places.get(denial.span, ()))
+        for place in concepts[name].location:
+            denies.update(concepts[place].denies if place in concepts else ())
+        return denial._replace(concepts=frozenset(denies), normal=True) if denies else denial
+
+    return turned
+
+
+def _says_little(concept: str) -> bool:
+    return concept in lay_knowledge().lexicon.concepts and lay_knowledge().similarity.is_wide(concept)
+
+
+def _without_repeats(denied: Iterable[Denial]) -> list[Denial]:
+    """Denials that say something which none before them said."""
+    kept: dict[tuple[frozenset[str], int, int], Denial] = {}
+    for each in denied:
+        kept.setdefault((each.concepts, each.sides, each.severity), each)
+    return list(kept.values())
+
+
+def compare_lay(reference: Findings, candidate: Findings) -> Fidelity:
+    """Put the statements of two texts side by side.
+
+    >>> from radgauge.lay.lay_reader import LayReader
+    >>> texts = ["Left pleural effusion.", "There is fluid around the lung on the right."]
+    >>> compare_lay(*map(lay_findings, LayReader().read(texts))).changed[0][2][0][:3]
+    ('side', 'left', 'right')
+    """
+    aligned = align_findings(reference, candidate, lay_knowledge())
+    kept, changed = [], []
+    for match in aligned.matched:
+        told = tuple(each for each in match.differences if not _is_quiet(each))
+        if told:
+            changed.append((match.reference, match.candidate, told))
+        else:
+            kept.append((match.reference, match.candidate))
+    lost = (*aligned.missing, *(each.finding for each in aligned.denied))
+    added = (*aligned.added, *(each.finding for each in aligned.invented))
+    theirs = [(each, _is_shared(each, candidate)) for each in reference.denied]
+    ours = [(each, _is_shared(each, reference)) for each in candidate.denied]
+    return Fidelity(
+        tuple(kept),
+        tuple(changed),
+        lost,
+        added,
+        tuple(each for each, shared in theirs if shared),
+        tuple(each for each, shared in theirs if not shared),
+        tuple(each for each, shared in ours if shared),
+        tuple(each for each, shared in ours if not shared),
+    )
+
+
+def _is_quiet(difference: Difference) -> bool:
+    """Whether a lay text may differ so: it leaves out a place or size, or says "the lungs" for both lungs."""
+    if difference.conflict:
+        return False
+    both = {difference.reference, difference.candidate} == {"", "bilateral"}
+    return difference.attribute in _QUIET or (difference.attribute == "side" and both)
+
+
+def _is_shared(denial: Denial, other: Findings) -> bool:
+    """Whether the other text denies the same: as strongly, on the same side."""
+    if denial.normal:
+        return bool(denial.concepts) and len(denial.concepts & other.ruled_out) >= SHARED * len(denial.concepts)
+    return any(
+        each.severity == denial.severity
+        and (not each.sides or not denial.sides or each.sides == denial.sides)
+        and any(_is_one_denial(a, b) for a in denial.concepts for b in each.concepts)
+        for each in other.denied
+    )
+
+
+def _is_one_denial(a: str, b: str) -> bool:
+    alike = lay_rules().denied_alike
+    return (a in alike and alike[a] == alike.get(b)) or lay_knowledge().similarity.of(a, b) >= _SAME
+
+
+_SAME = 0.8

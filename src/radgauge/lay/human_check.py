@@ -1,0 +1,155 @@
+"""People check a random part of a built set, sentences or whole reports; what they reject leaves it.
+
+Zhao et al., Layman's RRG (2024), section 3.1.1: 500 pairs, of which annotators found more than 98 % matched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from radgauge.core.errors import InputError, UsageError, shown
+from radgauge.core.files import write_csv
+from radgauge.core.wording import spreadsheet_cell
+from radgauge.io.tables import read_table
+from radgauge.io.tables.column_names import shown_names
+from radgauge.lay.sentences import Pair
+from radgauge.lay.sets import (
+    REPORTS,
+    SENTENCES,
+    read_records,
+    read_sets,
+    read_verdicts,
+    rejected_pairs,
+    report_pair,
+    write_report_set,
+    write_sets,
+    write_verdicts,
+)
+from radgauge.llm.journal import key_of
+from radgauge.stats.proportions import wilson_interval
+
+COLUMNS = ("pair", "professional", "lay", "matches", "comment")
+YES = frozenset({"yes", "y", "1", "true", "ok", "match"})
+NO = frozenset({"no", "n", "0", "false", "wrong"})
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What people said.
+
+    Attributes:
+        by: Whose verdicts were read.
+        judged: Pairs that they judged.
+        accepted: Pairs that they found matched.
+        share: Accepted of judged.
+        low: Lower bound (Wilson).
+        high: Upper bound.
+        blank: Exported pairs without a verdict.
+        rejected: Pairs that anybody rejected so far; they are in no set now.
+        pairs: Pairs left in the set.
+        lay_reports: Reports that still have a whole lay version.
+    """
+
+    by: str
+    judged: int
+    accepted: int
+    share: float
+    low: float
+    high: float
+    blank: int
+    rejected: int
+    pairs: int
+    lay_reports: int
+
+
+def export_check(folder: Path, path: Path, *, count: int = 500, seed: int = 0) -> int:
+    """Write a random part of a set as a CSV file for people; returns how many pairs it holds.
+
+    Args:
+        folder: Folder of `build_sets` (pairs of sentences) or of `build_reports` (whole reports, each text once).
+        path: The file; one that exists is not overwritten, somebody may have filled it in.
+        count: Pairs.
+        seed: Seed of the draw.
+    """
+    if path.exists():
+        raise UsageError(f"{path} exists; it may hold verdicts, so choose another name")
+    if count < 1:
+        raise UsageError(f"the number of pairs must be 1 or more, got {count}")
+    rejected = rejected_pairs(folder)
+    pairs = [pair for pair in _in_set(folder) if pair not in rejected]
+    if not pairs:
+        raise InputError(f"the {_unit(folder)} set in {folder} is empty")
+    drawn = np.random.default_rng(seed).choice(len(pairs), size=min(count, len(pairs)), replace=False)
+    chosen = (pairs[place] for place in sorted(drawn.tolist()))
+    write_csv(path, COLUMNS, ([_name(pair), *map(spreadsheet_cell, pair), "", ""] for pair in chosen))
+    return len(drawn)
+
+
+def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95) -> Checked:
+    """Read a file that people filled in, keep the verdicts, and take rejected pairs out of the sets.
+
+    Args:
+        folder: Folder of `build_sets` or `build_reports`.
+        path: The file of `export_check` with the column "matches" filled in: yes or no; blank is not judged.
+        by: Whose verdicts these are; the file's name if "". Verdicts of the same person are replaced.
+        level: Coverage of the interval.
+    """
+    by = by or path.stem
+    known = {_name(pair): pair for pair in _in_set(folder)}
+    verdicts: dict[str, bool] = {}
+    blank = 0
+    table = read_table(path)
+    for name in ("pair", "matches"):
+        if name not in table.columns:
+            raise InputError(
+                f"{path.name} must have the columns pair and matches, got {shown_names(table.columns)}"
+            )
+    for record in table.records:
+        key = str(record.values["pair"] or "").strip()
+        said = str(record.values["matches"] or "").strip().lower()
+        where = table.place(record)
+        if key not in known:
+            raise InputError(f"{where}: this pair is not in the set of {folder}; was the set built anew?")
+        if said not in YES | NO | {""}:
+            raise InputError(f"{where}: matches must be yes or no, got {shown(said)}")
+        if not said:
+            blank += 1
+        elif verdicts.setdefault(key, said in YES) != (said in YES):
+            raise InputError(f"{where}: the same pair has both verdicts")
+    if not verdicts:
+        raise InputError(f"{path.name} holds no verdict: fill in the column matches with yes or no")
+    others = [each for each in read_verdicts(folder) if each["by"] != by]
+    mine = [{"by": by, **known[key]._asdict(), "accepted": accepted} for key, accepted in verdicts.items()]
+    write_verdicts(folder, [*others, *mine])
+    rejected = rejected_pairs(folder)
+    if _unit(folder) == "report":
+        pairs, lay_reports = write_report_set(folder, read_records(folder / REPORTS), rejected)
+    else:
+        pairs, lay_reports, *_ = write_sets(folder, *read_sets(folder), rejected)
+    accepted = sum(verdicts.values())
+    low, high = wilson_interval(accepted, len(verdicts), level=level)
+    share = accepted / len(verdicts)
+    left = frozenset(known.values()) & rejected
+    return Checked(by, len(verdicts), accepted, share, low, high, blank, len(left), pairs, lay_reports)
+
+
+def _unit(folder: Path) -> str:
+    """What a folder's pairs are: "sentence", or "report" if reports were translated as a whole."""
+    whole = (folder / REPORTS).is_file() and not (folder / SENTENCES).is_file()
+    return "report" if whole else "sentence"
+
+
+def _in_set(folder: Path) -> list[Pair]:
+    """The pairs of a set that passed every check, rejected or not, each once."""
+    if _unit(folder) == "report":
+        return list(dict.fromkeys(filter(None, map(report_pair, read_records(folder / REPORTS)))))
+    entries, _ = read_sets(folder)
+    return [entry.pair for entry in entries if entry.in_set and entry.accepted]
+
+
+def _name(pair: Pair) -> str:
+    """A name of the pair that no spreadsheet takes for a number."""
+    return f"p{key_of(*pair)}"

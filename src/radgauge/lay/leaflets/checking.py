@@ -1,0 +1,98 @@
+"""The independent check of leaflets that the embedded writer did not write: what is lost, added, told otherwise.
+
+The embedded writer is held to the check sentence by sentence; a language model's text or one that was given is
+not, so that what the check finds stands beside it for the radiologist who signs. It decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from radgauge.lay.check.compare import Difference, check_lay
+from radgauge.lay.plain_sentences import PlainSentence
+
+Verdict = Literal["agrees", "differs", "not judged"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """What the check reads of a plain text beside its report.
+
+    Attributes:
+        verdict: agrees (every fact that was read is told alike and everything was read), differs, or not judged.
+        kept: Facts told alike.
+        changed: Facts told otherwise, in words.
+        lost: Facts of the report that the plain text lacks.
+        added: Facts of the plain text that the report lacks.
+        unread: What could not be compared.
+    """
+
+    verdict: Verdict
+    kept: int = 0
+    changed: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """One cell of a table.
+
+        >>> CheckedText("differs", 3, lost=("small effusion",)).summary
+        'differs: 1 lost'
+        """
+        named = (("told otherwise", self.changed), ("lost", self.lost), ("added", self.added))
+        counts = [f"{len(found)} {name}" for name, found in (*named, ("not judged", self.unread)) if found]
+        return f"{self.verdict}: {', '.join(counts)}" if counts and self.verdict != "agrees" else self.verdict
+
+
+def check_sentences(sentences: Sequence[PlainSentence], *, language: str = "en") -> CheckedText:
+    """Check the sentences that were written anew against what they stand for.
+
+    Args:
+        sentences: Of one leaflet; those kept in the words of the report need no check.
+        language: Of the plain text; the check reads English.
+
+    >>> said = PlainSentence(0, 23, "Left pleural effusion.", "There is fluid around your right lung.")
+    >>> check_sentences([said]).changed
+    ('side: left, but the plain text says right',)
+    """
+    if language != "en":
+        return CheckedText("not judged", unread=("the plain text: the check reads English",))
+    written = [each for each in sentences if not each.kept]
+    report = " ".join(dict.fromkeys(_ended(each.source) for each in written))
+    plain = " ".join(dict.fromkeys(_ended(each.plain) for each in written))
+    found = check_lay(report, plain)
+    changed = tuple(_otherwise(each) for each in found.differences if each.what not in ("lost", "added"))
+    return CheckedText(
+        "differs" if found.differences else "agrees" if found.is_judged else "not judged",
+        len(found.kept),
+        changed,
+        tuple(each.professional for each in found.differences if each.what == "lost"),
+        tuple(each.lay for each in found.differences if each.what == "added"),
+        tuple(each.professional or each.lay for each in found.unread),
+    )
+
+
+def _ended(sentence: str) -> str:
+    said = sentence.strip()
+    return said if said.endswith((".", "!", "?", ":")) else f"{said}."
+
+
+def _otherwise(each: Difference) -> str:
+    said, told = each.professional.strip(), each.lay.strip()
+    if said and told:
+        return f"{each.what}: {said}, but the plain text says {told}"
+    return (
+        f"{each.what}: {said} is not in the plain text"
+        if said
+        else f"{each.what}: only the plain text says {told}"
+    )
+
+
+def checked_from(record: Mapping[str, Any]) -> CheckedText:
+    """What `asdict` and JSON made of a check."""
+    names = ("changed", "lost", "added", "unread")
+    return CheckedText(record["verdict"], record["kept"], *(tuple(record[name]) for name in names))

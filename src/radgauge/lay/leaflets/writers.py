@@ -1,0 +1,200 @@
+"""Who writes the plain sentences of leaflets: the embedded writer, a language model, or the table itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from radgauge.core.errors import RadgaugeError, UsageError
+from radgauge.lay import plain_sentences
+from radgauge.lay.checks import in_step
+from radgauge.lay.language_words import words_hash
+from radgauge.lay.plain_sentences import PlainSentence, write_plain
+from radgauge.lay.refine import Refinement, Round, Verdict, refine
+from radgauge.lay.sets import is_heading
+from radgauge.lay.translators import EmbeddedTranslator
+from radgauge.text.language import looks_english
+
+LONGEST = 50_000
+"""Characters of a report; a longer one is no report of one examination."""
+
+Written = tuple[PlainSentence, ...] | str
+"""The sentences, or why there are none."""
+
+
+class LeafletWriter(Protocol):
+    """Writes reports for patients."""
+
+    @property
+    def name(self) -> str:
+        """Who it is, in words for the page."""
+
+    @property
+    def signature(self) -> str:
+        """Names the writer, its version and its settings."""
+
+    @property
+    def chunk(self) -> int:
+        """Reports that it takes at a time."""
+
+    def write(self, reports: Mapping[str, str]) -> list[Written]:
+        """The sentences of each report by id, or why there are none."""
+
+
+@dataclass(frozen=True)
+class EmbeddedWriter:
+    """The plain-language writer that works offline."""
+
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        known: Callable[[], tuple[str, ...]] | None = getattr(plain_sentences, "languages", None)
+        written = known() if known is not None else ("en",)
+        if self.language not in written:
+            raise UsageError(f"the embedded writer writes {', '.join(written)}, got {self.language!r}")
+
+    @property
+    def name(self) -> str:
+        """With the version, since its text may change with it."""
+        from radgauge import __version__
+
+        return f"radgauge {__version__}"
+
+    @property
+    def signature(self) -> str:
+        """The writer of lay sets in this language."""
+        return f"{EmbeddedTranslator().signature}|language:{self.language}-{words_hash(self.language)}"
+
+    @property
+    def chunk(self) -> int:
+        """Few: what is written is on disk soon."""
+        return 20
+
+    def write(self, reports: Mapping[str, str]) -> list[Written]:
+        """Each report on its own; one that cannot be written costs itself only."""
+        return [self._one(text) for text in reports.values()]
+
+    def _one(self, text: str) -> Written:
+        if why := unfit(text):
+            return why
+        try:
+            found = write_plain(text, language=self.language)
+        except RadgaugeError:  # a setting, such as a language that does not ship
+            raise
+        except Exception as error:  # a trouble with one report must not cost the others
+            return f"the writer failed on this report ({type(error).__name__})"
+        if not found:
+            return "the report holds no sentence"
+        said = [each for each in found if not is_heading(each.source)]
+        if all(each.kept for each in said):
+            return "no sentence of the report could be put in plain words"
+        return found
+
+
+@dataclass(frozen=True)
+class ModelWriter:
+    """A language model, sentence by sentence and checked as in lay sets; what fails is the embedded writer's."""
+
+    how: Refinement
+    language: str = "en"
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return f"the language model {self.how.translator.signature.removeprefix('llm:').partition('|')[0]}"
+
+    @property
+    def signature(self) -> str:
+        """Model, prompts, checks."""
+        return self.how.signature
+
+    @property
+    def chunk(self) -> int:
+        """Enough reports for a few requests."""
+        return 20
+
+    def write(self, reports: Mapping[str, str]) -> list[Written]:
+        """All sentences of these reports together, each distinct one once."""
+        found = EmbeddedWriter(self.language).write(reports)
+        ready = [each for each in found if not isinstance(each, str)]
+        asked = dict.fromkeys(part.source for each in ready for part in each if not is_heading(part.source))
+        verdicts: dict[str, Verdict] = {}
+
+        def done(judged: Sequence[Verdict], rounds: Sequence[Round]) -> None:
+            verdicts.update({each.sentence: each for each in judged})
+
+        refine(list(asked), self.how, done=done)
+        return [
+            each if isinstance(each, str) else tuple(_chosen(part, verdicts.get(part.source)) for part in each)
+            for each in found
+        ]
+
+
+def _chosen(part: PlainSentence, verdict: Verdict | None) -> PlainSentence:
+    """The model's sentence where it passed every check; otherwise the embedded writer's."""
+    if verdict is None:
+        return part
+    if verdict.accepted:
+        return part._replace(plain=verdict.lay, kept=False, reasons=(), ask="")
+    return part._replace(reasons=(*part.reasons, f"the language model's text was not taken: {verdict.why}"))
+
+
+@dataclass(frozen=True)
+class GivenWriter:
+    """Plain texts that the user brings, for example corrected by the radiologist.
+
+    Attributes:
+        texts: Id -> plain text.
+        by: Who wrote them, in words for the page.
+    """
+
+    texts: Mapping[str, str]
+    by: str = "a text that was given"
+
+    @property
+    def name(self) -> str:
+        """As the user says."""
+        return self.by
+
+    @property
+    def signature(self) -> str:
+        """Not ours."""
+        return f"given:{self.by}"
+
+    @property
+    def chunk(self) -> int:
+        """Any."""
+        return 100
+
+    def write(self, reports: Mapping[str, str]) -> list[Written]:
+        """The given text of each report, sentence beside sentence where their numbers are equal."""
+        return [self._one(study, text) for study, text in reports.items()]
+
+    def _one(self, study: str, text: str) -> Written:
+        if not text.strip():
+            return "the report is empty"
+        plain = self.texts.get(study, "").strip()
+        if not plain:
+            return "no plain text was given for this report"
+        found, at = [], 0
+        for source, said in in_step(text, plain):
+            start = max(0, text.find(source, at))
+            at = start + len(source)
+            found.append(PlainSentence(start, at, source, said))
+        return tuple(found)
+
+
+def unfit(text: str) -> str:
+    """Why a report cannot be written in plain words; "" if it can be tried.
+
+    >>> unfit("  "), unfit("No effusion.")
+    ('the report is empty', '')
+    """
+    if not text.strip():
+        return "the report is empty"
+    if len(text) > LONGEST:
+        return f"the report has more than {LONGEST:,} characters"
+    if not any(letter.isalpha() for letter in text):
+        return "the report holds no word"
+    return "" if looks_english(text) else "the report does not look English, which the writer reads"

@@ -1,0 +1,314 @@
+"""Translate, check, and translate again what fails: algorithm 1 of Layman's RRG (Zhao et al., 2024), bounded.
+
+A round takes the lay texts at hand through the checks. What passes all of them is accepted. What the language
+model corrected goes into the next round as corrected; what failed otherwise is written anew, with the reason. The
+check that costs money comes last and sees only what passed the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from radgauge.core.errors import UsageError
+from radgauge.encoders.text.encoders import Encoder
+from radgauge.lay.checks import (
+    CHECKS,
+    COPIED,
+    LANGUAGE,
+    LLM,
+    READER,
+    SIDES,
+    SIMILARITY,
+    in_another_language,
+    in_step,
+    is_copied,
+    sides_differ,
+    similarities,
+    told_differently,
+)
+from radgauge.lay.dedupe import normal_sentence
+from radgauge.lay.translators import Checker, Translator
+
+NO_ANSWER = "no_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a sentence.
+
+    Attributes:
+        sentence: The professional sentence.
+        lay: The accepted lay text, or the last one that was tried ("" if there was none).
+        accepted: Whether it passed every check.
+        round: The round that decided, from 1.
+        similarity: Cosine of sentence and text; None if there is no text.
+        why: What was wrong with the last text; "" if accepted.
+    """
+
+    sentence: str
+    lay: str
+    accepted: bool
+    round: int
+    similarity: float | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One text in one round: a line of the paper's table 6.
+
+    Attributes:
+        item: The professional sentence or report.
+        round: From 1.
+        text: The lay text that was checked; "" if none came.
+        similarity: Cosine of both; None if there is no text.
+        sentences: Cosine of each sentence with the one that stands in its place; empty if their numbers differ.
+        accepted: Whether it passed every check.
+        why: What was wrong with it; "" if accepted.
+    """
+
+    item: str
+    round: int
+    text: str
+    similarity: float | None
+    sentences: tuple[float, ...]
+    accepted: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round in numbers; the paper's figure 3 shows `accepted_share` and `changed_share`.
+
+    Attributes:
+        round: From 1.
+        texts: Lay texts that were checked, and sentences for which none came.
+        accepted: Of these, how many passed every check.
+        accepted_in_all: Accepted in this round or before.
+        sentences: All sentences.
+        no_answer: Sentences for which no usable text came.
+        copied: Texts that repeat the sentence.
+        language: Texts in another language.
+        sides: Texts with other sides, or sides in another order.
+        similarity: Texts that were not close enough.
+        reader: Texts in which the lay reader found something else.
+        llm: Texts that the language model changed.
+    """
+
+    round: int
+    texts: int
+    accepted: int
+    accepted_in_all: int
+    sentences: int
+    no_answer: int = 0
+    copied: int = 0
+    language: int = 0
+    sides: int = 0
+    similarity: int = 0
+    reader: int = 0
+    llm: int = 0
+
+    @property
+    def accepted_share(self) -> float:
+        """Share of all sentences that are accepted by now."""
+        return self.accepted_in_all / self.sentences if self.sentences else float("nan")
+
+    @property
+    def changed_share(self) -> float:
+        """Share of all sentences whose text this round sent back."""
+        return (self.texts - self.accepted) / self.sentences if self.sentences else float("nan")
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """How lay texts are made and judged.
+
+    Attributes:
+        translator: Writes them.
+        checks: Names out of `CHECKS`; a text must pass all.
+        encoder: For the similarity.
+        theta: The similarity must be above it. The paper does not print its value; its examples accept 0.71.
+        rounds: At most so many.
+        checker: The language model of the check "llm".
+    """
+
+    translator: Translator
+    checks: tuple[str, ...]
+    encoder: Encoder
+    theta: float = 0.8
+    rounds: int = 3
+    checker: Checker | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.checks:
+            if name not in CHECKS:
+                raise UsageError(f"checks must be among {', '.join(CHECKS)}, got {name!r}")
+        if LLM in self.checks and self.checker is None:
+            raise UsageError("the check llm needs a language model")
+        if self.rounds < 1 or not -1 <= self.theta < 1:
+            raise UsageError(
+                f"rounds must be 1 or more and theta from -1 to below 1, got {self.rounds}, {self.theta}"
+            )
+
+    @property
+    def signature(self) -> str:
+        """Translator, checks and their settings."""
+        parts = [f"translator:{self.translator.signature}", f"checks:{'+'.join(self.checks) or 'none'}"]
+        if SIMILARITY in self.checks:
+            parts.append(f"theta:{self.theta:g}|vectors:{self.encoder.signature}")
+        return "|".join([*parts, f"rounds:{self.rounds}"])
+
+
+def refine(
+    sentences: Sequence[str],
+    how: Refinement,
+    *,
+    done: Callable[[Sequence[Verdict], Sequence[Round]], None],
+    trace: Callable[[Sequence[Step]], None] | None = None,
+) -> None:
+    """Take sentences through the rounds, a chunk at a time.
+
+    Args:
+        sentences: Distinct sentences.
+        how: Translator and checks.
+        done: Told of every finished chunk: its verdicts in order, and its rounds. What it was told stands, even if
+            a later chunk ends in an exception.
+        trace: Told of every text of a finished chunk, round by round.
+    """
+    for start in range(0, len(sentences), how.translator.chunk):
+        verdicts, rounds, steps = _chunk(sentences[start : start + how.translator.chunk], how)
+        done(verdicts, rounds)
+        if trace is not None:
+            trace(steps)
+
+
+def add_rounds(parts: Sequence[Sequence[Round]]) -> list[Round]:
+    """The rounds of several chunks as one table; a chunk that was done early stays as it was."""
+    longest = max((len(part) for part in parts), default=0)
+    total = []
+    for number in range(longest):
+        mine = [part[number] for part in parts if number < len(part)]
+        before = [part[-1] for part in parts if number >= len(part) and part]
+        counts = {name: sum(getattr(each, name) for each in mine) for name in ("texts", "accepted", *_COUNTED)}
+        accepted = sum(each.accepted_in_all for each in (*mine, *before))
+        sentences = sum(each.sentences for each in (*mine, *before))
+        total.append(Round(number + 1, accepted_in_all=accepted, sentences=sentences, **counts))
+    return total
+
+
+_COUNTED = (NO_ANSWER, COPIED, LANGUAGE, SIDES, SIMILARITY, READER, LLM)
+
+
+def _chunk(sentences: Sequence[str], how: Refinement) -> tuple[list[Verdict], list[Round], list[Step]]:
+    final: dict[int, Verdict] = {}
+    rounds: list[Round] = []
+    steps: list[Step] = []
+    last: dict[int, Verdict] = {}  # what the round before sent back
+    proposals: dict[int, str] = {}  # what the language model would have in its place
+    for number in range(1, how.rounds + 1):
+        texts, missing = _texts(sentences, last, proposals, how)
+        for place, why in missing.items():
+            final[place] = _given_up(sentences[place], last.get(place), number, why)
+            steps.append(Step(sentences[place], number, "", None, (), False, why))
+        pairs = [(sentences[place], text) for place, text in texts.items()]
+        verdicts, corrected, counts = _judge(pairs, how, number)
+        steps += [_step(verdict, how.encoder) for verdict in verdicts]
+        accepted = sum(verdict.accepted for verdict in verdicts)
+        before = rounds[-1].accepted_in_all if rounds else 0
+        texts_in_all = len(texts) + len(missing)
+        rounds.append(
+            Round(
+                number,
+                texts_in_all,
+                accepted,
+                before + accepted,
+                len(sentences),
+                **{**counts, NO_ANSWER: len(missing)},
+            )
+        )
+        last, proposals = {}, {}
+        for place, verdict, proposal in zip(texts, verdicts, corrected, strict=True):
+            if verdict.accepted or number == how.rounds or not (proposal or how.translator.has_more):
+                final[place] = verdict
+            else:
+                last[place] = verdict
+                if proposal:
+                    proposals[place] = proposal
+        if not last:
+            break
+    return [final[place] for place in range(len(sentences))], rounds, steps
+
+
+def _step(verdict: Verdict, encoder: Encoder) -> Step:
+    """A line of the trace; of a whole report also the cosine of each sentence."""
+    parts = in_step(verdict.sentence, verdict.lay)
+    cosines = similarities(*zip(*parts, strict=True), encoder=encoder) if len(parts) > 1 else []
+    return Step(
+        *(verdict.sentence, verdict.round, verdict.lay, verdict.similarity, tuple(cosines)),
+        *(verdict.accepted, verdict.why),
+    )
+
+
+def _texts(
+    sentences: Sequence[str], last: Mapping[int, Verdict], proposals: Mapping[int, str], how: Refinement
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Place -> the text to check next, and place -> why there is none."""
+    if last:
+        places = [place for place in last if place not in proposals]
+        items = [(sentences[place], last[place].lay, last[place].why) for place in places]
+        outcomes = how.translator.revise(items) if items else []
+    else:
+        places, outcomes = list(range(len(sentences))), how.translator.translate(sentences)
+    answers = dict(zip(places, outcomes, strict=True))
+    texts = {place: outcome.value for place, outcome in answers.items() if outcome.value} | dict(proposals)
+    return dict(sorted(texts.items())), {place: each.why for place, each in answers.items() if not each.value}
+
+
+def _given_up(sentence: str, last: Verdict | None, number: int, why: str) -> Verdict:
+    if last is None:
+        return Verdict(sentence, "", False, number, None, why)
+    return Verdict(sentence, last.lay, False, number, last.similarity, f"{last.why}; then no other text: {why}")
+
+
+def _judge(
+    pairs: Sequence[tuple[str, str]], how: Refinement, number: int
+) -> tuple[list[Verdict], list[str], dict[str, int]]:
+    """Verdict of each pair, the text that the language model would have, and how many each check sent back."""
+    cosines = similarities(*zip(*pairs, strict=True), encoder=how.encoder) if pairs else []
+    faults: list[list[str]] = [[] for _ in pairs]
+    counts = dict.fromkeys(_COUNTED, 0)
+
+    def blame(place: int, check: str, why: str) -> None:
+        counts[check] += 1
+        faults[place].append(why)
+
+    for place, (pair, cosine) in enumerate(zip(pairs, cosines, strict=True)):
+        if is_copied(*pair):
+            blame(place, COPIED, "it repeats the sentence and its medical terms")
+        if in_another_language(*pair):
+            blame(place, LANGUAGE, "it is in another language than the sentence")
+        if any(sides_differ(*each) for each in in_step(*pair)):
+            blame(place, SIDES, "it names other sides, or in another order")
+        if SIMILARITY in how.checks and not cosine > how.theta:
+            blame(
+                place,
+                SIMILARITY,
+                f"its meaning is too far from the sentence ({cosine:.2f}, not above {how.theta:g})",
+            )
+        if READER in how.checks and (said := told_differently(*pair)):
+            blame(place, READER, f"it tells other findings ({said})")
+    proposals = [""] * len(pairs)
+    if LLM in how.checks and how.checker is not None:
+        asked = [place for place, found in enumerate(faults) if not found]
+        for place, outcome in zip(asked, how.checker.check([pairs[place] for place in asked]), strict=True):
+            if not outcome.value:
+                blame(place, LLM, f"the language model could not check it ({outcome.why})")
+            elif normal_sentence(outcome.value) != normal_sentence(pairs[place][1]):
+                blame(place, LLM, "the language model changed it")
+                proposals[place] = outcome.value
+    verdicts = [
+        Verdict(sentence, text, not found, number, cosine, "; ".join(found))
+        for (sentence, text), cosine, found in zip(pairs, cosines, faults, strict=True)
+    ]
+    return verdicts, proposals, counts

@@ -1,0 +1,218 @@
+"""The files of built lay sets: every sentence with its verdict, the two sets, and people's verdicts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from radgauge.core.errors import InputError
+from radgauge.core.files import write_file
+from radgauge.core.parsing import parse_json
+from radgauge.lay.dedupe import normal_sentence
+from radgauge.lay.sentences import HEADER, Pair
+from radgauge.text.sentences import sentences_of
+
+_HEADING = re.compile(r"[A-Z][A-Za-z /&]{2,40}:")
+SENTENCES, SET, REPORTS, VERDICTS = "sentences.jsonl", "sentences.tsv", "reports.jsonl", "verdicts.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A sentence of the reports and what became of it.
+
+    Attributes:
+        in_set: Whether it is one of the kept sentences; others serve the reports only.
+        times: How often the reports say it.
+        sentence: The professional sentence.
+        lay: Its lay text, or the last one that was tried.
+        accepted: Whether the lay text passed every check.
+        round: The round that decided.
+        similarity: Cosine of both; None if not computed.
+        why: Why it was not accepted.
+        same_as: The kept sentence whose lay text it takes; "" if it has its own.
+    """
+
+    in_set: bool
+    times: int
+    sentence: str
+    lay: str
+    accepted: bool
+    round: int
+    similarity: float | None
+    why: str
+    same_as: str = ""
+
+    @property
+    def pair(self) -> Pair:
+        """The pair that a person would judge."""
+        return Pair(self.same_as or self.sentence, self.lay)
+
+
+def is_heading(sentence: str) -> bool:
+    """Whether it only names a part of the report; it stays as it is.
+
+    >>> is_heading("IMPRESSION:"), is_heading("Impression: no change.")
+    (True, False)
+    """
+    return _HEADING.fullmatch(sentence) is not None
+
+
+class WrittenSets(NamedTuple):
+    """What `write_sets` wrote.
+
+    Attributes:
+        pairs: Pairs in the sentence set.
+        lay_reports: Reports with a whole lay version.
+        said: Sentences of the reports, each as often as it is said; headings and masked words are none.
+        translated: Those of them that have an accepted lay text.
+    """
+
+    pairs: int
+    lay_reports: int = 0
+    said: int = 0
+    translated: int = 0
+
+
+def write_sets(
+    folder: Path, entries: Sequence[Entry], reports: Mapping[str, str], rejected: frozenset[Pair]
+) -> WrittenSets:
+    """Write sentences.jsonl, sentences.tsv and reports.jsonl.
+
+    Args:
+        folder: Where.
+        entries: Every sentence that has a verdict.
+        reports: Id -> text; empty if only the sentence set is wanted.
+        rejected: Pairs that a person rejected: in no set.
+    """
+    write_file(folder / SENTENCES, _lines(asdict(entry) for entry in entries))
+    pairs = [entry.pair for entry in entries if entry.in_set and entry.accepted and entry.pair not in rejected]
+    write_file(folder / SET, "".join(f"{line}\n" for line in (HEADER, *map("\t".join, pairs))))
+    if not reports:
+        return WrittenSets(len(pairs))
+    known = {normal_sentence(entry.sentence): entry for entry in entries}
+    rows = [_lay_report(study, text, known, rejected) for study, text in reports.items()]
+    write_file(folder / REPORTS, _lines(rows))
+    counts = (sum(row[name] for row in rows) for name in ("said", "translated"))
+    return WrittenSets(len(pairs), sum(row["lay"] is not None for row in rows), *counts)
+
+
+REJECTED = "a person rejected the lay text"
+
+
+def write_report_set(
+    folder: Path, rows: Sequence[Mapping[str, Any]], rejected: frozenset[Pair]
+) -> tuple[int, int]:
+    """Write reports.jsonl of reports that were translated as a whole.
+
+    A rejected lay text moves from `lay` to `rejected_lay`, so that another verdict can bring it back.
+
+    Args:
+        folder: Where.
+        rows: Rows with id, report, lay and why.
+        rejected: Pairs that a person rejected.
+
+    Returns:
+        Distinct pairs in the set, and reports with a lay version.
+    """
+    written = []
+    for row in rows:
+        pair = report_pair(row)
+        kept = {key: value for key, value in row.items() if key != "rejected_lay"}
+        if pair is not None and pair in rejected:
+            kept |= {"lay": None, "why": REJECTED, "rejected_lay": pair.lay}
+        elif pair is not None:
+            kept |= {"lay": pair.lay, "why": ""}
+        written.append(kept)
+    write_file(folder / REPORTS, _lines(written))
+    left = [pair for row in written if row["lay"] is not None and (pair := report_pair(row)) is not None]
+    return len(set(left)), len(left)
+
+
+def report_pair(row: Mapping[str, Any]) -> Pair | None:
+    """The pair of a row that a person would judge: texts without line breaks; None if no lay text passed."""
+    lay = row["lay"] if row["lay"] is not None else row.get("rejected_lay")
+    return None if lay is None else Pair(" ".join(str(row["report"]).split()), str(lay))
+
+
+def read_sets(folder: Path) -> tuple[list[Entry], dict[str, str]]:
+    """What `write_sets` wrote: entries and reports."""
+    path = folder / SENTENCES
+    if not path.is_file():
+        raise InputError(f"{folder} holds no {SENTENCES}: give the folder of `radgauge layman build`")
+    entries = [Entry(**record) for record in read_records(path)]
+    reports = folder / REPORTS
+    rows = read_records(reports) if reports.is_file() else []
+    return entries, {str(row["id"]): str(row["report"]) for row in rows}
+
+
+def read_verdicts(folder: Path) -> list[dict[str, Any]]:
+    """People's verdicts: by, professional, lay, accepted."""
+    path = folder / VERDICTS
+    return read_records(path) if path.is_file() else []
+
+
+def rejected_pairs(folder: Path) -> frozenset[Pair]:
+    """Pairs that somebody rejected."""
+    return frozenset(
+        Pair(str(each["professional"]), str(each["lay"])) for each in read_verdicts(folder) if not each["accepted"]
+    )
+
+
+def write_verdicts(folder: Path, verdicts: Iterable[Mapping[str, object]]) -> None:
+    """Write people's verdicts."""
+    write_file(folder / VERDICTS, _lines(verdicts))
+
+
+def _lay_report(study: str, text: str, known: Mapping[str, Entry], rejected: frozenset[Pair]) -> dict[str, Any]:
+    """A row of the report-level set; `lay` is null, with the reason, unless every sentence has a lay text.
+
+    `mixed` has the professional sentence in the place of one without; `translated` of `said` sentences are lay.
+    """
+    mixed, whys, said, translated = [], [], 0, 0
+    for sentence in sentences_of(text):
+        entry = known.get(normal_sentence(sentence))
+        why = ""
+        if entry is None:
+            why = "" if is_heading(sentence) else "a sentence is not translated yet"
+        elif not entry.accepted:
+            why = f"a sentence has no accepted lay text: {entry.why}"
+        elif entry.pair in rejected:
+            why = "a person rejected the lay text of a sentence"
+        lay = sentence if entry is None or why else entry.lay
+        mixed.append(lay)
+        whys += [why] if why else []
+        if not is_heading(sentence) and (entry is None or entry.why or entry.round):  # round 0: masked words only
+            said += 1
+            translated += not why
+    if not mixed:
+        whys.append("the report holds no sentence")
+    whole = " ".join(mixed)
+    return {
+        "id": study,
+        "report": text,
+        "lay": None if whys else whole,
+        "why": whys[0] if whys else "",
+        "mixed": whole,
+        "said": said,
+        "translated": translated,
+    }
+
+
+def _lines(records: Iterable[Mapping[str, object]]) -> str:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The records of a file of JSON lines."""
+    found = []
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                found.append(parse_json(line))
+            except ValueError:
+                raise InputError(f"{path}: line {number} is no JSON; build again") from None
+    return found

@@ -1,0 +1,261 @@
+"""Laterality: which side belongs to which finding where two are told apart or one is said only once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+
+from radgauge.core.parsing import shipped_toml
+from radgauge.reader.composing import Draft
+from radgauge.reader.reading import Mention, Relation
+from radgauge.reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item, Vocabulary
+
+_ONE_SIDE = ("left", "right")
+OPPOSITE_SIDE = {"left": "right", "right": "left"}
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_WITH = frozenset(_LISTS["accompanying"])
+_WHERE = frozenset(_LISTS["prepositions_of_place"])
+_COMPARING = frozenset(_LISTS["comparing"])
+
+
+def split_by_side(
+    items: Sequence[Item], drafts: Sequence[Draft], owner: Mapping[int, int], vocabulary: Vocabulary
+) -> tuple[list[Draft], dict[int, int]]:
+    """One draft per side where the sides are said apart: "moderate left and trace right effusions".
+
+    Returns the drafts, and for every describing word the draft it belongs to.
+    """
+    heads = {draft.item: draft for draft in drafts}
+    found: list[Draft] = []
+    place: list[int] = []
+    for draft in drafts:
+        place.append(len(found))
+        pair: list[Draft] = []
+        if items[draft.item].role in FINDINGS:
+            pair = _by_words(items, draft) if draft.sides_differ else _by_places(items, draft, heads, vocabulary)
+        found += pair or [draft]
+    return found, {index: place[position] for index, position in owner.items()}
+
+
+def _by_words(items: Sequence[Item], draft: Draft) -> list[Draft]:
+    """The draft apart at the join between its side words."""
+    sided = sorted(index for index in draft.words if items[index].role == "side")
+    first = sided[0]
+    second = next((index for index in sided if items[index].value != items[first].value), -1)
+    join = next((index for index in range(second - 1, first, -1) if items[index].role in JOINS), -1)
+    if join < 0:
+        return []
+    pair = []
+    for side, here in ((first, range(join)), (second, range(join, len(items)))):
+        one = copy(draft)
+        one.side, one.sides_differ = items[side].value, False
+        one.words = [index for index in draft.words if index in here]
+        one.explicit = [index for index in draft.explicit if index in here] or list(draft.explicit)
+        pair.append(one)
+    return pair
+
+
+def _by_places(
+    items: Sequence[Item], draft: Draft, heads: Mapping[int, Draft], vocabulary: Vocabulary
+) -> list[Draft]:
+    """The draft apart if all its places have sides, and not the same."""
+    if len(draft.explicit) < 2:
+        return []
+    sides: dict[str, list[int]] = {}
+    for index in draft.explicit:
+        known = heads.get(index)
+        side = (known.side if known is not None else "") or vocabulary.sides.get(items[index].value, "")
+        sides.setdefault(side, []).append(index)
+    if set(sides) != set(_ONE_SIDE):
+        return []
+    pair = []
+    for side, places in sides.items():
+        one = copy(draft)
+        one.side, one.explicit = side, places
+        pair.append(one)
+    return pair
+
+
+def may_have_side(mention: Mention, vocabulary: Vocabulary) -> bool:
+    """Whether a finding that names no side can have one: not if it lies in the heart or another single organ."""
+    return not any(_is_unsided(place, vocabulary) for place in mention.attributes.locations)
+
+
+def _is_unsided(place: str, vocabulary: Vocabulary) -> bool:
+    """Whether a structure lies in an organ without sides, nearer than in one that there are two of."""
+    concepts = vocabulary.lexicon.concepts
+    for each in (place, *vocabulary.lexicon.ancestors(place)):
+        if each in vocabulary.unsided:
+            return True
+        if each in concepts and concepts[each].paired:
+            return False
+    return False
+
+
+def same_side(items: list[Item], vocabulary: Vocabulary) -> None:
+    """ "On that side" is the side that was named last, "contralateral" the other one; else they stay open."""
+    side = ""
+    for index, item in enumerate(items):
+        if item.role == "anatomy":
+            side = vocabulary.sides.get(item.value, side)
+        elif item.role == "side":
+            if item.value in _ONE_SIDE:
+                side = item.value
+            elif item.value == "same" and side:
+                items[index] = item._replace(value=side)
+            elif item.value == "other" and side:
+                items[index] = item._replace(value=OPPOSITE_SIDE[side])
+
+
+def topic_side(items: Sequence[Item], drafts: Sequence[Draft]) -> tuple[str, int]:
+    """Side of the structure that a sentence is about, and how many drafts the sentence says of it.
+
+    "Left ankle: no fracture; no swelling" is all about the left ankle, "the left lung is clear; consolidation of a
+    lower lobe" is not. The side is "" if a finding comes first, or if the sentence has more than one side.
+    """
+    sides = {item.value for item in items if item.role == "side"}
+    if len(sides) != 1 or not sides <= set(_ONE_SIDE):
+        return "", 0
+    for draft in drafts:
+        if items[draft.item].role != "anatomy":
+            return "", 0
+        if draft.side in _ONE_SIDE:
+            roles = [item.role for item in items[draft.item + 1 :]]
+            if not roles or roles[0] not in ("colon", "verb", "comma", "cue", "preposition"):
+                return "", 0
+            end = len(items)
+            if "semicolon" in roles and "colon" not in roles[:4]:
+                end = draft.item + 1 + roles.index("semicolon")
+            return draft.side, sum(each.item < end for each in drafts)
+    return "", 0
+
+
+def give_side(mentions: list[Mention], side: str, count: int, vocabulary: Vocabulary) -> None:
+    """Give those of the first `count` findings that name no side the one that the sentence is about."""
+    for index, mention in enumerate(mentions[:count]):
+        if mention.kind in FINDINGS and not mention.attributes.laterality and may_have_side(mention, vocabulary):
+            mentions[index] = mention._replace(attributes=mention.attributes._replace(laterality=side))
+
+
+def sides_of_conclusions(mentions: list[Mention], relations: Sequence[Relation], vocabulary: Vocabulary) -> None:
+    """What a finding is taken for lies where the finding lies: "right opacity consistent with pneumonia"."""
+    for source, target, kind in relations:
+        if kind != "suggestive_of":
+            continue
+        side, taken = mentions[source].attributes.laterality, mentions[target]
+        if side and not taken.attributes.laterality and may_have_side(taken, vocabulary):
+            mentions[target] = taken._replace(attributes=taken.attributes._replace(laterality=side))
+
+
+def sides_of_companions(
+    items: Sequence[Item],
+    words: Sequence[str],
+    drafts: Sequence[Draft],
+    mentions: list[Mention],
+    vocabulary: Vocabulary,
+) -> None:
+    """What comes with a finding, or is weighed behind it, lies on its side: "right mass, possible carcinoma"."""
+    for index in range(1, len(mentions)):
+        mention, before = mentions[index], _finding_before(mentions, index)
+        if before is None or mention.attributes.laterality or mention.kind not in FINDINGS:
+            continue
+        side = before.attributes.laterality
+        if side not in _ONE_SIDE or drafts[index].explicit or not may_have_side(mention, vocabulary):
+            continue
+        first = drafts[index].item
+        while first > 0 and (items[first - 1].role in MODIFIERS or items[first - 1].role == "determiner"):
+            first -= 1
+        if first > 0 and items[first - 1].role == "slash":  # "w/"
+            first -= 1
+        if mention.assertion == "uncertain" or (first > 0 and words[first - 1] in _WITH):
+            mentions[index] = mention._replace(attributes=mention.attributes._replace(laterality=side))
+
+
+def sides_behind(
+    items: Sequence[Item],
+    words: Sequence[str],
+    starts: Sequence[bool],
+    drafts: Sequence[Draft],
+    mentions: list[Mention],
+    vocabulary: Vocabulary,
+) -> None:
+    """A finding has the side that its predicate names: "is absent over the left chest", "erodes the right rib"."""
+    for index, mention in enumerate(mentions):
+        if mention.kind not in FINDINGS or mention.attributes.laterality or drafts[index].explicit:
+            continue
+        side = _object_side(words, drafts, mentions, index, vocabulary)
+        if not side:
+            side = _side_after(items, words, starts, drafts[index].item, vocabulary)
+        if side:
+            mentions[index] = mention._replace(attributes=mention.attributes._replace(laterality=side))
+
+
+def _object_side(
+    words: Sequence[str], drafts: Sequence[Draft], mentions: Sequence[Mention], index: int, vocabulary: Vocabulary
+) -> str:
+    """The side of what a finding does to a structure, where the next word says that."""
+    behind = drafts[index].item + 1
+    for draft, mention in zip(drafts[index + 1 :], mentions[index + 1 :], strict=True):
+        if draft.item == behind and words[behind] in vocabulary.compositions and draft.explicit:
+            side = mention.attributes.laterality
+            return side if side in _ONE_SIDE else ""
+    return ""
+
+
+def _side_after(
+    items: Sequence[Item], words: Sequence[str], starts: Sequence[bool], index: int, vocabulary: Vocabulary
+) -> str:
+    """The first side behind the item at `index` that a preposition of place leads to, within the clause."""
+    led = False
+    for position in range(index + 1, len(items)):
+        item = items[position]
+        role = item.role
+        if starts[position] or role in ("semicolon", "comma", "colon", "conjunction", "normality", "bracket"):
+            return ""
+        if role in FINDINGS or words[position] in _COMPARING:
+            return ""
+        if role == "preposition":
+            led = words[position] in _WHERE
+        elif led and role == "side":
+            return item.value if item.value in _ONE_SIDE else ""
+        elif led and role == "anatomy" and item.value in vocabulary.sides:
+            return vocabulary.sides[item.value]
+    return ""
+
+
+def fronted_sides(
+    items: Sequence[Item],
+    starts: Sequence[bool],
+    drafts: Sequence[Draft],
+    mentions: list[Mention],
+    vocabulary: Vocabulary,
+) -> None:
+    """A side that opens a clause holds for it: "on the left it causes severe stenosis"."""
+    for index, item in enumerate(items):
+        if item.role != "side" or item.value not in _ONE_SIDE or not _opens_clause(items, starts, index):
+            continue
+        end = index + 1
+        while end < len(items) and not starts[end] and items[end].role not in ("semicolon", "side"):
+            end += 1
+        for place, draft in enumerate(drafts):
+            mention = mentions[place]
+            if index < draft.item < end and mention.kind in FINDINGS and not mention.attributes.laterality:
+                side = item.value if may_have_side(mention, vocabulary) else ""
+                mentions[place] = mention._replace(attributes=mention.attributes._replace(laterality=side))
+
+
+def _opens_clause(items: Sequence[Item], starts: Sequence[bool], index: int) -> bool:
+    """Whether "on the left" at `index` stands at the front of a clause and describes no noun behind it."""
+    if index + 1 >= len(items) or items[index + 1].role not in ("comma", "other", "verb", "cue"):
+        return False
+    first = index
+    while first > 0 and items[first - 1].role in ("determiner", "preposition") and not starts[first]:
+        first -= 1
+    return first < index and (first == 0 or starts[first] or items[first - 1].role in ("semicolon", "mark"))
+
+
+def _finding_before(mentions: Sequence[Mention], index: int) -> Mention | None:
+    for mention in reversed(mentions[:index]):
+        if mention.kind in FINDINGS:
+            return mention
+    return None

@@ -1,0 +1,111 @@
+"""Names of the metrics for people, with what each one follows and how far it was found to agree with raters."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tomllib
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+EMBEDDED = "_embedded"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricName:
+    """One column for people.
+
+    Attributes:
+        column: Its name in code.
+        name: Its name for people; the column's own where nobody gave one.
+        what: What it measures, half a sentence.
+        follows: findings, labels, words, reading, image, or "" where it is not known.
+        tau: Kendall tau-b with the rating on the pairs named in `pairs`; None if it was not measured.
+        low: Lower end of its 95 % interval.
+        high: Upper end.
+        pairs: How many pairs stand behind it.
+        smallest: Smallest effect of interest (`benchmarks/smallest_effects.py`): the change of a set's mean if one
+            report in ten is one rating point better; None if it was not measured.
+    """
+
+    column: str
+    name: str
+    what: str = ""
+    follows: str = ""
+    tau: float | None = None
+    low: float | None = None
+    high: float | None = None
+    pairs: int = 0
+    smallest: float | None = None
+
+    @property
+    def agreement(self) -> str:
+        """The measured agreement in words, "" if there is none."""
+        if self.tau is None:
+            return ""
+        bounds = f"[{self.low:.2f}, {self.high:.2f}]"
+        return f"Kendall τ-b {self.tau:.2f} {bounds} with a language model's ratings of {self.pairs} pairs"
+
+    def hint(self, higher_is_better: bool, limits: tuple[float, float] | None = None) -> str:
+        """What a tooltip says."""
+        said = [self.what[:1].upper() + self.what[1:]] if self.what else []
+        said.append(f"{'higher' if higher_is_better else 'lower'} is better")
+        if limits is not None:
+            said.append(f"range {_end(limits[0])} to {_end(limits[1])}")
+        said.append(_TRUST.get(self.follows, ""))
+        if self.agreement:
+            said.append(f"{self.agreement} ({_SET})")
+        said.append(f"column {self.column}")
+        return ". ".join(part for part in said if part)
+
+
+_TRUST = {
+    "findings": "follows findings",
+    "labels": "follows a few conditions",
+    "words": "follows wording: the opposite in the same words does well",
+    "reading": "says how a text reads, not whether it is right",
+    "image": "follows the picture",
+}
+_SET = "given blind, benchmarks/held_out"
+
+
+def metric_name(column: str) -> MetricName:
+    """What people call a column.
+
+    >>> metric_name("ratescore_embedded").name, metric_name("green").name
+    ('RaTEScore (embedded)', 'green')
+    """
+    plain = column.removesuffix(EMBEDDED)
+    entry = _names().get(plain)
+    smallest = _smallest_effects().get(column, {}).get("value")
+    if entry is None:
+        return MetricName(column, column, smallest=smallest)
+    name = entry["name"] if plain == column else f"{entry['name']} (embedded)"
+    found = _measured().get(column)
+    known = MetricName(column, name, entry["what"], entry["follows"], smallest=smallest)
+    if found is None:
+        return known
+    return replace(known, tau=found["tau"], low=found["low"], high=found["high"], pairs=int(found["pairs"]))
+
+
+@functools.cache
+def _names() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files("radgauge.render") / "data" / "metric_names.toml").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _measured() -> dict[str, dict[str, float]]:
+    text = (files("radgauge.render") / "data" / "agreement.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, float]] = json.loads(text)
+    return found
+
+
+@functools.cache
+def _smallest_effects() -> dict[str, dict[str, float]]:
+    text = (files("radgauge.render") / "data" / "smallest_effects.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, float]] = json.loads(text)
+    return found
+
+
+def _end(value: float) -> str:
+    return "−∞" if value == float("-inf") else "∞" if value == float("inf") else f"{value:g}"

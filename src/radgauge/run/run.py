@@ -1,0 +1,406 @@
+"""The driver of a run: split, score what is missing, check, write the manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from radgauge.core.cache import default_cache_dir
+from radgauge.core.cases import Case
+from radgauge.core.choices import Missing
+from radgauge.core.errors import InputError, RadgaugeError, UsageError, require
+from radgauge.core.files import make_folder, tighten
+from radgauge.core.metric import Metric, unaliased
+from radgauge.core.progress import working
+from radgauge.core.storage import Store, local_copy, plain, url_of
+from radgauge.io.case_files.read import system_files, system_name
+from radgauge.io.score_folder import Manifest, fingerprint_of, part_name
+from radgauge.io.tables.column_names import shown_names
+from radgauge.io.tables.columns import SECTIONS, check_roles
+from radgauge.run.buckets import WORK, Split, read_split, remove_buckets, write_buckets
+from radgauge.run.executors import HERE, Engine, run, run_in_order, session
+from radgauge.run.explained import check_explain, claim, finish, is_complete, is_explained
+from radgauge.run.frequencies import survey
+from radgauge.run.manifests import (
+    Sums,
+    begun_manifest,
+    check_same,
+    complete_manifest,
+    older_manifest,
+    write_manifest,
+)
+from radgauge.run.run_frequencies import surveyed
+from radgauge.run.score import LONGEST, judges_of
+from radgauge.run.streams import Reading, Table, expected_bytes, open_table, sources_of
+from radgauge.run.work import Plan, cases_of, check_part, is_done, joins, score_part
+
+try:
+    import fcntl
+except ImportError:  # Windows: no advisory locks
+    fcntl = None  # type: ignore[assignment]
+
+PART_BYTES = 4 << 20
+"""Bytes of input per part: about 6,000 pairs of chest reports, seconds of work and some 300 MB of readings."""
+
+MOST_PARTS = 16_384
+LOOKED_AT = 4000
+"""Cases that are looked at for signs of collapse, at least; parts are taken whole."""
+
+Told = Callable[[str, int, int], None]
+Look = Callable[[Sequence[Case]], list[str]]
+
+
+@dataclass(frozen=True)
+class Input:
+    """Where the reports of a run are; see `radgauge.io.case_files.read_cases` for each."""
+
+    reports: Path | None = None
+    references: Path | None = None
+    candidates: Mapping[str, Path] | None = None
+    how: Reading = field(default_factory=Reading)
+    missing: Missing = "error"
+    images: Path | None = None
+    images_outside: bool = False
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run did.
+
+    Attributes:
+        manifest: Of the folder, which is complete.
+        scored: Parts that this call scored; the others were there.
+        seconds: Of all workers, by what they did.
+        peak: Bytes of the largest worker.
+    """
+
+    manifest: Manifest
+    scored: int
+    seconds: Mapping[str, float]
+    peak: int = 0
+
+
+def score_to_folder(
+    reports: Path | str | None,
+    folder: Path | str,
+    *,
+    metrics: Sequence[str | Metric] | str | Metric | None = None,
+    references: Path | str | None = None,
+    candidates: Sequence[Path | str] | Mapping[str, Path | str] | None = None,
+    candidate_columns: Sequence[str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    section: str | None = None,
+    encoding: str | None = None,
+    split: str | None = None,
+    missing: Missing = "error",
+    images: Path | str | None = None,
+    images_outside: bool = False,
+    models: str = "embedded",
+    longest: int = LONGEST,
+    any_language: bool = False,
+    kind: str = "",
+    parts: int = 0,
+    engine: Engine = HERE,
+    cache: Path | None = None,
+    progress: Told | None = None,
+    look: Look | None = None,
+    explain: Path | str | None = None,
+) -> Ran:
+    """Score any number of reports into a folder of parts; the same call goes on where one was stopped.
+
+    Args:
+        reports: A table of cases, or a folder of such tables; here and below also a URL (see `storage`).
+        folder: Where the parts and their manifest go; a URL gets scores, and report texts stay on this machine.
+        metrics: As in `score`.
+        references: A table of references instead, joined with candidates by id.
+        candidates: Tables of candidates, or system -> table.
+        candidate_columns: As in `read_cases`; so are columns, section, encoding, split, missing, images and
+            images_outside.
+        columns: Role -> column.
+        section: Part of the reports.
+        encoding: Of text files.
+        split: Of the references.
+        missing: What to do with studies without a candidate.
+        images: Folder of the images.
+        images_outside: Whether images may lie outside it.
+        models: Profile of metrics given by name.
+        longest: Characters of the longest text that is judged.
+        any_language: Judge texts that are not English, or hardly understood, as well.
+        kind: "parquet" or "jsonl"; "" takes Parquet where pyarrow is installed.
+        parts: Into how many parts; 0 takes one per 4 MB of input.
+        engine: Where parts are scored.
+        cache: Folder of the reading cache of every machine; None uses none.
+        progress: Told (what, done, total).
+        look: Asked once for notes on some thousand cases, whole studies in the order of the input, or on all cases
+            if there are no more; what it says is kept in the manifest.
+        explain: Folder for why each case got its scores, a file per part; None writes none.
+
+    Raises:
+        InputError: The input cannot be used, or the folder holds another run.
+        UsageError: The arguments do not fit together.
+    """
+    if section is not None and section not in SECTIONS:
+        raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
+    judges = tuple(judges_of(metrics, models=models))
+    url = url_of(folder)
+    store = Store(url) if url is not None else None
+    place = plain(folder) if url is None else _work_folder(url)
+    with working("scoring in parts") as tell, ExitStack() as copies:
+        told = progress or tell
+        told("opening the input", 0, 1)
+        files = _systems(candidates)
+        given = Input(
+            None if reports is None else copies.enter_context(local_copy(reports)),
+            None if references is None else copies.enter_context(local_copy(references)),
+            None if files is None else {name: copies.enter_context(local_copy(f)) for name, f in files.items()},
+            Reading(
+                check_roles(columns),
+                tuple(candidate_columns) if candidate_columns else None,
+                section,
+                encoding,
+                split,
+            ),
+            missing,
+            Path(images) if images is not None else None,
+            images_outside,
+        )
+        tables = tables_of(given)
+        sends = store is not None and bool(engine.address)
+        explained = None if explain is None else check_explain(explain, folder, sent=sends)
+        _check_metrics(judges, tables, engine)
+        if sends and surveyed(judges):
+            raise UsageError(
+                f"{judges[min(surveyed(judges))].name} counts the words of all reports on a disk that all "
+                f"machines see: on a cluster, write to such a folder instead of {url}"
+            )
+        if not kind:
+            kind = _usual_kind()
+        if kind not in ("parquet", "jsonl"):
+            raise UsageError(f"the kind of the parts must be parquet or jsonl, got {kind!r}")
+        if kind == "parquet":
+            require("pyarrow", extra="parquet")
+        divided = parts or min(MOST_PARTS, max(1, -(-sum(map(expected_bytes, tables)) // PART_BYTES)))
+        settings = _settings(given, longest, any_language)
+        signatures = {metric.columns[0]: metric.signature() for metric in judges}
+        fingerprint = fingerprint_of(
+            {
+                "input": [(source.sha256, source.format, source.encoding) for source in sources_of(tables)],
+                "judges": signatures,
+                "settings": settings,
+                "divided": divided,
+                "kind": kind,
+            }
+        )
+        plan = Plan(
+            place,
+            fingerprint,
+            kind,
+            tables,
+            judges,
+            section,
+            missing,
+            given.images,
+            images_outside,
+            longest,
+            cache,
+            store,
+            sends,
+            explained,
+            any_language,
+        )
+        older = older_manifest(place, store)
+        if older is not None:
+            check_same(url or str(place), older, plan, settings, divided)
+            if older.complete and is_complete(explained, fingerprint):
+                return Ran(older, 0, {})
+        if explained is not None:
+            claim(explained, fingerprint)
+        make_folder(place)
+        with _alone(place):
+            if older is None:
+                write_manifest(plan, begun_manifest(plan, settings, signatures, divided))
+            with session(engine):
+                ran = _finish(plan, settings, divided, engine=engine, told=told, look=look)
+            if store is not None:
+                shutil.rmtree(place)
+            return ran
+
+
+def tables_of(given: Input) -> tuple[Table, ...]:
+    """The tables of an input: one of cases, or references and candidates."""
+    if given.references is None:
+        if given.reports is None:
+            raise UsageError("nothing to read: give one file, or references and candidates")
+        return (open_table(given.reports, "cases", given.how, system=system_name(given.reports)),)
+    files = dict(given.candidates or {})
+    if not files:
+        raise UsageError("references need candidates: give at least one file of candidates")
+    tables = [open_table(given.references, "references", given.how)]
+    tables += [open_table(file, "candidates", given.how, system=name) for name, file in files.items()]
+    for role, names in given.how.columns.items():
+        if not any(set(names) <= set(table.columns) for table in tables):
+            seen = "; ".join(f"{table.name}: {shown_names(table.columns)}" for table in tables)
+            raise InputError(f"no file has the column {', '.join(names)} named for {role!r}; columns: {seen}")
+    return tuple(tables)
+
+
+def _finish(
+    plan: Plan, settings: Mapping[str, Any], divided: int, *, engine: Engine, told: Told, look: Look | None
+) -> Ran:
+    split = read_split(plan.folder, plan.fingerprint)
+    if split is None:
+        told("dividing the input", 0, divided)
+        split = write_buckets(plan.folder, plan.tables, divided=divided, fingerprint=plan.fingerprint)
+    wanted = _wanted(plan, split, engine)
+    left = _left(plan, wanted, engine)
+    there = len(wanted) - len(left)
+    if left:
+        survey(plan, sorted(wanted), engine=engine, told=told)
+    seconds: dict[str, float] = {}
+    peak = 0
+    told("scoring", there, len(wanted))
+    for at, (_, done) in enumerate(run(score_part, map(plan.job, left), engine=engine)):
+        peak = max(peak, done.peak)
+        for name, spent in done.seconds.items():
+            seconds[name] = seconds.get(name, 0.0) + spent
+        told("scoring", there + at + 1, len(wanted))
+    summed = Sums()
+    checks = ((plan, number, cases, keys) for number, (cases, keys) in sorted(wanted.items()))
+    for at, checked in enumerate(run_in_order(check_part, checks, engine=engine)):
+        if checked.wrong:
+            where = plan.store.url if plan.store is not None else plan.folder
+            raise RadgaugeError(f"{where}: {checked.wrong}; remove that part and run the same command again")
+        summed.add(checked)
+        told("checking", at + 1, len(wanted))
+    summed.looked = _looked(plan, sorted(wanted), look) if look is not None else []
+    manifest = complete_manifest(plan, settings, split, wanted, summed)
+    if plan.explained is not None:
+        finish(plan.explained, plan.fingerprint, wanted)
+    write_manifest(plan, manifest)
+    remove_buckets(plan.folder)
+    return Ran(manifest, len(left), seconds, peak)
+
+
+def _wanted(plan: Plan, split: Split, engine: Engine) -> dict[int, tuple[int, str]]:
+    """Number of each part -> how many cases it must hold, and the digest of their keys."""
+    if len(plan.tables) == 1:
+        return {number: (split.cases[0][number], split.keys[0][number]) for number in split.filled}
+    found = run(joins, map(plan.job, split.filled), engine=engine)
+    return {number: (cases, keys) for _, (number, cases, keys) in found if cases}
+
+
+def _looked(plan: Plan, numbers: Sequence[int], look: Look) -> list[str]:
+    """Notes on the cases of the first parts: a sample of studies, as parts hold them by a hash of their id."""
+    found: list[tuple[int, Case]] = []
+    read = 0
+    for number in numbers:
+        if len(found) >= LOOKED_AT:
+            break
+        bucket = cases_of(plan.job(number))
+        found += zip(bucket.rows, bucket.cases, strict=True)
+        read += 1
+    found.sort(key=lambda each: each[0])
+    notes = look([case for _, case in found])
+    return notes if read == len(numbers) else [f"in a sample of {len(found)} cases: {note}" for note in notes]
+
+
+def _left(plan: Plan, wanted: Mapping[int, tuple[int, str]], engine: Engine) -> list[int]:
+    """Parts that are still to be scored.
+
+    In a folder a name proves that a part is whole. What a store promises is its own matter, so every part that it
+    has is read, and counts only if it holds the cases that it must hold.
+    """
+    if plan.store is None:
+        return [
+            at
+            for at, (cases, keys) in sorted(wanted.items())
+            if not (is_explained(plan.explained, at) and is_done(plan, at, cases, keys))
+        ]
+    names = set(plan.store.names())
+    there = [number for number in sorted(wanted) if part_name(number, plan.kind) in names]
+    checked = run_in_order(check_part, ((plan, number, *wanted[number]) for number in there), engine=engine)
+    whole = {
+        number
+        for number, found in zip(there, checked, strict=True)
+        if not found.wrong and is_explained(plan.explained, number)
+    }
+    return [number for number in sorted(wanted) if number not in whole]
+
+
+def _settings(given: Input, longest: int, any_language: bool) -> dict[str, Any]:
+    how = given.how
+    return {
+        "section": how.section,
+        "split": how.split,
+        "missing": given.missing,
+        "encoding": how.encoding,
+        "columns": {role: list(names) for role, names in how.columns.items()},
+        "candidate_columns": list(how.candidate_columns) if how.candidate_columns else None,
+        "systems": list(given.candidates) if given.candidates else [],
+        "images": given.images is not None,
+        "longest": longest,
+        "any_language": any_language,
+    }
+
+
+def _check_metrics(metrics: Sequence[Metric], tables: Sequence[Table], engine: Engine) -> None:
+    asking = [metric.name for metric in metrics if unaliased(metric).name == "llm_errors"]
+    if asking and engine.name != "process":
+        raise UsageError(f"{asking[0]} asks a server, with one budget and one journal: score it in one process")
+    twice = surveyed(metrics)
+    whole = [metric.name for at, metric in enumerate(metrics) if not metric.independent and at not in twice]
+    if whole:
+        raise UsageError(
+            f"{', '.join(whole)} must see all cases of a run at once; write to a file instead of a folder"
+        )
+    needing = [metric.name for metric in metrics if "reference" in metric.needs]
+    if len(tables) == 1 and needing and not tables[0].roles.references:
+        raise InputError(
+            f"{', '.join(needing)} cannot judge without references: {tables[0].name} has no reference column; its "
+            f"columns: {shown_names(tables[0].columns)}; name it with columns={{'reference': NAME}}"
+        )
+
+
+def _systems(
+    candidates: Sequence[Path | str] | Mapping[str, Path | str] | None,
+) -> Mapping[str, Path] | None:
+    if candidates is None:
+        return None
+    if isinstance(candidates, Mapping):
+        return {system: plain(file) for system, file in candidates.items()}
+    return system_files(candidates)
+
+
+def _usual_kind() -> str:
+    from importlib.util import find_spec
+
+    return "parquet" if find_spec("pyarrow") is not None else "jsonl"
+
+
+def _work_folder(url: str) -> Path:
+    """Where the buckets of a run into a store are: on this machine, the same place for the same URL."""
+    return default_cache_dir() / "runs" / hashlib.sha256(url.encode()).hexdigest()[:24]
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One run at a time in a folder; the lock of a run that was killed goes with it."""
+    make_folder(folder / WORK)
+    path = folder / ".lock"
+    file: IO[bytes]
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
+        tighten(path)
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InputError(
+                    f"{folder} is in use by another run; wait for it or name another folder"
+                ) from None
+        yield

@@ -1,0 +1,275 @@
+"""score: every case judged by every metric, rows in = rows out."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from radgauge.core.cases import Case, Key
+from radgauge.core.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.metric import Metric, Rows
+from radgauge.core.progress import silence, working
+from radgauge.core.readings import Progress, Readings
+from radgauge.core.registry import check_profile, load, specs
+from radgauge.core.scores import Results as Results
+from radgauge.core.scores import Scores as Scores
+from radgauge.io.records import as_cases
+from radgauge.run.screening import LONGEST as LONGEST
+from radgauge.run.screening import Screen
+
+log = logging.getLogger(__name__)
+
+Judge = Callable[[str, str], float]
+"""A function of candidate and reference, as a metric."""
+
+
+def score(
+    cases: object = None,
+    metrics: Sequence[str | Metric | Judge] | str | Metric | Judge | None = None,
+    *,
+    references: Sequence[str | Sequence[str]] | None = None,
+    candidates: Sequence[str] | None = None,
+    reading: Readings | None = None,
+    models: str = "embedded",
+    longest: int = LONGEST,
+    any_language: bool = False,
+    progress: Progress | bool | None = None,
+) -> Results:
+    """Judge every case with every metric. Rows in = rows out.
+
+    Args:
+        cases: A file of reports (its path), what `read_cases` returned, a sequence of Case or of dicts (id,
+            candidate, reference, ...), a dict of columns, a pandas or polars frame, or a Hugging Face dataset.
+        metrics: Names ("bleu"), specifications ("bleu:variant=cxr", "file.py:function"), Metric objects or
+            functions of candidate and reference; None = the defaults.
+        references: Instead of cases: one reference per case, or a list of alternatives; ids are row numbers.
+        candidates: The candidates of these references, in the same order.
+        reading: Shared readings, so that several calls read each text once.
+        models: Profile for metrics given by name: "embedded", "published" or a folder of checkpoints.
+        longest: Characters of the longest text that is judged; a case with a longer one is not, with this reason.
+            It bounds the memory of metrics that compare every word of one text with every word of another.
+        any_language: Judge texts that are not English, or of which hardly a word is understood, as well. By
+            default metrics that work without a network leave such cases out, with the reason.
+        progress: Called with (what, done, total); None shows a line in terminals and notebooks if it takes longer
+            than two seconds, False shows none.
+
+    >>> results = score([{"id": "1", "candidate": "no effusion", "reference": "no effusion"}], ["bleu"])
+    >>> results.records()[0]["bleu_1"]
+    1.0
+    >>> score(references=["no effusion"], candidates=["no effusion"], metrics="rouge")
+    Results: 1 metric, 1 case, 1 system
+    metric     system  not judged
+    rouge_l ↑   1.000           0
+    """
+    listed, header = _given(cases, references, candidates)
+    check_profile(models)
+    judges = judges_of(metrics, models=models)
+    told = progress if callable(progress) else None
+    shared = reading if reading is not None else Readings(progress=told)
+    names = [metric.name for metric in judges]
+    labels = [metric.name if names.count(metric.name) == 1 else metric.columns[0] for metric in judges]
+    results = {}
+    screen = Screen(longest, any_language)
+    with silence(progress is not None and progress is not True), working("scoring") as tell:
+        for number, (label, metric) in enumerate(zip(labels, judges, strict=True)):
+            tell(label, number, len(judges))
+            results[label] = _judge(metric, listed, shared, label, screen)
+            if told is not None:
+                told("scoring", number + 1, len(judges))
+    accounts = {
+        label: dict(found) for label, m in zip(labels, judges, strict=True) if (found := m.account(reading=shared))
+    }
+    if accounts:
+        header = {**header, "accounts": accounts}
+    meta_names = dict.fromkeys(name for case in listed for name in case.meta)
+    return Results(results, {name: [case.meta.get(name, "") for case in listed] for name in meta_names}, header)
+
+
+def _given(
+    cases: object, references: Sequence[str | Sequence[str]] | None, candidates: Sequence[str] | None
+) -> tuple[list[Case], dict[str, Any]]:
+    """The cases, and what is known of the file they come from."""
+    if references is not None or candidates is not None:
+        if cases is not None:
+            raise UsageError("give cases, or references and candidates, not both")
+        return _paired(references, candidates), {}
+    if cases is None:
+        raise UsageError("nothing to score: give cases, or references=[...] and candidates=[...]")
+    if isinstance(cases, str | os.PathLike) or hasattr(cases, "provenance"):
+        from radgauge.io.case_files import CaseFile, read_cases
+
+        file = read_cases(os.fspath(cases)) if isinstance(cases, str | os.PathLike) else cases
+        if isinstance(file, CaseFile):
+            for note in file.provenance.warnings:
+                log.warning("%s", note)
+            return list(file.cases), {"input": file.provenance.as_dict()}
+    return as_cases(cases), {}
+
+
+def _paired(references: Sequence[str | Sequence[str]] | None, candidates: Sequence[str] | None) -> list[Case]:
+    if references is None or candidates is None:
+        absent = "references" if references is None else "candidates"
+        raise UsageError(f"references and candidates belong together; {absent} is missing")
+    for name, texts in (("references", references), ("candidates", candidates)):
+        if isinstance(texts, str):
+            raise UsageError(f"{name} must be a list of texts, got one text; to judge one case pass [text]")
+    if len(references) != len(candidates):
+        raise InputError(
+            f"references and candidates must be equally many, got {len(references)} and {len(candidates)}"
+        )
+    return as_cases(
+        [
+            {"id": str(number), "references": reference, "candidate": candidate}
+            for number, (reference, candidate) in enumerate(zip(references, candidates, strict=True), start=1)
+        ]
+    )
+
+
+def judges_of(
+    metrics: Sequence[str | Metric | Judge] | str | Metric | Judge | None, *, models: str = "embedded"
+) -> list[Metric]:
+    """The metrics that names, specifications or objects stand for; no two may write the same column."""
+    if metrics is None:
+        from radgauge.core.registry import DEFAULTS
+
+        metrics = DEFAULTS
+    listed = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
+    given = [each for item in listed for each in (specs(item) if isinstance(item, str) else [item])]
+    judges = [load(item, models=models) if isinstance(item, str) else _as_metric(item) for item in given]
+    seen: dict[str, str] = {}
+    for metric in judges:
+        for column in metric.columns:
+            if column in seen:
+                raise UsageError(
+                    f"two metrics would both write the column {column!r} ({seen[column]} and {metric.name}); "
+                    f"give one a name of its own: '{metric.name}:... as NAME'"
+                )
+            seen[column] = metric.name
+    return judges
+
+
+def _as_metric(item: Metric | Judge) -> Metric:
+    """Return a metric as it is, and a function as a metric."""
+    if isinstance(item, Metric):
+        return item
+    if not callable(item):
+        raise UsageError(f"a metric must be a name, a Metric or a function, got {type(item).__name__}")
+    from radgauge.core.function_metric import FunctionMetric
+
+    return FunctionMetric(item)
+
+
+def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str, screen: Screen) -> Scores:
+    able, judged, unfit = screen.usable(metric, cases, reading=reading)
+    reasons: dict[Key, str] = {case.key: why for case, why in zip(cases, unfit, strict=True) if why}
+    with reading.truncation() as cut:
+        measured, failed = _measure(metric, judged, reading)
+    reasons.update(failed)
+    truncated = frozenset(case.key for case in judged if not cut.isdisjoint((case.candidate, *case.references)))
+    if truncated:
+        log.warning("%s", truncation_text(label, len(truncated), len(cases)))
+    elif cut:
+        log.warning("%s: %d texts taken from reports are longer than the encoder reads", label, len(cut))
+    if np.isinf(measured).any():
+        raise RadgaugeError(f"metric {metric.name!r} returned an infinite value; NaN means cannot be judged")
+    rows = np.full((len(cases), measured.shape[1]), np.nan)
+    rows[able] = measured
+    values = np.full((len(cases), len(metric.columns)), np.nan)
+    values[able] = metric.case_scores(measured)
+    for index, case in zip(able, judged, strict=True):
+        if np.isnan(values[index, 0]) and case.key not in failed:
+            reasons[case.key] = _why_not(metric, case, reading)
+    return Scores(
+        judge=label,
+        signature=metric.signature(),
+        keys=tuple(case.key for case in cases),
+        rows=rows,
+        values=values,
+        columns=metric.columns,
+        higher_is_better=metric.higher_is_better,
+        reasons=reasons,
+        metric=metric,
+        directions=metric.directions,
+        truncated=truncated,
+    )
+
+
+def truncation_text(judge: str, cut: int, cases: int) -> str:
+    """Return what a person should know of reports that an encoder does not read to their end.
+
+    >>> truncation_text("vlscore", 3, 12)
+    'vlscore: in 3 of 12 cases (25 %) a report is longer than the encoder reads; what follows is not judged'
+    """
+    share = f"{cut} of {cases} cases ({100 * cut / cases:.0f} %)"
+    return f"{judge}: in {share} a report is longer than the encoder reads; what follows is not judged"
+
+
+def _measure(metric: Metric, cases: Sequence[Case], reading: Readings) -> tuple[Rows, dict[Key, str]]:
+    """Rows of the cases, and why some of them have none: a case that makes the metric fail fails alone.
+
+    What radgauge itself refuses (a missing model, a wrong setting) still ends the run: it concerns every case.
+    """
+    if not cases:
+        return np.empty((0, _width(metric, reading))), {}
+    try:
+        return _measured(metric, cases, reading), {}
+    except RadgaugeError:
+        raise
+    except Exception as error:
+        why = f"{metric.name} failed on this case ({_kind(error)})"
+        log.warning("%s failed on %d cases (%s); they are tried in smaller parts", metric.name, len(cases), why)
+    if len(cases) == 1:
+        return np.full((1, _width(metric, reading)), np.nan), {cases[0].key: why}
+    middle = len(cases) // 2
+    halves = [_measure(metric, part, reading) for part in (cases[:middle], cases[middle:])]
+    failed = {**halves[0][1], **halves[1][1]}
+    rows: Rows = np.vstack([half for half, _ in halves])
+    if failed and not metric.independent:  # what is left is measured together, as its definition wants
+        kept = [index for index, case in enumerate(cases) if case.key not in failed]
+        rows = np.full_like(rows, np.nan)
+        if kept:
+            again, more = _measure(metric, [cases[index] for index in kept], reading)
+            rows[kept] = again
+            failed.update(more)
+    return rows, failed
+
+
+def _width(metric: Metric, reading: Readings) -> int:
+    """Return the number of statistics that a metric keeps of a case."""
+    try:
+        return int(_measured(metric, (), reading).shape[1])
+    except RadgaugeError:
+        raise
+    except Exception as error:
+        raise RadgaugeError(
+            f"metric {metric.name!r} must return a table of shape (0, columns) for no cases, "
+            f"got {type(error).__name__}: {error}"
+        ) from error
+
+
+def _measured(metric: Metric, cases: Sequence[Case], reading: Readings) -> Rows:
+    measured = metric.measure(cases, reading=reading)
+    if measured.ndim != 2 or len(measured) != len(cases):
+        raise RadgaugeError(
+            f"metric {metric.name!r} must return one row per case, "
+            f"got shape {measured.shape} for {len(cases)} cases"
+        )
+    return measured
+
+
+def _why_not(metric: Metric, case: Case, reading: Readings) -> str:
+    try:
+        return metric.why_not(case, reading=reading)
+    except RadgaugeError:
+        raise
+    except Exception as error:
+        return f"cannot be judged ({_kind(error)})"
+
+
+def _kind(error: Exception) -> str:
+    """What kind of error it is; its message may hold report text and is not repeated."""
+    return "MemoryError" if isinstance(error, MemoryError) else type(error).__name__

@@ -1,0 +1,134 @@
+"""`radgauge serve`: metrics behind HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from radgauge.cli import options as o
+
+_LIMITS = "Limits of one request"
+
+
+@o.command(o.app, "serve")
+def serve_cli(
+    metric: Annotated[
+        list[str] | None,
+        "-m",
+        "A metric to serve; or bleu,errors. Repeatable. Default: errors.",
+    ] = None,
+    models: o.Models = "embedded",
+    yes: o.Yes = False,
+    host: Annotated[str, "Address to listen on; others than this machine need --url."] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any that is free.")] = 8000,
+    url: Annotated[str | None, "The address under which other machines come: https://name."] = None,
+    proxy: Annotated[str | None, "The proxy's address; its X-Forwarded-For is believed."] = None,
+    token_file: Annotated[
+        Path | None,
+        "Tokens that are let in, one per line; else $RADGAUGE_TOKEN, or a fresh one.",
+    ] = None,
+    no_token: Annotated[bool, "Let everybody on this machine in; not with other hosts."] = False,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that judge.")] = 1,
+    reward: Annotated[str, "The metric behind /get_reward; '' = no such address."] = "errors",
+    floor: Annotated[float, typer.Option("--floor", max=0.0, help="The reward of what cannot be judged.")] = -1.0,
+    seconds: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Seconds that judging may take.", rich_help_panel=_LIMITS)
+    ] = 60.0,
+    most_cases: Annotated[
+        int, typer.Option("--most-cases", min=1, help="Cases of a JSON request.", rich_help_panel=_LIMITS)
+    ] = 1000,
+    most_megabytes: Annotated[
+        int,
+        typer.Option("--most-megabytes", min=1, help="Size of a JSON request.", rich_help_panel=_LIMITS),
+    ] = 16,
+    longest: Annotated[
+        int,
+        typer.Option(
+            "--longest",
+            min=1,
+            help="Characters of the longest text that is judged; longer: not judged.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = 50_000,
+    most_references: Annotated[
+        int, typer.Option("--most-references", min=1, help="References of a case.", rich_help_panel=_LIMITS)
+    ] = 100,
+    most_characters: Annotated[
+        int,
+        typer.Option(
+            "--most-characters", min=1, help="Characters of a case with its references.", rich_help_panel=_LIMITS
+        ),
+    ] = 500_000,
+    no_cache: Annotated[bool, "Neither use nor write the reading cache."] = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Judge reports over HTTP: values, intervals and explanations as JSON; needs the extra web.
+
+    Examples:
+
+      radgauge serve -m errors -m bleu
+
+      radgauge serve --port 9000 --token-file tokens.txt --workers 2
+
+      radgauge serve --host 0.0.0.0 --url https://judge.example --proxy 127.0.0.1
+    """
+    import os
+
+    from radgauge.cli.lines import echo
+    from radgauge.core.errors import UsageError, require
+
+    for package in ("starlette", "uvicorn"):
+        require(package, extra="web")
+    from radgauge.study.http.server import Place, is_loopback
+    from radgauge.study.http.tokens import new_token, token_hash
+    from radgauge.study.server.app import run
+    from radgauge.study.server.judge import Limits, Settings
+
+    place = Place(host, port, url, proxy)
+    if place.warning:
+        echo(f"note: {place.warning}", err=True)
+    wanted = tuple(metric or ["errors"])
+    o.agreed(models, [*wanted, *([reward] if reward else [])], yes=yes)
+    fresh = None
+    if no_token:
+        if token_file is not None or not is_loopback(host):
+            raise UsageError("--no-token is for this machine alone, and not with --token-file")
+        tokens = []
+    elif token_file is not None:
+        tokens = [line.strip() for line in token_file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        if not tokens or min(map(len, tokens)) < 16:
+            raise UsageError(f"{token_file} must hold tokens of 16 characters and more, one per line")
+    elif given := os.environ.get("RADGAUGE_TOKEN", ""):
+        if len(given) < 16:
+            raise UsageError("RADGAUGE_TOKEN must have 16 characters and more")
+        tokens = [given]
+    else:
+        fresh = new_token()
+        tokens = [fresh]
+    settings = Settings(
+        metrics=wanted,
+        models=models,
+        reward=reward,
+        floor=floor,
+        cache=not no_cache,
+        tokens=tuple(map(token_hash, tokens)),
+        workers=workers,
+        limits=Limits(
+            body=most_megabytes << 20,
+            cases=most_cases,
+            seconds=seconds,
+            longest=longest,
+            references=most_references,
+            case_characters=most_characters,
+        ),
+    )
+
+    def ready(address: str) -> None:
+        if fresh is not None:
+            echo(f"token: {fresh}", err=True)
+        if not quiet or fresh is not None:
+            echo(f"radgauge serves {', '.join(wanted)} at {address} (Ctrl-C ends it)", err=True)
+
+    run(settings, place, ready=ready)

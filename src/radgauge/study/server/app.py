@@ -1,0 +1,313 @@
+"""The ASGI application: addresses, tokens, limits, and how errors are told."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import json
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import anyio
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.parsing import parse_json
+from radgauge.core.scores import Results
+from radgauge.study.http.headers import AllowedHosts, SecurityHeaders
+from radgauge.study.http.limits import BodyLimit
+from radgauge.study.http.server import Place, serve
+from radgauge.study.http.tokens import bearer, is_known
+from radgauge.study.server.description import STYLE, description, page
+from radgauge.study.server.judge import Late, Settings, Wanted, case_of, cases_of, parts_of, wanted_of
+from radgauge.study.server.stream import LINES, StreamedScores
+from radgauge.study.server.workers import Broken, Workers
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+log = logging.getLogger(__name__)
+
+OPEN = frozenset({"/", "/style.css", "/openapi.json", "/health", "/ready"})
+"""Addresses that show no token: they take no reports and give none."""
+
+
+class Busy(RadgaugeError):
+    """More requests are waiting than the service holds."""
+
+
+def build(settings: Settings, place: Place) -> ASGIApp:
+    """The application; metrics are loaded at once, and warmed while `/ready` says 503."""
+    workers = Workers(settings)
+
+    @contextlib.asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as group:
+            await workers.start(group)
+            yield
+            group.cancel_scope.cancel()
+
+    service = _Service(workers)
+    routes = [
+        Route("/", service.page),
+        Route("/style.css", service.style),
+        Route("/openapi.json", service.openapi),
+        Route("/health", service.health),
+        Route("/ready", service.is_ready),
+        Route("/score", service.score, methods=["POST"]),
+    ]
+    if settings.reward:
+        routes.append(Route("/get_reward", service.rewards, methods=["POST"]))
+    layers = [
+        Middleware(SecurityHeaders, https=place.https),
+        Middleware(AllowedHosts, names=place.host_names),
+        Middleware(TokenNeeded, hashes=settings.tokens),
+        Middleware(BodyLimit, largest=max(settings.limits.body, settings.limits.streamed_bytes)),
+    ]
+    told = {HTTPException: _http_error, Exception: _unexpected}
+    for kind, code in (
+        (Late, 503),
+        (Busy, 503),
+        (Broken, 503),
+        (InputError, 400),
+        (UsageError, 400),
+        (RadgaugeError, 500),
+    ):
+        told[kind] = partial(_told, code)
+    return Starlette(routes=routes, middleware=layers, exception_handlers=told, lifespan=life)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class TokenNeeded:
+    """Answers 401 to requests without one of the tokens; no tokens, no question.
+
+    The token is that of `Authorization: Bearer`, or the password of `Basic`: trainers that take a bare address of
+    a reward can be given `http://any:TOKEN@host`.
+    """
+
+    app: ASGIApp
+    hashes: tuple[str, ...] = ()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self.hashes and scope["path"] not in OPEN:
+            token = _token(Headers(scope=scope).get("authorization"))
+            if token is None or not is_known(token, self.hashes):
+                refusal = JSONResponse(
+                    {"error": "a token is needed: Authorization: Bearer TOKEN"},
+                    status_code=401,
+                    headers={"WWW-Authenticate": 'Bearer realm="radgauge"'},
+                )
+                await refusal(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def _token(header: str | None) -> str | None:
+    if header and header[:6].lower() == "basic ":
+        try:
+            return base64.b64decode(header[6:].strip(), validate=True).decode().partition(":")[2] or None
+        except (binascii.Error, UnicodeDecodeError):
+            return None
+    return bearer(header)
+
+
+class _Service:
+    """The addresses."""
+
+    def __init__(self, workers: Workers) -> None:
+        self.workers = workers
+        self.judge = judge = workers.judge
+        self.limits = judge.settings.limits
+        self._description = description(judge.signatures, self.limits, reward=judge.settings.reward)
+        self._waiting = 0
+
+    async def page(self, request: Request) -> Response:
+        return Response(page(self._description), media_type="text/html")
+
+    async def style(self, request: Request) -> Response:
+        return PlainTextResponse(STYLE, media_type="text/css")
+
+    async def openapi(self, request: Request) -> Response:
+        return JSONResponse(self._description)
+
+    async def health(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def is_ready(self, request: Request) -> Response:
+        ready = self.workers.ready
+        about = {"status": "ready" if ready else "loading", "metrics": self.judge.signatures}
+        return JSONResponse(about, status_code=200 if ready else 503)
+
+    async def score(self, request: Request) -> Response:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind in LINES:
+            wanted = wanted_of(_query(request.query_params), self.judge)
+            self._take_place()
+            return StreamedScores(self.workers, wanted, done=self._leave_place)
+        if kind != "application/json":
+            raise HTTPException(415, f"send application/json, or JSON lines as {' or '.join(LINES)}")
+        given = await self._json(request, ("cases", "metrics", "explain", "level", "resamples", "seed"))
+        cases = cases_of(given.get("cases"), limits=self.limits)
+        if len(cases) > self.limits.cases:
+            raise HTTPException(
+                413, f"a JSON request has at most {self.limits.cases} cases; send more as JSON lines ({LINES[0]})"
+            )
+        wanted = wanted_of(given, self.judge)
+        return await self._in_turn(partial(self._answer, cases, wanted))
+
+    async def rewards(self, request: Request) -> Response:
+        given = await self._json(request, ("query", "prompts", "labels"))
+        queries, labels = _texts(given, "query"), given.get("labels")
+        prompts = _texts(given, "prompts") if given.get("prompts") else [""] * len(queries)
+        if not isinstance(labels, list) or not len(labels) == len(queries) == len(prompts):
+            raise InputError("query, prompts and labels must be lists of equally many texts")
+        if not all(isinstance(label, str) or _is_list_of_texts(label) for label in labels):
+            raise InputError("labels must be the references: a text or a list of texts for each query")
+        if len(queries) > self.limits.cases:
+            raise HTTPException(413, f"a request has at most {self.limits.cases} queries")
+        answers = [
+            query[len(prompt) :] if query.startswith(prompt) else query
+            for query, prompt in zip(queries, prompts, strict=True)
+        ]
+        cases = [
+            case_of(
+                {"candidate": answer, "references": label}, f"query and labels {at}", number=at, limits=self.limits
+            )
+            for at, (answer, label) in enumerate(zip(answers, labels, strict=True), start=1)
+        ]
+        return await self._in_turn(partial(self._rewarded, cases))
+
+    async def _answer(self, cases: list[Case], wanted: Wanted, until: float) -> bytes:
+        results: list[Results] = []
+        records: list[dict[str, Any]] = []
+        independent = all(self.judge.metrics[name].independent for name in wanted.metrics)
+        for part in parts_of(cases, self.limits) if independent else [cases]:
+            of_part, lines = await self.workers.run("part", part, wanted, until=until)
+            results.append(of_part)
+            records += lines
+        closing = await self.workers.run("closing", results, cases, wanted, until=until)
+        return as_bytes({"cases": records, **closing})
+
+    async def _rewarded(self, cases: list[Case], until: float) -> bytes:
+        """What OpenRLHF expects of a remote reward: rewards, the same between 0 and 1, and numbers to log."""
+        found: list[tuple[float, bool]] = []
+        for part in parts_of(cases, self.limits):
+            texts = [case.candidate for case in part], [case.references for case in part]
+            found += await self.workers.run("rewards", *texts, until=until)
+        return as_bytes(
+            {
+                "rewards": [value for value, _ in found],
+                "scores": [min(max(value, 0.0), 1.0) for value, _ in found],
+                "extra_logs": {"judged": [float(judged) for _, judged in found]},
+            }
+        )
+
+    async def _in_turn(self, work: Callable[[float], Awaitable[bytes]]) -> Response:
+        """Do some work within the time that a request has."""
+        self._take_place()
+        try:
+            return Response(await work(time.monotonic() + self.limits.seconds), media_type="application/json")
+        finally:
+            self._leave_place()
+
+    def _take_place(self) -> None:
+        if self._waiting >= self.limits.waiting:
+            raise Busy("many requests are waiting; come again in a moment")
+        self._waiting += 1
+
+    def _leave_place(self) -> None:
+        self._waiting -= 1
+
+    async def _json(self, request: Request, keys: tuple[str, ...]) -> Mapping[str, Any]:
+        if request.headers.get("content-encoding", "identity") != "identity":
+            raise HTTPException(415, "send the body as it is, without compression")
+        body = bytearray()
+        try:
+            with anyio.fail_after(self.limits.upload):
+                async for piece in request.stream():
+                    body += piece
+                    if len(body) > self.limits.body:
+                        raise HTTPException(413, f"a JSON request has at most {self.limits.body} bytes")
+        except TimeoutError:
+            raise HTTPException(408, f"the body took longer than {self.limits.upload:g} seconds") from None
+        try:
+            given = parse_json(bytes(body))
+        except UnicodeDecodeError:
+            raise InputError("the body is not UTF-8") from None
+        except json.JSONDecodeError as error:
+            raise InputError(f"the body is not JSON ({error.msg}, line {error.lineno})") from None
+        if not isinstance(given, dict):
+            raise InputError(f"the body must be an object with {', '.join(keys)}")
+        if given.keys() - set(keys):
+            raise InputError(f"the body has an unknown key; it may have: {', '.join(keys)}")
+        return given
+
+
+def as_bytes(value: object) -> bytes:
+    """JSON as it is sent; a number that JSON does not have is an error, not a word."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _texts(given: Mapping[str, Any], name: str) -> list[str]:
+    found = given.get(name)
+    found = [found] if isinstance(found, str) else found
+    if not _is_list_of_texts(found):
+        raise InputError(f"{name} must be a list of texts")
+    return found
+
+
+def _is_list_of_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _query(given: Mapping[str, str]) -> dict[str, Any]:
+    """The parameters of an address, typed as JSON would have them."""
+    known = {"metrics", "explain", "level", "resamples", "seed"}
+    if given.keys() - known:
+        raise InputError(f"the address has an unknown parameter; it may have: {', '.join(sorted(known))}")
+    found: dict[str, Any] = {}
+    for name, text in given.items():
+        if name == "metrics":
+            found[name] = [each.strip() for each in text.split(",")]
+        elif name == "explain":
+            found[name] = {"true": True, "false": False}.get(text.lower(), text)
+        else:
+            try:
+                found[name] = int(text) if text.isdecimal() and len(text) < 16 else float(text)
+            except ValueError:
+                found[name] = math.nan
+    return found
+
+
+async def _told(code: int, request: Request, error: Exception) -> Response:
+    headers = {"Retry-After": "1"} if isinstance(error, Busy | Late | Broken) else None
+    return JSONResponse({"error": str(error)}, status_code=code, headers=headers)
+
+
+async def _http_error(request: Request, error: HTTPException) -> Response:
+    return JSONResponse({"error": error.detail}, status_code=error.status_code, headers=error.headers)
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    """An error of ours: its kind alone is told, since its message may hold report text."""
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=499)
+    return JSONResponse({"error": f"internal error ({type(error).__name__})"}, status_code=500)
+
+
+def run(settings: Settings, place: Place, *, ready: Callable[[str], None]) -> None:
+    """Serve until interrupted; `ready` gets the address once requests are taken."""
+    serve(build(settings, place), place, ready=ready)

@@ -1,0 +1,64 @@
+"""The embedded writer as a translator: a sentence that it keeps is no lay text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from radgauge.lay.build import build_sets
+from radgauge.lay.encoder import FindingEncoder
+from radgauge.lay.language_words import FOLDER, words_hash
+from radgauge.lay.plain_sentences import mixed_text, write_plain
+from radgauge.lay.refine import Refinement
+from radgauge.lay.translators import EmbeddedTranslator
+from radgauge.lay.whole_reports import build_reports
+
+KEPT = "The quixotic catheter sits near the cardiac apex."
+WRITTEN = "No pneumothorax."
+PLAIN = "There is no air leak around your lungs."
+ENCODER = FindingEncoder()
+HOW = Refinement(EmbeddedTranslator(), ("similarity",), ENCODER)
+
+
+def test_a_kept_sentence_has_no_lay_text() -> None:
+    written, kept, both, none = EmbeddedTranslator().translate([WRITTEN, KEPT, f"{WRITTEN} {KEPT}", "..."])
+    assert (written.value, written.why) == (PLAIN, "")
+    assert kept.value == ""
+    assert kept.why.startswith("the writer keeps the sentence (")
+    assert both.value == ""
+    assert both.why.startswith("the writer keeps a sentence (1 of 2, first: ")
+    assert (none.value, none.why) == ("", "the writer found nothing to say")
+
+
+def test_headings_of_a_report_keep_it_from_nothing() -> None:
+    [found] = EmbeddedTranslator().translate([f"FINDINGS:\n\n{WRITTEN}"])
+    assert found.value.endswith(PLAIN)
+
+
+def test_the_signature_follows_the_words() -> None:
+    assert EmbeddedTranslator().signature.endswith(f"|words:en-{words_hash('en')}")
+    assert words_hash("en") != words_hash("de")
+    assert (FOLDER / "en.toml").is_file()
+
+
+def test_a_set_counts_what_is_kept_and_a_mixed_report_says_so(tmp_path: Path) -> None:
+    built = build_sets({"1": f"{WRITTEN} {KEPT}", "2": WRITTEN}, tmp_path, how=HOW, encoder=ENCODER)
+    assert (built.pairs, built.lay_reports) == (1, 1)
+    assert (built.said, built.translated) == (3, 2)
+    assert built.reasons == {"the writer keeps the sentence": 1}
+    first, second = (json.loads(line) for line in (tmp_path / "reports.jsonl").read_text("utf-8").splitlines())
+    assert first["lay"] is None
+    assert first["why"].startswith("a sentence has no accepted lay text: the writer keeps the sentence (")
+    assert first["mixed"] == f"{PLAIN} {KEPT}"
+    assert (first["said"], first["translated"]) == (2, 1)
+    assert second["lay"] == second["mixed"] == PLAIN
+
+
+def test_whole_reports_with_a_kept_sentence_are_not_lay(tmp_path: Path) -> None:
+    built = build_reports({"1": f"{WRITTEN} {KEPT}", "2": WRITTEN}, tmp_path, how=HOW)
+    assert (built.lay_reports, built.reasons) == (1, {"the writer keeps a sentence": 1})
+
+
+def test_mixed_text_has_no_advice_and_no_gloss() -> None:
+    assert mixed_text(write_plain(f"{WRITTEN} {KEPT}")) == f"{PLAIN} {KEPT}"
+    assert mixed_text(()) == ""
