@@ -18,7 +18,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from radgauge.analysis.rewards import for_openrlhf, for_trl, for_verl, for_verl_batch, reward
+from radgauge.analysis.rewards import for_openrlhf, for_trl, for_verl, for_verl_batch
+from radgauge.analysis.rewards.reward import reward
 from radgauge.lab.integrations import lm_eval_folder
 
 METRICS = ("rouge", "bleu", "errors")

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from radgauge.analysis.triple_accuracy import triple_accuracy
 
 import radgauge as rg
 from radgauge.analysis.perturb import SensitivityStudy, evaluate, make_triples, perturb_reports
 from radgauge.analysis.perturb.study import Delta
+from radgauge.analysis.triple_accuracy import triple_accuracy
 from radgauge.core.wording import number, p_value, share
 from radgauge.encoders.text.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes
 from radgauge.io.case_files import read_references

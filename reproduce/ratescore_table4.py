@@ -6,10 +6,10 @@ Input: the folder of RaTE-Eval with Task2_paragraph_rate and Task3_synthetic_rat
 
 from __future__ import annotations
 
-from radgauge.analysis.triple_accuracy import triple_accuracy
 from side_by_side import Line, Settings, run, score_cases
 
 import radgauge as rg
+from radgauge.analysis.triple_accuracy import triple_accuracy
 from radgauge.core.errors import RadgaugeError
 from radgauge.io.judgments.rate_eval import read_triples
 from radgauge.stats import association

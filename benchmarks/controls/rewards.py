@@ -11,7 +11,9 @@ from functools import cache
 from outcome import Outcome
 
 import radgauge as rg
-from radgauge.analysis.rewards import Audit, audit, reward
+from radgauge.analysis.rewards import Audit
+from radgauge.analysis.rewards.audit import audit
+from radgauge.analysis.rewards.reward import reward
 from radgauge.samples import sample_reports_path
 
 REWARDS = ("errors", "errors_f1", "errors_recall", "bleu")

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from radgauge import findings, plain_language, report_reader, text
+from radgauge import core, findings, lay, reader, text
 from radgauge.core.cases import Case
 from radgauge.core.errors import RadgaugeError, UsageError
 from radgauge.core.metric import Metric, changed_settings, choices_of, sums
@@ -39,8 +39,8 @@ SINGLE_PRECISION = {"errors": 1e-5, "vlscore": 1e-5, "layman": 2e-4, "bertscore"
 PLAIN = 60
 """Number of pairs for metrics that read no reports: a pair added for a rule of the reader must not move them."""
 READING = re.compile(r"\b(?:report-reader|lay-reader|everyday)-\d")
-COMMAND = "python -m radgauge.core.signature --update"
-SOURCE = Path(__file__).parents[1]
+COMMAND = "python -m radgauge.behaviour --update"
+SOURCE = Path(__file__).parent
 FIXTURES = SOURCE.parents[1] / "tests" / "data" / "parity"
 DECIMALS = 9
 LEFT_OUT = ("llm_errors", "meteor", "spice")
@@ -145,11 +145,11 @@ def components() -> dict[str, Callable[[], object]]:
     """Return what is digested for each component: its output on the probes, and tables that it reads."""
     texts = list(dict.fromkeys(each for case in probe_cases() for each in (case.candidate, *case.references)))
     return {
-        "report-reader": lambda: [*map(_positional, ReportReader().read(texts)), _tables(text, report_reader)],
+        "report-reader": lambda: [*map(_positional, ReportReader().read(texts)), _tables(core, text, reader)],
         "rate-entities": lambda: [list(rate_entities(reading)) for reading in ReportReader().read(texts)],
-        "lay-reader": lambda: [*map(_positional, LayReader().read(texts)), _tables(plain_language)],
+        "lay-reader": lambda: [*map(_positional, LayReader().read(texts)), _tables(lay)],
         "everyday": lambda: [EverydayReader().read(texts), _tables(check)],
-        "writer": lambda: [EmbeddedTranslator().translate(texts), _tables(plain_language)],
+        "writer": lambda: [EmbeddedTranslator().translate(texts), _tables(lay)],
         "findings": lambda: _tables(findings),
         "networks": lambda: [path.read_text(encoding="utf-8") for path in sorted(FIXTURES.rglob("*.json"))],
     }

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from radgauge.io.records import as_cases, check_unique, text_notes
 
 from radgauge.core.cases import MISSING, Case
 from radgauge.core.errors import InputError
+from radgauge.io.records import as_cases, check_unique, text_notes
 from radgauge.io.tables.cells import as_text, cell, study_id
 
 COLUMNS: dict[str, list[Any]] = {

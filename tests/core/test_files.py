@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from radgauge import files
+from radgauge.core import files
 from radgauge.core.errors import InputError
 from radgauge.core.files import append_lines, make_folder, open_lines, replacing, sha256_of, tighten, write_file
 

@@ -17,7 +17,7 @@ from radgauge.core.registry import load
 from radgauge.io.scores_file import read_scores, write_scores
 from radgauge.run.contract import check_metric
 
-GUIDE = Path(__file__).parents[1] / "CONTRIBUTING.md"
+GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 CASE = {"id": "1", "candidate": "no effusion", "references": ["no small effusion", "no effusion at all today"]}
 
 

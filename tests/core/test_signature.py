@@ -1,6 +1,6 @@
 """A signature moves with the numbers, and with nothing else.
 
-After a deliberate change: `python -m radgauge.core.signature --update`, and review which lines of the file moved.
+After a deliberate change: `python -m radgauge.behaviour --update`, and review which lines of the file moved.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from pathlib import Path
 import pytest
 
 import radgauge
-from radgauge.behaviour import COMMAND, LEFT_OUT, component_line, components, known_settings, metric_line
+from radgauge.behaviour import (
+    COMMAND,
+    LEFT_OUT,
+    component_line,
+    components,
+    known_settings,
+    metric_line,
+)
 from radgauge.core.cache import Cache
 from radgauge.core.metric import Metric
 from radgauge.core.readings import Readings
@@ -108,7 +115,7 @@ print(json.dumps(named))
 def _signatures(tree: Path) -> dict[str, str]:
     """Update the digests of a source tree; return the signatures that its metrics have then."""
     environment = {"PYTHONPATH": str(tree), "RADGAUGE_CACHE": str(tree / "cache"), "RADGAUGE_OFFLINE": "1"}
-    for command in (["-m", "radgauge.core.signature", "--update"], ["-c", SIGNATURES]):
+    for command in (["-m", "radgauge.behaviour", "--update"], ["-c", SIGNATURES]):
         done = subprocess.run(
             [sys.executable, *command], capture_output=True, text=True, check=False, env=environment, cwd=tree
         )

@@ -308,9 +308,9 @@ def test_figure_3_of_comet_puts_checkpoints_side_by_side(rexval: Path, tmp_path:
 
 
 def test_table_4_of_ratescore_is_scipys_coefficients_and_the_accuracy(rate_eval: Path) -> None:
-    from radgauge.analysis.triple_accuracy import triple_accuracy
     from scipy.stats import pearsonr, spearmanr
 
+    from radgauge.analysis.triple_accuracy import triple_accuracy
     from radgauge.io.judgments.rate_eval import read_triples
 
     found = lines("ratescore_table4", rate_eval)

@@ -9,7 +9,7 @@ from study_support import Rater, study_ids
 
 from radgauge.core.errors import InputError
 from radgauge.io.case_files import read_cases
-from radgauge.lay.leaflets import EmbeddedWriter, sign_leaflets, write_leaflets
+from radgauge.lay.leaflets import Decision, EmbeddedWriter, sign_leaflets, write_leaflets
 from radgauge.study import Store, new_study
 from radgauge.study.signing import study_decisions
 
@@ -52,7 +52,7 @@ def test_who_signs_what_and_what_is_not_released(tmp_path: Path) -> None:
         answer(rater, ids["2"], "no", reason="too blunt")
         answer(rater, ids["3"], "yes", match="no")  # contradicts itself
         answer(rater, ids["4"], None)  # judged, not signed
-    decisions = {each.id: each for each in study_decisions(made.path)}
+    decisions = {fields["id"]: Decision(**fields) for fields in study_decisions(made.path)}
     assert {study: (each.released, each.why) for study, each in decisions.items()} == {
         "1": (True, ""),
         "2": (False, "too blunt"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from radgauge.io.records import text_notes
 
 from radgauge.core.cases import Case
 from radgauge.io.case_files import read_cases
+from radgauge.io.records import text_notes
 from radgauge.samples import sample_reports_path
 from radgauge.text.language import looks_english
 

@@ -17,9 +17,9 @@ from radgauge.core.cases import Case
 from radgauge.core.progress import working
 from radgauge.core.readings import Readings
 from radgauge.encoders.text.encoders import Encoder
-from radgauge.lay.encoder import FindingEncoder
 from radgauge.stats.resample import draw_weights, percentile_bounds
 from radgauge.stats.resampling import Resampling
+from radgauge.text.static_embedding import StaticEncoder
 from radgauge.text.words import has_words
 
 Array = NDArray[np.float64]
@@ -139,7 +139,7 @@ def _excess(
     ours: Sequence[str], theirs: Sequence[str], reading: Readings, encoder: Encoder | None, seed: int
 ) -> tuple[float, float]:
     """Generated less references, and the lower end of its interval."""
-    chosen = encoder or FindingEncoder()
+    chosen = encoder or StaticEncoder()
     left, right = (np.stack(reading.of(chosen, list(texts))).astype(np.float64) for texts in (ours, theirs))
     how = Resampling(resamples=200, seed=seed)
     drawn = np.concatenate(

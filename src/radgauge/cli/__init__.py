@@ -19,12 +19,13 @@ import typer
 from radgauge.cli import exit_codes
 from radgauge.cli.options import app
 
-VERBS = (
-    *("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit", "train", "generate", "layman"),
-    *("study", "read", "models", "rewards", "serve", "ls", "cache", "demo"),
+MODULES = (
+    *(f"cli.{verb}" for verb in ("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit")),
+    *("lab.cli.train", "lab.cli.generate", "lay.cli.layman", "study.cli.study"),
+    *("cli.read", "cli.models", "cli.rewards", "study.cli.serve", "cli.ls", "cli.cache", "cli.demo"),
+    *("study.cli.study_estimate", "study.cli.study_plan", "study.cli.study_serve", "study.cli.study_status"),
 )
-SUBJECTS = ("study_estimate", "study_plan", "study_serve", "study_status")
-"""Modules that add subjects to a verb."""
+"""Modules that register verbs, in the order of `--help`; the subjects bring their own."""
 
 PLAIN_SIGNS = {"↑": "^", "↓": "v", "–": "-", "─": "-", "━": "=", "╌": ".", "∞": "inf", "’": "'", "…": "..."}
 
@@ -52,8 +53,8 @@ def radgauge_cli(
         context.with_resource(trusting())
 
 
-for _module in (*VERBS, *SUBJECTS):
-    importlib.import_module(f"radgauge.cli.{_module}")
+for _module in MODULES:
+    importlib.import_module(f"radgauge.{_module}")
 
 
 def main() -> None:

@@ -129,10 +129,10 @@ def align_cli(
     from radgauge.analysis.failure_modes import failure_modes as find_modes
     from radgauge.analysis.strata import LEAST, split_judgments
     from radgauge.core.errors import UsageError
+    from radgauge.io.judgments.study_file import looks_like_study
     from radgauge.io.scores_file import read_scores
     from radgauge.render.tables import write_tables
     from radgauge.render.terminal import console
-    from radgauge.study.schema import looks_like_study
 
     if behaviour:
         run_behaviour(judged, say)

@@ -86,7 +86,8 @@ def _favourites(out: Terminal, lines: list[Summary]) -> None:
 
 def _audit(out: Terminal, cases: tuple[Case, ...], reading: Readings, system: str, seed: int) -> None:
     """What two rewards give to texts that nobody wants."""
-    from radgauge.analysis.rewards import audit, reward
+    from radgauge.analysis.rewards.audit import audit
+    from radgauge.analysis.rewards.reward import reward
     from radgauge.render.tables import Column, table
 
     rewards = [reward(name, name=name, reading=reading) for name in ("bleu", "errors")]

@@ -175,15 +175,16 @@ def write_llm_triples(
 
     The journal lies beside the output; the same call goes on where a stopped one was.
     """
-    from radgauge.analysis.perturb import findings_sentences, propose_triples, triple_prompts, write_triples
+    from radgauge.analysis.perturb import write_triples
     from radgauge.cli.language_model import CostLine, open_model, usage_text
     from radgauge.core.errors import InputError, UsageError
+    from radgauge.core.subjects import from_subject
     from radgauge.llm import BudgetReached
 
     if output.suffix.lower() != ".jsonl":
         raise UsageError(f"triples are written as .jsonl, got {output.name}")
-    asked = triple_prompts(prompts)
-    sentences = findings_sentences(texts)
+    asked = from_subject("lay", "llm_triples:triple_prompts")(prompts)
+    sentences = from_subject("lay", "llm_triples:findings_sentences")(texts)
     if not sentences:
         raise InputError("no sentence of the reports states or denies a finding")
     found: list[Triple] = []
@@ -192,7 +193,7 @@ def write_llm_triples(
     with open_model(output.with_suffix(".journal.jsonl"), server.limits()) as (model, journal):
         line = CostLine(model)
         try:
-            for part in propose_triples(
+            for part in from_subject("lay", "llm_triples:propose_triples")(
                 sentences,
                 model=model,
                 journal=journal,

@@ -36,8 +36,9 @@ def audit_cli(
 
       radgauge rewards audit reports.csv -m errors --system ours --json
     """
-    from radgauge.analysis.rewards import audit, reward
+    from radgauge.analysis.rewards.audit import audit
     from radgauge.analysis.rewards.norms import MIN_REFERENCES
+    from radgauge.analysis.rewards.reward import reward
     from radgauge.core.errors import UsageError
     from radgauge.core.registry import specs
     from radgauge.render.tables import Column, table

@@ -251,8 +251,8 @@ class Metric(ABC):
 
         Settings are the dataclass fields, in order; a subclass adds what it rests on with `parts`. The code is
         named by its behaviour: the digest of this release's values on the bundled probe pairs (see
-        `radgauge.core.signature`), or `revision` for metrics that are not ours or need what does not ship. Published
-        networks add the version of the fixtures that hold them to their authors' numbers.
+        `radgauge.core.signature`), or `revision` for metrics that are not ours or need what does not ship.
+        Published networks add the version of the fixtures that hold them to their authors' numbers.
         """
         words = [self.name]
         words += [f"{key}:{_plain(value)}" for key, value in {**self.settings(), **self.parts()}.items()]

@@ -16,17 +16,11 @@ from radgauge.encoders.text.encoders import Encoder
 from radgauge.lay.plain_sentences import mixed_text, write_plain
 from radgauge.lay.search import nearest
 from radgauge.lay.sentences import Pair
-from radgauge.text.sentences import split_sentences
+from radgauge.text.sentences import sentences_of
 
 Vectors = NDArray[np.float32]
 STRANGE, SAME, NEVER = 0.96, 0.8, -1.0
 """Cosines below which an entry may say something else than the sentence, below which it does, and below all."""
-
-
-def sentences_of(text: str) -> tuple[str, ...]:
-    """The sentences of a text that hold a letter or digit."""
-    found = (text[start:end].strip() for start, end in split_sentences(text))
-    return tuple(sentence for sentence in found if any(character.isalnum() for character in sentence))
 
 
 @dataclass(frozen=True)

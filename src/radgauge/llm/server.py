@@ -15,7 +15,7 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 
 from radgauge.core.errors import UsageError
-from radgauge.encoders.checkpoints.catalogue import offline
+from radgauge.core.storage import offline
 
 URL, MODEL, KEY = "RADGAUGE_LLM_URL", "RADGAUGE_LLM_MODEL", "RADGAUGE_LLM_KEY"
 OPENAI = "api.openai.com"

@@ -25,9 +25,9 @@ from urllib.parse import quote
 
 from radgauge.core.errors import InputError
 from radgauge.core.files import check_folder, sync_folder, tighten
+from radgauge.io.judgments.study_file import APPLICATION
 from radgauge.study.state import Event
 
-APPLICATION = 0x72674753
 FORMAT = 2
 KEY_VARIABLE = "RADGAUGE_STUDY_KEY"
 MIN_KEY = 32
@@ -187,15 +187,6 @@ def content_hash(connection: sqlite3.Connection, *, key: bytes = b"") -> str:
         for row in connection.execute(query):
             found.update(plain_json(row).encode("utf-8"))
     return found.hexdigest()
-
-
-def looks_like_study(path: Path) -> bool:
-    """Whether a file is a study, by its header."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        head = file.read(72)
-    return head[:16] == b"SQLite format 3\0" and int.from_bytes(head[68:72], "big") == APPLICATION
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

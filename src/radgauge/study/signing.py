@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.core.errors import InputError
-from radgauge.lay.leaflets import Decision
 from radgauge.study.answers import Judged, submitted
 from radgauge.study.check import require_proof
 from radgauge.study.judgments import study_cases
@@ -16,7 +15,7 @@ from radgauge.study.store import Store
 RELEASE, MATCH, RIGHT = "release", "sentence_match", "right"
 
 
-def study_decisions(path: Path | str) -> list[Decision]:
+def study_decisions(path: Path | str) -> list[dict[str, Any]]:
     """What radiologists decided about the plain texts of a study.
 
     The events are replayed first. Only submitted cases count, and only candidates for which the question whether
@@ -25,6 +24,9 @@ def study_decisions(path: Path | str) -> list[Decision]:
 
     Args:
         path: The file of the study.
+
+    Returns:
+        The fields of a `radgauge.lay.leaflets.Decision` for each text.
     """
     require_proof(path)
     with Store(path, readonly=True) as store:
@@ -44,15 +46,15 @@ def study_decisions(path: Path | str) -> list[Decision]:
                 case = texts[each.study, system]
                 why = _objection(given) if said == "yes" else _reason(given)
                 found.append(
-                    Decision(
-                        id=each.study,
-                        by=each.person.name,
-                        at=_when(store, each),
-                        report=case.references[0],
-                        plain=case.candidate,
-                        released=not why,
-                        why=why,
-                    )
+                    {
+                        "id": each.study,
+                        "by": each.person.name,
+                        "at": _when(store, each),
+                        "report": case.references[0],
+                        "plain": case.candidate,
+                        "released": not why,
+                        "why": why,
+                    }
                 )
     return found
 

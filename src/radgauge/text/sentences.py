@@ -110,3 +110,9 @@ def _keep(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None
         if not any(character.isalnum() or character == "_" for character in text[start:end]):
             return
     spans.append((start, end))
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of a text that hold a letter or digit."""
+    found = (text[start:end].strip() for start, end in split_sentences(text))
+    return tuple(sentence for sentence in found if any(character.isalnum() for character in sentence))

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from radgauge.analysis.rewards import for_openrlhf, for_trl, for_verl, for_verl_batch, reward
+from radgauge.analysis.rewards import for_openrlhf, for_trl, for_verl, for_verl_batch
+from radgauge.analysis.rewards.reward import reward
 
 REFERENCE = "Small left pleural effusion."
 CHAT = [{"role": "user", "content": "Report?"}, {"role": "assistant", "content": REFERENCE}]
@@ -63,7 +64,8 @@ def test_openrlhf_gets_tensors_and_never_an_exception() -> None:
 
 def test_no_trainer_is_imported() -> None:
     code = (
-        "import sys, radgauge.analysis.rewards as r; r.for_trl(r.reward('rouge')); r.for_openrlhf(r.reward('rouge'));"
+        "import sys, radgauge.analysis.rewards as r;"
+        "r.for_trl(r.reward('rouge')); r.for_openrlhf(r.reward('rouge'));"
         "print(sorted({'trl', 'verl', 'openrlhf', 'torch', 'transformers'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 import radgauge as rg
-from radgauge.analysis.rewards import Guards, audit, reward
-from radgauge.analysis.rewards.audit import degenerate
+from radgauge.analysis.rewards import Guards
+from radgauge.analysis.rewards.audit import audit, degenerate
+from radgauge.analysis.rewards.reward import reward
 from radgauge.cli import app
 from radgauge.samples import sample_reports_path
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import radgauge as rg
-from radgauge.analysis.rewards import Guards, reward
-from radgauge.analysis.rewards import reward as reward_module_name
+from radgauge.analysis.rewards import Guards
 from radgauge.analysis.rewards.guards import answer_of
+from radgauge.analysis.rewards.reward import reward
+from radgauge.analysis.rewards.reward import reward as reward_module_name
 
 REFERENCE = "Small left pleural effusion. The heart is enlarged. No pneumothorax."
 NONE = Guards.off()

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from radgauge.io.records import as_cases
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases
 from radgauge.io.case_files.write import write_cases
+from radgauge.io.records import as_cases
 from radgauge.io.tables.cells import NO_TEXT
 
 texts = st.one_of(

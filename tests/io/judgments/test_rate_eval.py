@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from radgauge.analysis.triple_accuracy import triple_accuracy
 
+from radgauge.analysis.triple_accuracy import triple_accuracy
 from radgauge.core.errors import InputError
 from radgauge.io.judgments import read_judgments
 from radgauge.io.judgments.rate_eval import RateEvalFields, Triple, read_rate_eval, read_triples

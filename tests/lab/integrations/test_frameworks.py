@@ -179,7 +179,8 @@ from datasets import Dataset
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from trl import GRPOConfig, GRPOTrainer
-from radgauge.analysis.rewards import for_trl, reward
+from radgauge.analysis.rewards import for_trl
+from radgauge.analysis.rewards.reward import reward
 
 words = "[PAD] [EOS] Report: no small left right pleural effusion edema heart is enlarged clear . mass".split()
 backend = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, unk_token="[PAD]"))

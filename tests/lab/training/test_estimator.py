@@ -201,7 +201,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(tables, encoder: Path, tm
 def test_a_killed_process_leaves_a_run_that_goes_on(folder: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "radgauge", "train", "estimator", str(folder), "-o", str(tmp_path / "out")]
     command += ["--epochs", "3000", "--patience", "3000", "--device", "cpu"]
-    source = str(Path(__file__).parents[2] / "src")
+    source = str(Path(__file__).parents[3] / "src")
     process = subprocess.Popen(
         command, env={"PYTHONPATH": source, "HOME": str(tmp_path)}, stderr=subprocess.DEVNULL
     )

@@ -113,7 +113,7 @@ def test_a_fresh_token_is_needed_and_ctrl_c_ends_the_service_quietly(tmp_path: P
 
 
 def test_the_code_of_the_page_runs_and_prints_what_it_shows(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "serve.md").read_text(encoding="utf-8")
     code = "".join(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL))
     with _served(tmp_path, "-m", "errors", "-m", "bleu") as served:
         token = served.headers["Authorization"].removeprefix("Bearer ")

@@ -17,7 +17,6 @@ from radgauge.analysis.perturb.study import (
     perturbed_cases,
 )
 from radgauge.analysis.perturb.triples import make_triples, write_triples
-from radgauge.lay.llm_triples import findings_sentences, propose_triples, triple_prompts
 
 __all__ = [
     "DELTAS",
@@ -32,12 +31,9 @@ __all__ = [
     "SensitivityStudy",
     "Value",
     "evaluate",
-    "findings_sentences",
     "make_triples",
     "perturb",
     "perturb_reports",
     "perturbed_cases",
-    "propose_triples",
-    "triple_prompts",
     "write_triples",
 ]

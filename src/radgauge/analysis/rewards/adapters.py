@@ -19,7 +19,7 @@ def for_trl(reward: Reward, *, reference: str = "reference") -> Callable[..., li
     gets the floor, never None: TRL logs prompt, completion and columns of such rows, and these are reports.
 
     Args:
-        reward: What `radgauge.analysis.rewards.reward` made.
+        reward: What `radgauge.analysis.rewards.reward.reward` made.
         reference: The data set's column with the reference (a text, or a list of alternatives).
     """
 

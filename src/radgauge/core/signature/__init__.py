@@ -2,7 +2,7 @@
 
 `behaviour.tsv` holds one line per metric and setting (a digest of its values on `probes.tsv`, rounded to 1e-9)
 and one per component (a version, which counts up when the component's output on the probes moves, and the digest
-of that output). It is written by `python -m radgauge.core.signature --update` and read here, so a signature costs
+of that output). It is written by `python -m radgauge.behaviour --update` and read here, so a signature costs
 nothing and renaming or moving code changes none.
 """
 
@@ -78,7 +78,7 @@ def unreleased_state() -> str:
     In a checkout the rules may have changed since the versions were last updated, and what they read before must
     not come from a cache: local cache keys carry this, signatures do not.
     """
-    source = Path(__file__).parents[1]
+    source = Path(__file__).parents[2]
     if not (source.parents[1] / "pyproject.toml").is_file():
         return ""
     files = (path for suffix in ("*.py", "*.toml") for path in source.rglob(suffix))

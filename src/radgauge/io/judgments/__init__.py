@@ -8,21 +8,22 @@ from pathlib import Path
 
 from radgauge.core.choices import NoRow
 from radgauge.core.errors import InputError, UsageError
+from radgauge.core.subjects import from_subject
 from radgauge.io.judgments.generic import read_long_table
 from radgauge.io.judgments.judgments import Judgments, mean_rater
 from radgauge.io.judgments.radevalx import SIGNIFICANT, read_radevalx
 from radgauge.io.judgments.radpref import read_radpref
 from radgauge.io.judgments.rate_eval import TASKS, read_rate_eval
 from radgauge.io.judgments.rexval import COUNTS, TEXTS, read_rexval
+from radgauge.io.judgments.study_file import looks_like_study
 
 __all__ = ["FORMATS", "Judgments", "mean_rater", "read_judgments"]
 
 
 def _read_study(path: Path) -> Judgments:
     """A study of `radgauge study new`, as far as it has come."""
-    from radgauge.study.judgments import study_judgments
-
-    return study_judgments(path)
+    judgments: Judgments = from_subject("study", "judgments:study_judgments")(path)
+    return judgments
 
 
 FORMATS: dict[str, Callable[[Path], Judgments]] = {
@@ -84,8 +85,6 @@ def _looks_like(place: Path) -> str:
         raise InputError(
             f"{place} holds neither ReXVal ({TEXTS}) nor RadEvalX ({SIGNIFICANT}); name the file of a table"
         )
-    from radgauge.study.schema import looks_like_study
-
     if looks_like_study(place):
         return "study"
     return "radpref" if place.suffix == ".json" else "table"

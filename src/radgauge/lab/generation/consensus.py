@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from radgauge.core.cases import Case
 from radgauge.core.readings import Readings
-from radgauge.lay.encoder import FindingEncoder
-from radgauge.lay.metrics.layman import Layman
+from radgauge.core.registry import load
+from radgauge.core.subjects import from_subject
+from radgauge.encoders.text.encoders import Encoder
 from radgauge.metrics.errors import Errors
 from radgauge.text.sentences import sentences_of
 
@@ -68,8 +69,8 @@ class Consensus:
         """The gain and what measures it."""
         made = {
             "errors": lambda: Errors().signature(),
-            "semantics": lambda: FindingEncoder().signature,
-            "layman": lambda: Layman().signature(),
+            "semantics": lambda: _lay_encoder().signature,
+            "layman": lambda: load("layman").signature(),
         }
         return "|".join(f"{name}:{made[name]()}" for name in MEASURES[self.gain])
 
@@ -128,7 +129,9 @@ class Consensus:
 
     def _shared(self, pairs: Sequence[Pair]) -> list[float]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair if text not in self._lay))
-        replaced = Layman().replaced([Case(str(at), text) for at, text in enumerate(texts)], reading=self.reading)
+        replaced = from_subject("lay", "metrics.layman:Layman")().replaced(
+            [Case(str(at), text) for at, text in enumerate(texts)], reading=self.reading
+        )
         for text in texts:
             self._lay[text] = replaced.matrix(text, lay=True) if replaced.sentences[text] else None
         return [self._share(self._lay[one], self._lay[two]) for one, two in pairs]
@@ -136,7 +139,7 @@ class Consensus:
     def _sentences(self, text: str) -> NDArray[np.float32] | None:
         if text not in self._vectors:
             sentences = sentences_of(text)
-            self._vectors[text] = np.stack(self.reading.of(FindingEncoder(), sentences)) if sentences else None
+            self._vectors[text] = np.stack(self.reading.of(_lay_encoder(), sentences)) if sentences else None
         return self._vectors[text]
 
     @staticmethod
@@ -152,3 +155,8 @@ class Consensus:
         hits = (one @ two.T).round(5) >= THRESHOLD
         precision, recall = float(hits.any(axis=1).mean()), float(hits.any(axis=0).mean())
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _lay_encoder() -> Encoder:
+    encoder: Encoder = from_subject("lay", "encoder:FindingEncoder")()
+    return encoder

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from radgauge.io.records import SAMPLE
-
 import radgauge
 from radgauge.analysis.baselines import constant_baselines
 from radgauge.core.cases import Case
@@ -20,6 +18,7 @@ from radgauge.core.readings import Progress, Readings
 from radgauge.encoders.image.study_numbers import study_numbers
 from radgauge.encoders.text.report_tokens import without_masked
 from radgauge.io.case_files import CaseFile, read_references
+from radgauge.io.records import SAMPLE
 from radgauge.io.tables import read_table
 from radgauge.io.tables.column_names import looks_like_files
 from radgauge.lab.generation.consensus import Consensus, Gain, shared_consensus

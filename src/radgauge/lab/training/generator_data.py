@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.readings import Progress
+from radgauge.core.subjects import from_subject
 from radgauge.encoders.image.study_numbers import Domain, StudyNumbers, study_numbers
 from radgauge.io.case_files import read_references
-from radgauge.lay.plain_sentences import mixed_text, write_plain
 
 Rows = NDArray[np.float32]
 PATIENT = ("patient", "patient_id", "subject_id", "subject", "patientid")
@@ -158,8 +158,12 @@ def lay_share(texts: Iterable[str]) -> tuple[int, int]:
 @lru_cache(maxsize=1 << 14)
 def _lay_text(text: str) -> tuple[str, int, int]:
     """A report, how many of its sentences are lay, and how many it has."""
-    written = write_plain(text)
-    return mixed_text(written), sum(not each.kept for each in written), len(written)
+    written = from_subject("lay", "plain_sentences:write_plain")(text)
+    return (
+        from_subject("lay", "plain_sentences:mixed_text")(written),
+        sum(not each.kept for each in written),
+        len(written),
+    )
 
 
 def patient_of(case: Case) -> str:

@@ -127,13 +127,14 @@ def sign_cli(
 
       radgauge layman sign leaflets sign.sqlite
     """
-    from radgauge.lay.leaflets import read_leaflets, sign_leaflets
+    from radgauge.core.subjects import from_subject
+    from radgauge.lay.leaflets import Decision, read_leaflets, sign_leaflets
     from radgauge.render.printing import print_pdf
-    from radgauge.study.signing import study_decisions
 
     facts, _ = read_leaflets(folder)
     printed = (lambda page: print_pdf(page, of="leaflet")) if facts.get("pdf") else None
-    signed, notes = sign_leaflets(folder, study_decisions(study), printed=printed)
+    decisions = [Decision(**fields) for fields in from_subject("study", "signing:study_decisions")(study)]
+    signed, notes = sign_leaflets(folder, decisions, printed=printed)
     say.notes(*notes)
     _tell(signed, folder, say)
 

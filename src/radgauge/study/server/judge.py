@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.analysis.rewards import Reward, reward
+from radgauge.analysis.rewards.reward import Reward, reward
 from radgauge.analysis.summary import Summary, summarise
 from radgauge.core.cache import Cache
 from radgauge.core.cases import Case

@@ -1,0 +1,82 @@
+"""Task 3 of RaTE-Eval: how often a metric prefers a report in other words to its opposite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError
+from radgauge.core.metric import Metric
+from radgauge.core.progress import working
+from radgauge.core.readings import Readings
+from radgauge.io.judgments.rate_eval import Triple
+from radgauge.run.score import score
+from radgauge.stats.proportions import wilson_interval
+
+
+@dataclass(frozen=True, slots=True)
+class TripleResult:
+    """How often a metric gives the rewrite more than the opposite.
+
+    Attributes:
+        column: The metric's output.
+        accuracy: Share of triples; a tie and a triple that cannot be judged count as wrong, as in the paper.
+        low: Lower bound (Wilson).
+        high: Upper bound.
+        right: Triples decided rightly.
+        ties: Triples with equal values.
+        not_judged: Triples with a text that could not be judged.
+        total: All triples.
+        wrong: Ids of the others, for looking at.
+    """
+
+    column: str
+    accuracy: float
+    low: float
+    high: float
+    right: int
+    ties: int
+    not_judged: int
+    total: int
+    wrong: tuple[str, ...]
+
+
+@working("judging triples")
+def triple_accuracy(
+    triples: Sequence[Triple],
+    metrics: Sequence[str | Metric],
+    *,
+    reading: Readings | None = None,
+    models: str = "embedded",
+    level: float = 0.95,
+) -> list[TripleResult]:
+    """Does each metric's headline prefer the rewrite to the opposite?"""
+    if not triples:
+        raise InputError("there are no triples")
+    cases = [
+        Case(str(row), text, (triple.original,), system)
+        for row, triple in enumerate(triples)
+        for system, text in (("rewrite", triple.rewrite), ("opposite", triple.opposite))
+    ]
+    found = []
+    for scores in score(cases, list(metrics), reading=reading, models=models).values():
+        values = scores.oriented(scores.columns[0]).reshape(-1, 2)
+        right = values[:, 0] > values[:, 1]
+        low, high = wilson_interval(int(right.sum()), len(right), level=level)
+        found.append(
+            TripleResult(
+                scores.columns[0],
+                float(right.mean()),
+                low,
+                high,
+                int(right.sum()),
+                int((values[:, 0] == values[:, 1]).sum()),
+                int(np.isnan(values).any(axis=1).sum()),
+                len(right),
+                tuple(triple.id for triple, well in zip(triples, right, strict=True) if not well),
+            )
+        )
+    return found

@@ -1,0 +1,310 @@
+"""Cases from what Python users hold, and every check of input that they and files have in common."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from radgauge.core.cases import EMPTY, Case, Key
+from radgauge.core.errors import InputError
+from radgauge.core.parsing import parse_json
+from radgauge.io.tables import columns_to_records
+from radgauge.io.tables.cells import as_text, cell, check_characters, study_id
+from radgauge.io.tables.columns import Columns, Parts, check_roles, resolve
+from radgauge.text.language import looks_english
+
+SAMPLE = 50  # values of a column that are looked at to tell reports from other text
+
+
+def as_cases(
+    given: object,
+    *,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    candidate_columns: Sequence[str] | None = None,
+) -> list[Case]:
+    """Cases from what Python users hold: Case objects, dicts, a dict of columns, a pandas or polars frame.
+
+    Args:
+        given: The cases; columns may have any of the names that files may have.
+        columns: Role -> column name, where the names do not speak for themselves.
+        candidate_columns: Columns that hold one system's candidates each.
+
+    >>> as_cases([{"id": "1", "candidate": "clear", "reference": "lungs clear"}])[0].references
+    ('lungs clear',)
+    >>> as_cases({"study_id": [7.0], "prediction": ["clear"], "ground_truth": [None]})[0]
+    Case(id='7', candidate='clear', references=('',), system='system', images=(), meta=mappingproxy({}))
+    """
+    items = list(_items(given))
+    for number, item in enumerate(items, start=1):
+        if not isinstance(item, Case | Mapping):
+            raise InputError(f"record {number}: a case must be a dict or a Case, got {type(item).__name__}")
+    records = [item for item in items if not isinstance(item, Case)]
+    roles = None
+    if records:
+        names = dict.fromkeys(name for record in records for name in record)
+        sample = {name: [record.get(name) for record in records[:SAMPLE]] for name in names}
+        roles = resolve(sample, name="cases", given=check_roles(columns), candidate_columns=candidate_columns)
+    cases: list[Case] = []
+    places: list[str] = []
+    for number, item in enumerate(items, start=1):
+        where = f"record {number}"
+        new = (
+            [_writable(item, where)]
+            if isinstance(item, Case)
+            else build_cases(item, roles=_known(roles), where=where, number=number)
+        )
+        cases += new
+        places += [where] * len(new)
+    check_unique(cases, places=places)
+    return cases
+
+
+def _writable(case: Case, where: str) -> Case:
+    """The case, if all that it says can be written to a file."""
+    check_characters(case.id, f"{where}: id")
+    place = f"{where} (id {case.id!r})"
+    check_characters(case.system, f"{place}: system")
+    check_characters(case.candidate, f"{place}: candidate")
+    for text in case.references:
+        check_characters(text, f"{place}: reference")
+    for name, value in case.meta.items():
+        check_characters(str(name), f"{place}: the name of a column")
+        check_characters(str(value), f"{place}: {name}")
+    return case
+
+
+def _known(roles: Columns | None) -> Columns:
+    if roles is None:
+        raise InputError("no columns")  # cannot happen: there is a record, so there are columns
+    return roles
+
+
+def _items(given: object) -> Iterable[Any]:
+    if hasattr(given, "to_dicts"):  # polars
+        return list(given.to_dicts())
+    if hasattr(given, "to_dict") and hasattr(given, "columns"):  # pandas
+        return list(given.to_dict("records"))
+    if isinstance(given, Mapping) and given and all(hasattr(value, "column_names") for value in given.values()):
+        splits = ", ".join(map(repr, given))
+        raise InputError(f"this is a dictionary of data sets; choose a split of {splits}: cases=data[NAME]")
+    if isinstance(given, Mapping):
+        if any(isinstance(value, str) for value in given.values()):  # one record
+            raise InputError("cases must be a sequence; to judge one case pass a list with it")
+        return columns_to_records(given)
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        return given
+    raise InputError(
+        "cases must be a sequence of Case or of dicts with id, candidate and reference, "
+        f"a dict of columns, or a frame; got {type(given).__name__}"
+    )
+
+
+def build_cases(
+    record: Mapping[str, Any], *, roles: Columns, where: str, number: int, system: str = "system"
+) -> list[Case]:
+    """The cases of one record: one, or one per system in a wide table.
+
+    Args:
+        record: Cells by column.
+        roles: What each column is.
+        where: File and line, for messages.
+        number: Of the row, from 1: the id where the table has none.
+        system: The system's name if the record does not say.
+    """
+    study = study_id(record.get(roles.id), where=f"{where}: {roles.id}") if roles.id else str(number)
+    place = f"{where} (id {study!r})"
+    references = tuple(text for parts in roles.references for text in _texts(record, parts, where=place))
+    images = tuple(Path(name) for column in roles.images for name in _listed(record.get(column)))
+    used = roles.used
+    meta = {
+        check_characters(str(name), f"{where}: a column name"): check_characters(cell(value), f"{place}: {name}")
+        for name, value in record.items()
+        if name not in used
+    }
+    named = check_characters(cell(record.get(roles.system)).strip(), f"{place}: system") if roles.system else ""
+    return [
+        Case(
+            id=study,
+            candidate="\n".join(_texts(record, parts, where=place, one=True)),
+            references=references,
+            system=parts[0] if roles.wide else named or system,
+            images=images,
+            meta=MappingProxyType(meta) if meta else EMPTY,
+        )
+        for parts in roles.candidates or ((),)
+    ]
+
+
+def _texts(record: Mapping[str, Any], parts: Parts, *, where: str, one: bool = False) -> list[str]:
+    """The text in one column (several if the cell is a list), or of several columns put together."""
+    found: list[str] = []
+    for column in parts:
+        value = record.get(column)
+        if isinstance(value, str) and column.lower() == "references":
+            value = _json_list(value)
+        if one and isinstance(value, list | tuple):
+            value = _written(value)
+        several = list(value) if isinstance(value, list | tuple) and not one else [value]
+        found += [as_text(item, where=f"{where}: {column}") for item in several]
+    if len(parts) > 1:
+        return ["\n".join(text.strip() for text in found if text.strip())]
+    return found
+
+
+def _written(value: Sequence[Any]) -> object:
+    """The text that a system wrote: the last turn of the assistant in a conversation; the only one of a list.
+
+    >>> _written([{"role": "user", "content": "Report?"}, {"role": "assistant", "content": "Clear."}])
+    'Clear.'
+    >>> _written([["Clear."]])
+    'Clear.'
+    """
+    if value and all(isinstance(turn, Mapping) and "role" in turn for turn in value):
+        said = [turn.get("content") for turn in value if turn["role"] == "assistant"]
+        text = said[-1] if said else None
+        if isinstance(text, list | tuple):  # parts of a turn: text and images
+            text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
+        return text
+    return (_written(value[0]) if isinstance(value[0], list | tuple) else value[0]) if len(value) == 1 else value
+
+
+def _json_list(text: str) -> object:
+    """The list in a cell of the column `references`; any other text is one reference."""
+    if not text.lstrip().startswith("["):
+        return text
+    try:
+        found = parse_json(text)
+    except json.JSONDecodeError:
+        return text
+    return found if all(isinstance(item, str) for item in found) else text
+
+
+def _listed(value: object) -> list[str]:
+    """Names of files in a cell: one, a list, a JSON list as text, or several with ; | or , between them.
+
+    >>> _listed("a.png; b.dcm"), _listed("one; two.png")
+    (['a.png', 'b.dcm'], ['one; two.png'])
+    """
+    if isinstance(value, str):
+        value = _json_list(value)
+    if isinstance(value, str):
+        parts = [part.strip() for part in re.split(r"[;|,\n]", value)]
+        value = parts if all(re.search(r"\.\w{2,5}$", part) for part in parts) else value
+    items = value if isinstance(value, list | tuple) else [value]
+    return [text for item in items if (text := cell(item).strip())]
+
+
+def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None) -> None:
+    """Every (id, system) once.
+
+    Args:
+        cases: The cases.
+        places: Where each came from, for the message.
+    """
+    first: dict[Key, int] = {}
+    repeats: list[tuple[int, int]] = []
+    for index, case in enumerate(cases):
+        earlier = first.setdefault(case.key, index)
+        if earlier != index:
+            repeats.append((earlier, index))
+    if not repeats:
+        return
+    one, two = repeats[0]
+    where = f" ({places[one]} and {places[two]})" if places is not None else ""
+    same = cases[one].candidate == cases[two].candidate and cases[one].references == cases[two].references
+    telling = "" if same else _telling_column(cases)
+    raise InputError(
+        f"{len(repeats)} of {len(cases)} cases repeat an id: first {cases[one].id!r} of system "
+        f"{cases[one].system!r}{where}, with {'the same texts' if same else 'different texts'}; "
+        "every (id, system) must occur once: "
+        + (f"if {telling!r} tells the systems apart, pass columns={{'system': {telling!r}}}" if telling else "")
+        + ("" if telling else "remove the copies, or name the systems in a `system` column")
+    )
+
+
+def _telling_column(cases: Sequence[Case]) -> str:
+    """A column that would make the keys unique: few, short values."""
+    for name in dict.fromkeys(name for case in cases for name in case.meta):
+        values = [case.meta.get(name, "") for case in cases]
+        if (
+            len({(case.key, value) for case, value in zip(cases, values, strict=True)}) == len(cases)
+            and 2 * len(set(values)) <= len(cases)
+            and max(map(len, values)) < 50
+        ):
+            return name
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Something that a person should know of some of the cases: `{before}{count} of {total} {what}{after}`.
+
+    `after` names the first of them, which stands at `first`; notes on parts of an input add up.
+    """
+
+    count: int
+    total: int
+    what: str
+    after: str = ""
+    before: str = ""
+    first: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.before}{self.count} of {self.total} {self.what}{self.after}"
+
+    def __add__(self, other: Counted) -> Counted:
+        earlier = min((each for each in (self, other) if each.count), key=lambda each: each.first, default=self)
+        return replace(earlier, count=self.count + other.count, total=self.total + other.total)
+
+
+def text_notes(cases: Sequence[Case], *, places: Sequence[str]) -> list[str]:
+    """What a person should know about texts that are allowed but odd: how many, and the first."""
+    return [str(note) for note in odd_texts(cases, places=places) if note.count]
+
+
+def odd_texts(cases: Sequence[Case], *, places: Sequence[str]) -> list[Counted]:
+    """The same as counts, in the order in which they were met; of all of the cases."""
+    kinds: dict[str, list[int]] = {}
+    for index, case in enumerate(cases):
+        if case.missing:
+            continue
+        if not case.candidate.strip():
+            kinds.setdefault("candidates are empty", []).append(index)
+        if case.references and not any(text.strip() for text in case.references):
+            kinds.setdefault("references are empty", []).append(index)
+        if "\ufffd" in case.candidate or any("\ufffd" in text for text in case.references):
+            kinds.setdefault(
+                "cases hold the replacement sign U+FFFD: the text was decoded wrongly before it came here", []
+            ).append(index)
+        if case.markup:
+            kinds.setdefault(
+                "cases came with markup: tags, character entities (&nbsp;), zero-width characters or soft hyphens",
+                [],
+            ).append(index)
+        texts = (case.candidate, *case.references)
+        if not all(map(looks_english, (*texts, " ".join(texts)))):
+            kinds.setdefault(
+                "cases hold a text that does not look English; metrics without a network do not judge them "
+                "(--any-language judges them all the same)",
+                [],
+            ).append(index)
+        if SPREADSHEET_NUMBER.fullmatch(case.id):
+            kinds.setdefault("ids look like numbers that a spreadsheet has rounded", []).append(index)
+    return [
+        Counted(
+            len(found),
+            len(cases),
+            what,
+            f"; first: id {cases[found[0]].id!r} ({places[found[0]]})",
+            first=found[0],
+        )
+        for what, found in kinds.items()
+    ]
+
+
+SPREADSHEET_NUMBER = re.compile(r"\d(?:\.\d+)?[eE]\+\d+")

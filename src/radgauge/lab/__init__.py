@@ -1,0 +1,1 @@
+"""Training, generation and integrations: what uses metrics to make models."""

@@ -1,0 +1,1 @@
+"""Metrics for texts in plain language."""

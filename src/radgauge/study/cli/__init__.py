@@ -1,0 +1,1 @@
+"""Verbs of reader studies and servers."""
