@@ -34,10 +34,60 @@ def _findings(text: str) -> list[Mention]:
         ("Budding tree appearances in the left lung.", "tree_in_bud", "present"),
         ("Frosted glass densities in both lungs.", "ground_glass_opacity", "present"),
         ("The gallbladder is operated.", "absent_gallbladder", "present"),
+        ("No hilar, subcarinal or axillary enlarged lymph nodes were observed.", "lymphadenopathy", "absent"),
+        ("No cyst, and no portal or mesenteric adenopathy is present.", "mesenteric_adenopathy", "absent"),
+        ("Enlarged hilar, axillary and retroperitoneal lymph nodes.", "retroperitoneal_adenopathy", "present"),
+        ("The findings are nonspecific for viral pneumonia.", "viral_pneumonia", "uncertain"),
+        ("A mass (cyst? Abscess in a patient with fever for three weeks?) in the liver.", "abscess", "uncertain"),
+        ("A large nodule (tumor? Granuloma?) in the right upper lobe.", "lung_nodule", "present"),
+        ("Tapering is seen in the thoracic vertebrae.", "osteophyte", "present"),
+        ("Contamination of the perinephric fat is seen.", "perinephric_stranding", "present"),
+        ("The ascending aorta is wider than normal.", "ectatic_aorta", "present"),
+        ("The lad has a moderate stenosis.", "coronary_stenosis", "present"),
     ],
 )
 def test_finding_and_assertion(text: str, concept: str, assertion: str) -> None:
     assert assertion in {each.assertion for each in _findings(text) if each.concept == concept}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The upper abdominal organs included in the sections are normal.",
+        "Liver density is normal.",
+        "Vertebral heights, alignments and densities within the sections are normal.",
+        "The globes and orbits maintain a normal appearance.",
+        "The zorbels within the sections are normal.",
+    ],
+)
+def test_what_is_called_normal_is_no_finding(text: str) -> None:
+    assert _findings(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("The spleen was larger than normal.", "splenomegaly"),
+        ("There is an increase in heart size.", "cardiomegaly"),
+    ],
+)
+def test_what_is_larger_than_normal_is_compared_with_no_study(text: str, concept: str) -> None:
+    assert [(each.concept, each.attributes.change) for each in _findings(text)] == [(concept, "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        (
+            "mild tr and ai, no pe, old mi.",
+            {"tricuspid_regurgitation", "myocardial_infarction", "pulmonary_embolism"},
+        ),
+        ("gs in the gb. normal hks.", {"cholelithiasis"}),
+        ("the lungs of us all are clear.", set()),
+    ],
+)
+def test_abbreviations_of_two_letters_hold_in_lower_case(text: str, concept: set[str]) -> None:
+    assert {each.concept for each in _findings(text)} == concept
 
 
 @pytest.mark.parametrize(

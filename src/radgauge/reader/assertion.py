@@ -19,7 +19,6 @@ _LEFT_OVER = frozenset({"anatomy", "side", "position", "severity"})
 _IN_FRONT = frozenset({"determiner", "side", "position", "quantity"})
 _SUBJECT_PARTS = frozenset({"part", "conjunction", "severity"})
 _BEHIND_PREDICATE = frozenset({"comma", "semicolon", "mark", "conjunction", "preposition"})
-_LISTED = FINDINGS | MODIFIERS | JOINS | {"anatomy", "preposition", "determiner"}
 _PHRASE = MODIFIERS | {"determiner", "mask", "number", "unit", "context", "anatomy", "mark", "bracket"}
 
 
@@ -49,12 +48,18 @@ def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
         elif between and words[index] == "and":  # "the planes between the mass and the aorta are lost"
             between = False
         elif role in ("comma", "conjunction") and words[index] not in ("or", "nor"):
-            subject = _subject_kind(items, words, index + 1)
+            denied = index + 2 < len(items) and _is_denial(items[index + 1])  # ", and no hilar adenopathy is seen"
+            subject = _subject_kind(items, words, index + 1 + denied)
             new = bool(subject) and (has_verb or subject == "anatomy")
             if says_something and (new or (role == "comma" and _is_verbless(items, words, index + 1))):
                 starts[index] = True
                 has_verb = says_something = False
     return starts
+
+
+def _is_denial(item: Item) -> bool:
+    """True if an item denies what follows, and nothing else."""
+    return item.role == "cue" and all(cue.asserts == "absent" and cue.direction == "before" for cue in item.cues)
 
 
 def _is_verbless(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
@@ -86,10 +91,13 @@ def _ends_phrase(items: Sequence[Item], index: int) -> bool:
 def _subject_kind(items: Sequence[Item], words: Sequence[str], index: int) -> str:
     """Kind of the noun phrase at `index` if a verb follows it, else ""."""
     kind = ""
+    describing = True  # only adjectives so far: "subcarinal, hilar or axillary nodes"
     for position in range(index, min(index + 14, len(items))):
         role = items[position].role
         if role in _HEADS:
-            kind = "anatomy" if role == "anatomy" else kind or role
+            named = role in FINDINGS and items[position].form == "noun" and describing
+            kind = "anatomy" if role == "anatomy" else role if named else kind or role
+            describing = describing and items[position].form == "adjective"
         elif role == "verb" or (
             role == "cue" and kind and any(cue.direction == "after" for cue in items[position].cues)
         ):
@@ -134,24 +142,27 @@ def _exceptions(
 def asked_findings(items: list[Item], words: Sequence[str], tokens: Tokens) -> dict[int, int]:
     """Findings with a question mark of their own, and where it stands: "lesion (cyst?), stones".
 
-    The mark then says nothing of what follows. In brackets it asks for every member of the list.
+    The mark then says nothing of what follows. In brackets it asks for all that it stands behind.
     """
     asked: dict[int, int] = {}
     for mark in range(1, len(items)):
-        if words[mark] != "?" or tokens.starts[items[mark].first] != tokens.ends[items[mark - 1].last - 1]:
-            continue  # "?pneumonia"
-        finding = mark - 1
-        while finding > 0 and items[finding].role in MODIFIERS:  # "pneumonic foci?"
-            finding -= 1
-        if items[finding].role not in FINDINGS:
+        if words[mark] != "?":
             continue
-        items[mark] = items[mark]._replace(role="mark", cues=())
-        asked[finding] = mark
         opening = mark - 1
-        while opening >= 0 and items[opening].role in _LISTED:
+        while opening >= 0 and words[opening] not in ("(", ")"):
             opening -= 1
         if opening >= 0 and words[opening] == "(":
-            asked.update({index: mark for index in range(opening + 1, mark) if items[index].role in FINDINGS})
+            findings = [index for index in range(opening + 1, mark) if items[index].role in FINDINGS]
+        elif tokens.starts[items[mark].first] == tokens.ends[items[mark - 1].last - 1]:  # not "?pneumonia"
+            finding = mark - 1
+            while finding > 0 and items[finding].role in MODIFIERS:  # "pneumonic foci?"
+                finding -= 1
+            findings = [finding] if items[finding].role in FINDINGS else []
+        else:
+            continue
+        if findings:
+            items[mark] = items[mark]._replace(role="mark", cues=())
+            asked = dict.fromkeys(findings, mark) | asked
     return asked
 
 

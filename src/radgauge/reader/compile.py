@@ -68,7 +68,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
     lowered = {
         key: entry
         for written, entry in abbreviations.items()
-        if len("".join(written)) > 2 and (key := tuple(word.lower() for word in written)) not in terms
+        if _is_known_in_lower_case(written) and (key := tuple(word.lower() for word in written)) not in terms
     }
     bilateral = _words(descriptors.get("function", {}), "bilateral_words")
     return Vocabulary(
@@ -95,6 +95,20 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
         _named_pairs(lexicon, terms),
         _limits(lexicon),
     )
+
+
+_LOWER_CASE_WORDS = frozenset(
+    {"ai", "am", "an", "ar", "et", "he", "ho", "hi", "la", "le", "me", "om", "pm", "so", "ta", "us", "ut"}
+)
+"""Abbreviations of two letters that are words, or parts of words, without capitals."""
+
+
+def _is_known_in_lower_case(written: tuple[str, ...]) -> bool:
+    """True if an abbreviation means the same without capitals; plurals of two letters do not ("HKs")."""
+    letters = "".join(written)
+    if letters.endswith("s") and len(letters) <= 3:
+        return False
+    return len(letters) > 2 or letters.lower() not in _LOWER_CASE_WORDS
 
 
 def _pack(vocabulary: Vocabulary) -> dict[str, Any]:

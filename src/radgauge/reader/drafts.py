@@ -58,7 +58,9 @@ def drafts_of(
                     drafts += _shared_finding(items, words, index, draft, vocabulary)
                 if " of " in words[index] and index + 2 < len(items) and items[index + 1].role in JOINS:
                     drafts += _shared_noun(items, words, index, draft, vocabulary)
-            if words[index] in vocabulary.compositions:
+            if shared := _finding_of_last(items, words, draft, vocabulary):
+                draft.concept = shared
+            elif words[index] in vocabulary.compositions:
                 compose(draft, composed(draft, items, words[index], vocabulary))
         elif tells_growth(items, words, index):
             drafts += grown_structures(items, words, starts, index, vocabulary)
@@ -106,6 +108,15 @@ def drafts_of(
         if draft.concept in vocabulary.elsewhere and _lies_elsewhere(draft, items, vocabulary):
             draft.concept = vocabulary.elsewhere[draft.concept]
     return drafts
+
+
+def _finding_of_last(items: Sequence[Item], words: Sequence[str], draft: Draft, vocabulary: Vocabulary) -> str:
+    """The finding that an adjective makes of joined places with one noun: "enlarged hilar and axillary nodes"."""
+    places = draft.explicit
+    if items[draft.item].form != "adjective" or len(places) < 2 or items[places[0]].form != "adjective":
+        return ""
+    entry = vocabulary.term((*words[draft.item].split(), *words[places[-1]].split()))
+    return entry.value if entry is not None and entry.role in FINDINGS and places[0] > draft.item else ""
 
 
 def _may_lie(finding: str, place: str, vocabulary: Vocabulary) -> bool:

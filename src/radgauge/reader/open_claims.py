@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from radgauge.reader.ellipsis import SPARING
+from radgauge.reader.retag import called_normal
 from radgauge.reader.vocabulary import FINDINGS, MODIFIERS, Item
 from radgauge.text.tokens import Tokens, tokenize
 
@@ -66,7 +67,7 @@ def open_claims(items: list[Item], words: Sequence[str], tokens: Tokens, composi
         while start > 0 and items[start - 1].role in _PHRASE:
             start -= 1
         head = _head(items, start, end)
-        if head < start or not _in_position(items, words, start, head):
+        if head < start or not _in_position(items, words, start, head) or called_normal(items, end):
             end = start
             continue
         if items[head].value in composing:

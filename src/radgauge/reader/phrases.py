@@ -190,6 +190,8 @@ def object_after(items: Sequence[Item], index: int) -> list[int]:
         if role == "anatomy":
             objects.append(position)
         elif role in ("comma", "conjunction"):
+            if items[position + 1 : position + 2] and items[position + 1].role == "conjunction":
+                position += 1
             if not objects or not place_follows(items, position + 1):
                 break
         elif role == "preposition":

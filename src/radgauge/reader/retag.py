@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from radgauge.core.parsing import shipped_toml
-from radgauge.reader.vocabulary import ALWAYS, FINDINGS, MODIFIERS, Cue, Item, Vocabulary
+from radgauge.reader.vocabulary import ALWAYS, FINDINGS, JOINS, MODIFIERS, Cue, Item, Vocabulary
 from radgauge.text.tokens import Tokens
 
 _LISTS = shipped_toml(__file__, "word_lists.toml")
@@ -72,6 +72,30 @@ def _finding_follows(items: Sequence[Item], index: int) -> bool:
         index += 1
     return index < len(items) and items[index].role in FINDINGS and items[index].form == "noun"
 
+
+_ASPECTS = frozenset(_LISTS["aspects"])
+
+
+def normal_aspects(items: list[Item], words: Sequence[str]) -> None:
+    """What is called normal is an aspect of a structure, no finding: "the density of the liver is normal"."""
+    for index, item in enumerate(items):
+        if item.role in FINDINGS and words[index] in _ASPECTS and called_normal(items, index + 1):
+            items[index] = item._replace(role="part", value=words[index], form="noun")
+
+
+def called_normal(items: Sequence[Item], index: int) -> bool:
+    """True if the predicate behind `index` is normality: "the organs included in the sections are normal"."""
+    while index < len(items) and items[index].role in _BEFORE_PREDICATE:
+        index += 1
+    if index == len(items) or items[index].role != "verb":
+        return False
+    while index < len(items) and items[index].role in _IN_PREDICATE:
+        index += 1
+    return index < len(items) and items[index].role == "normality"
+
+
+_BEFORE_PREDICATE = MODIFIERS | JOINS | {"unknown", "anatomy", "preposition", "determiner", "other"}
+_IN_PREDICATE = MODIFIERS | {"verb", "determiner"}
 
 SHORT_OF = frozenset(_LISTS["short_of"])
 

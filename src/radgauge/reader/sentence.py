@@ -40,6 +40,7 @@ from radgauge.reader.retag import (
     fall_short,
     join_levels,
     misplaced_devices,
+    normal_aspects,
     not_seen_before,
     set_aside_preamble,
 )
@@ -77,6 +78,8 @@ class SentenceReading(NamedTuple):
     counterpart: tuple[str, int, int] = ("", 0, 0)  # what it denies of that: "the lateral one is not", and where
 
 
+_MEASURED = frozenset({"increased", "increase", "decreased", "decrease", "larger", "smaller"})
+"""Words of change that in a term compare with the normal: "decrease in liver density"."""
 _BREAKS = frozenset({"comma", "semicolon", "colon", "open"})
 _RELATIVE = frozenset({"which", "that", "and", "-", "–"})
 
@@ -105,6 +108,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         words = words_of(items, tokens)
     if "normality" in roles:
         clear_of(items, words)
+        normal_aspects(items, words)
     if not SHORT_OF.isdisjoint(words):
         fall_short(items, words, vocabulary)
     joined = "verb" in roles or not roles.isdisjoint(("comma", "conjunction", "semicolon"))
@@ -309,7 +313,7 @@ def _inside(norms: tuple[str, ...], vocabulary: Vocabulary, name: str) -> tuple[
             and norm not in named
         ):
             severity = entry.value
-        elif entry.role == "change" and not change and norm not in ("increased", "decreased"):
+        elif entry.role == "change" and not change and norm not in _MEASURED:
             change = entry.value
     return severity, change
 

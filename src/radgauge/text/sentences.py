@@ -28,6 +28,7 @@ _ITEM = re.compile(r"(?:^|\s)\(?(\d{1,2})$")
 _UNFINISHED = frozenset(shipped_toml(__file__, "words.toml")["unfinished"])
 _NUMBERED = frozenset(shipped_toml(__file__, "words.toml")["numbered"])
 _CONTINUES = re.compile(r"\s?(?:[a-z]|\d+(?:st|nd|rd|th)\b)")
+_BRACKETED = 200  # characters in brackets, at most
 _LIST_REACH = 2000  # characters in front of a number in which the one before it is looked for
 _LAST_WORD = re.compile(r"([^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_]))*)$")
 
@@ -35,7 +36,7 @@ _LAST_WORD = re.compile(r"([^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_]))*)$")
 def _is_end(text: str, begin: int, start: int, end: int) -> bool:
     """Whether the full stop at [start, end) ends the sentence that began at `begin`."""
     if text[start] != "." or end - start > 1:
-        return True
+        return text[start] != "?" or not _is_inside_brackets(text, begin, start, end)
     before = text[max(begin, start - 12) : start]
     if before[-1:].isdigit() and text[end : end + 1].isspace() and (item := _ITEM.search(before)) is not None:
         # "1." is a number in a list, it belongs to what follows; "rib 7." is not
@@ -52,6 +53,14 @@ def _is_end(text: str, begin: int, start: int, end: int) -> bool:
     if len(name) == 1 and name.isalpha() and word[1].isupper():
         return not (following.isupper() and text[end : end + 1] != " ") and before[-3:-2] != "."
     return name not in _ABBREVIATED or not following
+
+
+def _is_inside_brackets(text: str, begin: int, start: int, end: int) -> bool:
+    """True if a question mark stands inside brackets: "lesion (cyst? abscess?) of the liver"."""
+    opening = text.rfind("(", max(begin, start - _BRACKETED), start)
+    if opening < 0 or ")" in text[opening:end]:
+        return False
+    return 0 <= text.find(")", end, end + _BRACKETED) < (text.find("(", end) % (len(text) + 1))
 
 
 def _counts_on(text: str, begin: int, start: int, number: int) -> bool:
