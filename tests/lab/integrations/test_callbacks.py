@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,17 +30,51 @@ def expected(metric: str) -> dict[str, float]:
 
 @pytest.mark.models
 def test_held_out_studies_are_judged_at_every_step() -> None:
-    told: list[tuple[Any, int]] = []
-    held_out = HeldOut(REFERENCES, ["bleu", "errors"], tables=[lambda results, step: told.append((results, step))])
+    told: list[tuple[Any, ...]] = []
+    held_out = HeldOut(REFERENCES, ["bleu", "errors"], tables=[lambda *logged: told.append(logged)])
     found = held_out.judge(CANDIDATES, step=3)
+    assert found["errors_recall"] == 0.5
+    assert told[0][2] == found
     assert found == {**expected("bleu"), **expected("errors"), "distinct_reports": 3.0}
     assert held_out.judge(["Clear."] * 4, step=4)["distinct_reports"] == 1.0
-    assert [step for _, step in told] == [3, 4]
+    assert [step for _, step, _ in told] == [3, 4]
     assert told[0][0]["bleu"].keys[0] == ("1", "system")
     with pytest.raises(rg.InputError, match="4 studies are held out, got 1 reports"):
         held_out.judge(["Clear."], step=5)
     with pytest.raises(rg.InputError, match="ids and references must be equally many, got 1 and 4"):
         HeldOut(REFERENCES, ids=["a"])
+
+
+class Tracker:
+    """Stands for a run of Weights & Biases, an MLflow run and its client."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, float] = {}
+        self.info = SimpleNamespace(run_id="1")
+
+    def log(self, values: dict[str, float], *, step: int) -> None:
+        self.values |= values
+
+    def log_metric(self, run: str, name: str, value: float, *, step: int) -> None:
+        self.values[name] = value
+
+    def log_table(self, run: str, table: object, name: str) -> None:
+        self.values[name] = 0.0
+
+
+@pytest.mark.parametrize("tracker", ["wandb", "mlflow"])
+def test_trackers_get_recall_and_the_number_of_distinct_reports(
+    tracker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(Table=lambda **table: 0.0))
+    run: Any = Tracker()
+    table = wandb_table(run) if tracker == "wandb" else mlflow_table(run, client=run)
+    held_out = HeldOut(REFERENCES, ["errors"], tables=[table])
+    held_out.judge([REFERENCES[0]] * 4, step=2)
+    assert run.values["radgauge/distinct_reports"] == 1.0
+    assert run.values["radgauge/errors_recall"] == 0.5
+    assert {"radgauge/errors_f1", "radgauge/errors_precision", "radgauge/errors_quality"} <= set(run.values)
+    assert run.values[f"radgauge{'/cases' if tracker == 'wandb' else '_cases_2.json'}"] == 0.0
 
 
 TRAINER = """

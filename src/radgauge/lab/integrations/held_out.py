@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from radgauge.run.score import score
 KEEP = 50_000
 """Reports after which readings in memory are dropped."""
 
-Table = Callable[[Results, int], None]
-"""Gets the values of every case and the step; see `radgauge.lab.integrations.tables`."""
+DETECTION = ("errors_f1", "errors_precision", "errors_recall")
+"""Outputs logged beside the headlines: quality rises with "normal" for everybody, and these fall to 0."""
+
+Table = Callable[[Results, int, Mapping[str, float]], None]
+"""Gets the values of every case, the step, and what `judge` returns; see `radgauge.lab.integrations.tables`."""
 
 
 class HeldOut:
@@ -29,7 +32,7 @@ class HeldOut:
         metrics: As in `radgauge.score`.
         ids: Of the studies; row numbers if there are none.
         models: Profile for metrics given by name.
-        tables: Told the values of every case after each evaluation.
+        tables: Called after each evaluation with the values of every case, the step, and the corpus values.
 
     >>> held_out = HeldOut(["No effusion.", "Clear lungs."], "rouge")
     >>> held_out.judge(["No effusion.", ""], step=10)
@@ -59,8 +62,9 @@ class HeldOut:
     def judge(self, candidates: Sequence[str], *, step: int) -> dict[str, float]:
         """Corpus values of the reports that a model now writes, one per study in the order of the references.
 
-        Besides the values: `<metric>_not_judged`, the number of reports without one, and `distinct_reports`, which
-        falls when a model begins to write the same for everyone.
+        Besides the headlines: F1, precision and recall of significant findings if `errors` is among the metrics,
+        `<metric>_not_judged`, the number of reports without a value, and `distinct_reports`, which falls when a
+        model begins to write the same for everyone.
         """
         if len(candidates) != len(self._studies):
             raise InputError(f"{len(self._studies)} studies are held out, got {len(candidates)} reports")
@@ -72,18 +76,20 @@ class HeldOut:
         if self._written > KEEP:  # models write new texts for ever
             self._reading, self._written = self._reading.fork(), 0
         results = score(cases, self._metrics, models=self._models, reading=self._reading, progress=False)
-        for tell in self._tables:
-            tell(results, step)
-        return {
-            **values_of(results),
-            "distinct_reports": float(distinct_texts([t for t in candidates if t.strip()])),
-        }
+        distinct = float(distinct_texts([text for text in candidates if text.strip()]))
+        values = {**values_of(results), "distinct_reports": distinct}
+        for table in self._tables:
+            table(results, step, values)
+        return values
 
 
 def values_of(results: Results) -> dict[str, float]:
-    """The corpus value of every metric's headline, and how many cases it could not judge."""
-    found: dict[str, float] = {}
+    """Corpus values of every metric's headline and of detection, and how many cases it could not judge."""
+    values: dict[str, float] = {}
     for scores in results.values():
-        found[scores.columns[0]] = float(scores.corpus_scores(*sums(scores.rows))[0])
-        found[f"{scores.judge}_not_judged"] = float(np.isnan(scores.headline).sum())
-    return found
+        corpus = scores.corpus_scores(*sums(scores.rows))
+        for index, (column, value) in enumerate(zip(scores.columns, corpus, strict=True)):
+            if not index or column.endswith(DETECTION):
+                values[column] = float(value)
+        values[f"{scores.judge}_not_judged"] = float(np.isnan(scores.headline).sum())
+    return values

@@ -6,8 +6,8 @@ Report texts go along only if you pass the cases: a tracker on another machine w
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError
@@ -15,9 +15,16 @@ from radgauge.core.scores import Results
 from radgauge.lab.integrations.held_out import values_of
 
 
-def wandb_table(
-    run: Any, *, name: str = "radgauge", cases: Sequence[Case] | None = None
-) -> Callable[[Results, int | None], None]:
+class Log(Protocol):
+    """Logs results: corpus values, or those that `HeldOut.judge` returns, and the values of every case."""
+
+    def __call__(
+        self, results: Results, step: int | None = None, values: Mapping[str, float] | None = None
+    ) -> None:
+        """Log at a step."""
+
+
+def wandb_table(run: Any, *, name: str = "radgauge", cases: Sequence[Case] | None = None) -> Log:
     """A function that logs results to a run of Weights & Biases: corpus values, and a table `<name>/cases`.
 
     Args:
@@ -26,19 +33,19 @@ def wandb_table(
         cases: With their texts in the table.
     """
 
-    def log(results: Results, step: int | None = None) -> None:
+    def log(results: Results, step: int | None = None, values: Mapping[str, float] | None = None) -> None:
         columns = _columns(results, cases)
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
         table = importlib.import_module("wandb").Table(columns=list(columns), data=rows)
-        values = {f"{name}/{key}": value for key, value in values_of(results).items()}
-        run.log({**values, f"{name}/cases": table}, **({} if step is None else {"step": step}))
+        logged = {f"{name}/{key}": value for key, value in (values or values_of(results)).items()}
+        run.log({**logged, f"{name}/cases": table}, **({} if step is None else {"step": step}))
 
     return log
 
 
 def mlflow_table(
     run: Any, *, name: str = "radgauge", cases: Sequence[Case] | None = None, client: Any = None
-) -> Callable[[Results, int | None], None]:
+) -> Log:
     """A function that logs results to a run of MLflow: corpus values, and a table `<name>_cases_<step>.json`.
 
     Args:
@@ -48,10 +55,10 @@ def mlflow_table(
         client: An MlflowClient; by default one of the usual tracking server.
     """
 
-    def log(results: Results, step: int | None = None) -> None:
+    def log(results: Results, step: int | None = None, values: Mapping[str, float] | None = None) -> None:
         asked = client if client is not None else importlib.import_module("mlflow").MlflowClient()
         number = run.info.run_id
-        for key, value in values_of(results).items():
+        for key, value in (values or values_of(results)).items():
             if value == value:  # MLflow has no value for what could not be judged
                 asked.log_metric(number, f"{name}/{key}", value, step=step or 0)
         asked.log_table(number, _columns(results, cases), f"{name}_cases_{step or 0}.json")
