@@ -20,7 +20,10 @@ from radgauge.cli import exit_codes
 from radgauge.cli.options import app
 
 MODULES = (
-    *(f"cli.{verb}" for verb in ("score", "compare", "align", "triples", "report", "oracle", "perturb", "fit")),
+    *(
+        f"cli.{verb}"
+        for verb in ("score", "explain", "compare", "align", "triples", "report", "oracle", "perturb", "fit")
+    ),
     *("lab.cli.train", "lab.cli.generate", "lay.cli.layman", "study.cli.study"),
     *("cli.read", "cli.models", "cli.rewards", "study.cli.serve", "cli.ls", "cli.cache", "cli.demo"),
     *("study.cli.study_estimate", "study.cli.study_plan", "study.cli.study_serve", "study.cli.study_status"),

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
+from radgauge.cli.reading_table import COLOURS, claim_table, coverage_lines
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from radgauge.reader import Attributes, Lexicon, ReportReading
-    from radgauge.render.tables import Table
+    from radgauge.reader import Lexicon, ReportReading
 
 View = Literal["mentions", "rate", "radgraph", "chexpert"]
-COLOURS = {"present": "bold red", "absent": "green", "uncertain": "bold yellow"}
 
 
 @o.command(o.app, "read")
@@ -28,10 +27,6 @@ def read_cli(
         View,
         "What is shown: RaTE entities, a RadGraph graph, CheXpert's 14 labels.",
     ] = "mentions",
-    compare: Annotated[
-        Path | None,
-        "A reference report: show what the report misses, adds and changes.",
-    ] = None,
     check: Annotated[
         bool,
         "Hold the report against itself; exit code 1 if it contradicts itself.",
@@ -54,8 +49,6 @@ def read_cli(
 
       radgauge read report.txt
 
-      radgauge read --compare reference.txt candidate.txt
-
       radgauge read --check report.txt
 
       radgauge read reports.csv --graphs graphs.json --models published
@@ -70,16 +63,6 @@ def read_cli(
         return
     if check:
         _check(o.report_text(report, text), as_json=as_json)
-        return
-    if compare is not None:
-        from radgauge.cli import read_compare
-
-        reference, candidate = o.report_text(compare), o.report_text(report, text)
-        explained = read_compare.compare_texts(reference, candidate, lexicon=lexicon)
-        if as_json:
-            o.print_json(read_compare.as_data(explained, reference=reference, candidate=candidate))
-        else:
-            read_compare.show_comparison(explained, reference=reference, candidate=candidate)
         return
     known = load_lexicon((lexicon,)) if lexicon is not None else None
     reading = read_report(o.report_text(report, text), lexicon=known)
@@ -168,23 +151,9 @@ def _show(reading: ReportReading, view: View, lexicon: Lexicon | None) -> None:
         return
     out.print(_highlighted(reading))
     out.print()
-    out.show(_mentions(reading))
+    out.show(claim_table(reading, lexicon))
     out.print()
-    out.print(_coverage(reading), highlight=False)
-
-
-def _coverage(reading: ReportReading) -> str:
-    """How much of the report was understood, and what was not."""
-    if not reading.content_words:
-        return "no content words"
-    lines = [
-        f"understood: {reading.known_words} of {reading.content_words} content words ({reading.coverage:.0%})"
-    ]
-    if claims := reading.open_claims:
-        lines.append("open claims (not in the lexicon): " + ", ".join(claim.text for claim in claims))
-    if reading.unread:
-        lines.append("unread: " + ", ".join(reading.text[word.start : word.end] for word in reading.unread))
-    return "\n".join(lines)
+    out.print(coverage_lines(reading), highlight=False)
 
 
 def _highlighted(reading: ReportReading) -> Text:
@@ -201,32 +170,3 @@ def _highlighted(reading: ReportReading) -> Text:
     for word in reading.unread:
         text.stylize("underline", word.start - offset, word.end - offset)
     return text
-
-
-def _mentions(reading: ReportReading) -> Table:
-    from radgauge.render.tables import Cell, Column, table
-
-    rows = [
-        (
-            *(mention.text, mention.concept, mention.kind),
-            Cell(mention.assertion, style="" if mention.kind == "anatomy" else COLOURS[mention.assertion]),
-            _said(mention.attributes),
-        )
-        for mention in reading.mentions
-    ]
-    heads = (Column("words", fold=True), "concept", "kind", "assertion", Column("attributes", fold=True))
-    return table(*heads, rows=rows)
-
-
-def _said(attributes: Attributes) -> str:
-    """Attributes that say something, in a few words."""
-    parts = [attributes.laterality, attributes.severity, attributes.change, *attributes.descriptors]
-    if attributes.sizes_mm:
-        parts.append(" x ".join(f"{size:g}" for size in attributes.sizes_mm) + " mm")
-    if attributes.locations:
-        parts.append("at " + ", ".join(attributes.locations))
-    if attributes.cue:
-        parts.append(f'"{attributes.cue}"')
-    if attributes.context != "current":
-        parts.append(attributes.context)
-    return "; ".join(part for part in parts if part)
