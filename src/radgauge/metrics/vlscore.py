@@ -45,8 +45,8 @@ _SIDES = ("image to candidate", "image to reference", "candidate to reference")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Point:
-    """Where images lie, and which views they show."""
+class ImagePoint:
+    """Position of a study's images in the space of the encoder, and the views that they show."""
 
     at: NDArray[np.float64]
     views: str
@@ -56,10 +56,14 @@ class _Point:
         return scales.get(self.views, scales.get(ANY, math.nan))
 
 
-def _point(seen: Sequence[Seen], *, unit: bool) -> _Point:
+def _point(seen: Sequence[Seen], *, unit: bool) -> ImagePoint:
     at = np.mean([np.asarray(each.vector, dtype=np.float64) for each in seen], axis=0)
+    return ImagePoint(_at_length_one(at) if unit else at, view_set(seen))
+
+
+def _at_length_one(at: NDArray[np.float64]) -> NDArray[np.float64]:
     length = float(np.linalg.norm(at))
-    return _Point(at / length if unit and length > 0 else at, view_set(seen))
+    return at / length if length > 0 else at
 
 
 def _whole(found: Sequence[Seen | Unreadable]) -> list[Seen]:
@@ -194,7 +198,13 @@ class VLScore(Metric):
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Score (and area) by the best reference and, with views=best, the best image."""
-        points, scales = self._points(cases, reading), self._scales
+        return self.measure_at(cases, self.image_points(cases, reading=reading), reading=reading)
+
+    def measure_at(
+        self, cases: Sequence[Case], points: Sequence[Sequence[ImagePoint]], *, reading: Readings
+    ) -> Rows:
+        """As `measure`, with other points in the place of those of each case's images."""
+        scales = self._scales
         texts = list(
             dict.fromkeys(t for case in cases for t in (case.candidate, *case.references) if has_words(t))
         )
@@ -218,6 +228,11 @@ class VLScore(Metric):
             rows[best >= 0] = values[best[best >= 0]]
         return rows
 
+    def mean_point(self, points: Sequence[ImagePoint]) -> ImagePoint:
+        """Return the mean of points of the same views."""
+        at = np.mean([point.at for point in points], axis=0)
+        return replace(points[0], at=_at_length_one(at) if self._unit_length else at)
+
     def unscaled(self) -> VLScore:
         """The same encoder and views with C = 1, for those who want areas where no constant is known."""
         return replace(self, similarity="triangle", constant=1.0, calibration="")
@@ -234,7 +249,7 @@ class VLScore(Metric):
             if objection:
                 return f"{path.name} {objection}"
         if self.similarity == "triangle" and all(
-            math.isnan(point.scale(self._scales)) for point in self._points([case], reading)[0]
+            math.isnan(point.scale(self._scales)) for point in self.image_points([case], reading=reading)[0]
         ):
             return f"no constant is known for studies with these views ({view_set(_whole(seen))})"
         candidate, *references = text_vectors(
@@ -257,12 +272,16 @@ class VLScore(Metric):
         return Explanation(self.name, values, tuple(notes))
 
     @property
+    def _unit_length(self) -> bool:
+        return bool(getattr(self.image_text, "unit_length", False))
+
+    @property
     def _scales(self) -> Mapping[str, float]:
         return self.scales if self.similarity == "triangle" else {ANY: 1.0}
 
     def view_sets(self, cases: Sequence[Case], *, reading: Readings) -> list[str]:
         """The views that each case is judged by: frontal, lateral, frontal+lateral, or any."""
-        return [points[0].views if points else "" for points in self._points(cases, reading)]
+        return [points[0].views if points else "" for points in self.image_points(cases, reading=reading)]
 
     def _compare(self, image: Rows, candidate: Rows, reference: Rows, *, scale: NDArray[np.float64]) -> Rows:
         if image.shape != candidate.shape:
@@ -283,18 +302,18 @@ class VLScore(Metric):
     def _used(self, case: Case) -> tuple[Path, ...]:
         return case.images[:1] if self.views == "first" else case.images
 
-    def _points(self, cases: Sequence[Case], reading: Readings) -> list[list[_Point]]:
-        """Where each case's images are: one point, or several for views=best; none if a file cannot be used."""
+    def image_points(self, cases: Sequence[Case], *, reading: Readings) -> list[list[ImagePoint]]:
+        """Return where each case's images lie: one point, several for views=best, none for unusable files."""
         encoder = self.image_text
         used = [self._used(case) for case in cases]
-        points: list[list[_Point]] = []
+        points: list[list[ImagePoint]] = []
         for paths, found in zip(used, study_vectors(used, encoder, reading=reading), strict=True):
             seen = _whole(found)
             if len(seen) < len(found) or not seen or any(self._objections(paths, found, reading)):
                 points.append([])
                 continue
             groups = [[each] for each in seen] if self.views == "best" else [seen]
-            points.append([_point(group, unit=getattr(encoder, "unit_length", False)) for group in groups])
+            points.append([_point(group, unit=self._unit_length) for group in groups])
         return points
 
     def _objections(
@@ -308,7 +327,7 @@ class VLScore(Metric):
         return [each.objection if isinstance(each, Seen) else "" for each in seen]
 
     def _distances(self, case: Case, reading: Readings) -> list[Note]:
-        (points,) = self._points([case], reading)
+        (points,) = self.image_points([case], reading=reading)
         triples = self._triples(case, reading, [point.at for point in points])
         best = min(triples, key=lambda each: float(triangle_area(*each)[0]))
         lengths = sides(*best)
