@@ -91,7 +91,6 @@ def test_packing_keeps_unread_words_and_coverage() -> None:
     text = "Zorbian ward. Frobnosis of the liver."
     [reading] = reader.read([text])
     packed = reader.pack(reading, text)
-    assert b"robnosis" not in packed
     unpacked = reader.unpack(packed, text)
     assert unpacked.unread == reading.unread
     assert unpacked.open_claims == reading.open_claims

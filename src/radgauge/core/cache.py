@@ -1,8 +1,8 @@
 """The on-disk cache of readings: content-addressed, shared by processes, checked when read.
 
 One SQLite file in the user's cache folder. An entry is found by a hash of the reader's signature and the
-text, so a changed setting, model revision or version never meets an old reading. Texts are not stored, nor are
-their words (see `packing`); what was found in them is, so folder and file are for their owner only.
+text, so a changed setting, model revision or version never meets an old reading. Texts are not stored, and
+readings are sealed by their texts (see `packing`); folder and file are for their owner only.
 SQLite is used because it is in the standard library, survives kill -9, and lets processes share a file. A file
 that is damaged, or that is none of ours, is removed and started anew: it holds nothing that cannot be read again.
 """
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from radgauge.core.files import make_folder, tighten
+from radgauge.core.packing import seal, unseal
 from radgauge.core.storage import default_cache_dir as default_cache_dir
 
 T = TypeVar("T")
@@ -29,8 +30,8 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 # Raised when the tables or what readers pack changes; a cache of another number is started anew. Before 2 the
-# readings held the words of the reports, before 3 those that a network's vocabulary had glued to other signs.
-_SCHEMA = 3
+# readings held the words of the reports; since 4 they are sealed.
+_SCHEMA = 4
 _TABLES = """
 create table if not exists readers (id integer primary key, signature text unique not null);
 create table if not exists readings (
@@ -94,11 +95,13 @@ class Cache:
         if damaged:
             log.warning("%d damaged entries of the reading cache are read anew", damaged)
         self.used += len(found)
-        return {keys[key]: payload for key, payload in found.items()}
+        return {keys[key]: unseal(payload, key=signature + keys[key]) for key, payload in found.items()}
 
     def put(self, signature: str, readings: Mapping[str, bytes]) -> None:
         """Store packed readings; what is committed survives a kill."""
-        entries = [(_key(signature, text), payload) for text, payload in readings.items()]
+        entries = [
+            (_key(signature, text), seal(payload, key=signature + text)) for text, payload in readings.items()
+        ]
 
         def store(db: sqlite3.Connection) -> None:
             _check_daily(db)

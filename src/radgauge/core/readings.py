@@ -50,10 +50,7 @@ class Persistent(Protocol):
     """A reader whose readings are worth keeping on disk."""
 
     def pack(self, reading: Any, text: str) -> bytes | None:
-        """The reading as bytes (never pickle); None for one that is to be read anew in the next run.
-
-        The bytes must not hold words of the text in clear (see `radgauge.core.packing`).
-        """
+        """The reading as bytes (never pickle); None for one that is to be read anew in the next run."""
 
     def unpack(self, packed: bytes, text: str) -> Any:
         """The reading of the text from the bytes; ValueError if they are not what `pack` writes."""

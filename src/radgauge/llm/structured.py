@@ -2,19 +2,21 @@
 
 An answer that fails its checks is sent back once, with what exactly is wrong. If it still fails, the question
 has no answer and a reason: nothing is guessed, filled in or left out. What passes is in the journal before it
-is used, with places in the reports in place of their words; what fails is not kept, so that a later run asks
+is used, sealed by the reports it is about; what fails is not kept, so that a later run asks
 again. The first, faulty answer is kept until the repair came, since it is paid for.
 """
 
 from __future__ import annotations
 
+import json
 import threading
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from radgauge.core.packing import pack_without_words, unpack_with_words
+from radgauge.core.packing import seal, unseal
 from radgauge.core.wording import visible
 from radgauge.llm.account import BudgetReached
 from radgauge.llm.answers import parse_object
@@ -336,13 +338,13 @@ def _repair(draft: str, faults: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _packed(value: Any, question: StructuredQuestion) -> str:
-    return pack_without_words(value, question.texts).decode("ascii")
+    return b64encode(seal(json.dumps(value).encode(), key=question.texts)).decode("ascii")
 
 
 def _unpacked(packed: Any, question: StructuredQuestion) -> Any:
     """What `_packed` packed; None if it is something else."""
     try:
-        return unpack_with_words(str(packed).encode("ascii"), question.texts)
+        return json.loads(unseal(b64decode(str(packed)), key=question.texts))
     except (ValueError, RecursionError):
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.core.clean import TYPOGRAPHY, CleanText, clean
-from radgauge.core.packing import pack_without_words, unpack_with_words
 from radgauge.core.signature import component
 from radgauge.reader.anaphora import deny_counterpart, resolve_references
 from radgauge.reader.carried_sides import carry_sides
@@ -19,7 +19,6 @@ from radgauge.reader.label_grammar import statements
 from radgauge.reader.label_values import Statement
 from radgauge.reader.labelled import read_statement, settled
 from radgauge.reader.lexicon import Lexicon
-from radgauge.reader.open_claims import open_concept
 from radgauge.reader.reading import Attributes, Mention, Modifier, Relation, ReportReading, Sentence, Unread
 from radgauge.reader.region import resolve_by_region
 from radgauge.reader.sentence import SentenceReading, read_sentence
@@ -108,27 +107,17 @@ class ReportReader:
         vocabulary = load_vocabulary(self.lexicon)
         return [_read(text, vocabulary, vocabulary.sentences) for text in texts]
 
-    def pack(self, reading: ReportReading, text: str) -> bytes | None:
-        """The reading as bytes for the cache on disk, without words of the report.
-
-        None where an open claim was named by a mended spelling, which cannot be told from the text again.
-        """
-        mentions = [
-            mention if mention.kind != "open" else mention._replace(concept="open") for mention in reading.mentions
+    def pack(self, reading: ReportReading, text: str) -> bytes:
+        """Return the reading as bytes for the cache on disk."""
+        values = [
+            *(reading.sentences, reading.mentions, reading.relations, reading.modifiers),
+            *(reading.unread, reading.content_words, reading.known_words),
         ]
-        packed = pack_without_words(
-            [
-                *(reading.sentences, mentions, reading.relations, reading.modifiers),
-                *(reading.unread, reading.content_words, reading.known_words),
-            ],
-            text,
-        )
-        opened = any(mention.kind == "open" for mention in reading.mentions)
-        return None if opened and self.unpack(packed, text) != reading else packed
+        return json.dumps(values, separators=(",", ":")).encode()
 
     def unpack(self, packed: bytes, text: str) -> ReportReading:
         """The reading that `pack` made bytes of."""
-        sentences, mentions, relations, modifiers, unread, content, known = unpack_with_words(packed, text)
+        sentences, mentions, relations, modifiers, unread, content, known = json.loads(packed)
         return ReportReading(
             text,
             tuple(Sentence(*each) for each in sentences),
@@ -143,8 +132,6 @@ class ReportReader:
 
 def _mention(values: list[Any]) -> Mention:
     values[7] = _attributes(values[7])
-    if values[4] == "open":
-        values[3] = open_concept(values[2])
     return Mention(*values)
 
 

@@ -11,6 +11,7 @@ from the graph.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
@@ -22,7 +23,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from radgauge.core.errors import require
-from radgauge.core.packing import pack_without_words, unpack_with_words
 from radgauge.core.parsing import parse_json
 from radgauge.encoders.checkpoints.catalogue import file_hash
 from radgauge.encoders.checkpoints.hub import locate_file, locate_tokenizer, pick_device
@@ -95,12 +95,12 @@ class GraphReader:
         ]
 
     def pack(self, reading: Graph, text: str) -> bytes:
-        """The graph as JSON, with places among the words of the text instead of words."""
-        return pack_without_words(reading, " ".join(words_of(text, network=self.network)))
+        """Return the graph as JSON."""
+        return json.dumps(reading).encode()
 
     def unpack(self, packed: bytes, text: str) -> Graph:
         """The graph; ValueError if the bytes are not one."""
-        found: Graph = unpack_with_words(packed, " ".join(words_of(text, network=self.network)))
+        found: Graph = json.loads(packed)
         return found
 
 

@@ -16,13 +16,13 @@ moves up; here such a report has no entities and stays in its place.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from radgauge.core.errors import ModelError, UsageError, require
-from radgauge.core.packing import pack_without_words, unpack_with_words
 from radgauge.encoders.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.encoders.checkpoints.weights import load_tokenizer, load_transformer
 from radgauge.encoders.text.batching import overlong
@@ -138,12 +138,12 @@ class RateNer:
         return [any(overlong(network.tokenizer, found, LONGEST)) for found in sentences]
 
     def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
-        """As JSON without words of the text."""
-        return pack_without_words(reading, text)
+        """Return the entities as JSON."""
+        return json.dumps(reading).encode()
 
     def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
-        """From JSON and the text."""
-        return tuple(Entity(*each) for each in unpack_with_words(packed, text))
+        """Return the entities that `pack` wrote."""
+        return tuple(Entity(*each) for each in json.loads(packed))
 
 
 def kept_sentences(text: str, spans: Sequence[Span]) -> list[Span]:

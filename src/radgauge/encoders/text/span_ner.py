@@ -6,6 +6,7 @@ the five types. Zhong and Chen (2021), A frustratingly easy approach for entity 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from radgauge.core.errors import ModelError, require
-from radgauge.core.packing import pack_without_words, unpack_with_words
 from radgauge.core.parsing import parse_json
 from radgauge.encoders.checkpoints.hub import checkpoint_folder, checkpoint_name, pick_device
 from radgauge.encoders.checkpoints.weights import load_tokenizer, load_transformer
@@ -174,12 +174,12 @@ class SpanNer:
         return [tuple(each) for each in found]
 
     def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
-        """As JSON without words of the text."""
-        return pack_without_words(reading, text)
+        """Return the entities as JSON."""
+        return json.dumps(reading).encode()
 
     def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
-        """From JSON and the text."""
-        return tuple(Entity(*each) for each in unpack_with_words(packed, text))
+        """Return the entities that `pack` wrote."""
+        return tuple(Entity(*each) for each in json.loads(packed))
 
 
 def predict_spans(

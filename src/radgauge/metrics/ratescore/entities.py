@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from radgauge.core.packing import pack_without_words, unpack_with_words
 from radgauge.core.readings import Readings
 from radgauge.core.signature import component
 from radgauge.encoders.text.ratener import Entity
@@ -35,9 +35,9 @@ class EmbeddedEntities:
         ]
 
     def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
-        """As JSON without words of the text."""
-        return pack_without_words(reading, text)
+        """Return the entities as JSON."""
+        return json.dumps(reading).encode()
 
     def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
-        """From JSON and the text."""
-        return tuple(Entity(*each) for each in unpack_with_words(packed, text))
+        """Return the entities that `pack` wrote."""
+        return tuple(Entity(*each) for each in json.loads(packed))
