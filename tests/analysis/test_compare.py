@@ -8,6 +8,7 @@ import pytest
 import radgauge as rg
 from radgauge.analysis.compare import compare
 from radgauge.core.errors import InputError, UsageError
+from radgauge.core.metric import sums
 from radgauge.core.scores import Results, Scores
 
 rng = np.random.default_rng(1)
@@ -159,3 +160,16 @@ def test_copies_that_differ_by_rounding_are_ties() -> None:
     scores = Scores("m", "m", keys, values, values, ("m",), True)
     (line,) = compare(Results({"m": scores}), permutations=100, resamples=20)
     assert (line.result.difference.value, line.result.effect.ties, line.result.p) == (0, 1, 1)
+
+
+def test_cases_with_equal_outputs_keep_their_own_counts() -> None:
+    reference = "no pleural effusion or pneumothorax"
+    texts = {"a": ("heart", "no pleural effusion or nodule"), "b": ("heart size is normal", reference)}
+    cases = [
+        rg.Case(f"{n}", text, (reference,), name) for name, both in texts.items() for n, text in enumerate(both)
+    ]
+    scored = rg.score(cases, ["bleu"])
+    first, second = (scored["bleu"].corpus_scores(*sums(scored["bleu"].of_system(name).rows))[0] for name in texts)
+    (line,) = compare(scored, systems=["a", "b"], baseline="b", permutations=10, resamples=20)
+    assert (line.result.value_a, line.result.value_b) == (first, second)
+    assert line.result.difference.value == pytest.approx(first - second, abs=1e-12)

@@ -126,7 +126,7 @@ def test_bertscore_in_blocks_is_bertscore(monkeypatch) -> None:
     pair = [Case("0", " ".join(texts[::2] * 3), (" ".join(texts),))]
     whole = load("bertscore").measure(pair, reading=Readings())
     monkeypatch.setattr(token_vectors, "CELLS", 24)
-    assert load("bertscore").measure(pair, reading=Readings()) == pytest.approx(whole, abs=1e-6)
+    assert load("bertscore").measure(pair, reading=Readings()) == pytest.approx(whole, abs=1e-5)
 
 
 def test_ratescore_in_blocks_is_ratescore(monkeypatch) -> None:

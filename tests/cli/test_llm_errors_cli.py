@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_judge import judge
+from scripted_judge import judge, quotes
 from scripted_llm import KEY, Reply, Request, ScriptedServer
 from typer.testing import CliRunner
 
@@ -144,7 +144,7 @@ def test_behaviour_warns_of_a_judge_that_does_not_know_a_rewording(judging: Scri
     assert "questions judged" in said
 
     def wise(request: Request) -> Reply:
-        return Reply(json.dumps({"explanation": "all alike", "rating": 3}))
+        return Reply(json.dumps({**quotes(request), "explanation": "all alike", "rating": 3}))
 
     judging.behaviour = wise
     calm = _run("align", "--behaviour", "-m", "llm_errors:variant=rating")

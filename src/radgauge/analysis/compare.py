@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from radgauge.analysis.leading import leading_system
 from radgauge.core.choices import RESAMPLES, Correction, IntervalMethod, TestName
 from radgauge.core.error_categories import BESIDE_HEADLINE
 from radgauge.core.errors import InputError, UsageError
+from radgauge.core.metric import Rows
 from radgauge.core.notebook import Grid, Shown, known
 from radgauge.core.progress import working
 from radgauge.core.scores import Results, Scores
@@ -243,12 +245,20 @@ def _shared_studies(a: Scores, b: Scores) -> tuple[Scores, Scores]:
 
 
 def _without_noise(a: Scores, b: Scores) -> tuple[Scores, Scores]:
-    """Return both with the first one's statistics where no output differs by more than the precision."""
-    with np.errstate(invalid="ignore"):
-        near = (np.abs(a.values - b.values) <= a.precision) | (np.isnan(a.values) & np.isnan(b.values))
-    equal = near.all(axis=1)
-    if not equal.any():
-        return a, b
-    rows, values = b.rows.copy(), b.values.copy()
-    rows[equal], values[equal] = a.rows[equal], a.values[equal]
-    return a, replace(b, rows=rows, values=values)
+    """Return both with the first one's outputs, and statistics, where they differ by rounding alone.
+
+    Two texts may have equal outputs and other counts: BLEU is 0 for both, of which one is longer.
+    """
+    tied = _near(a.values, b.values, a.precision)
+    same = tied & _near(a.rows, b.rows, a.precision)
+    return a, replace(
+        b,
+        rows=np.where(same[:, None], a.rows, b.rows),
+        values=np.where(tied[:, None], a.values, b.values),
+    )
+
+
+def _near(a: Rows, b: Rows, precision: float) -> NDArray[np.bool_]:
+    """True for each row in which no value differs by more than the precision."""
+    near: NDArray[np.bool_] = (np.abs(a - b) <= precision) | (np.isnan(a) & np.isnan(b))
+    return near.all(axis=1)
