@@ -9,29 +9,15 @@ from pathlib import Path
 import pytest
 from study_support import CANDIDATES, two_systems
 
-from radgauge.study import Store, new_study, schema
+from radgauge.study import Store, new_study
 
 pytestmark = pytest.mark.process
 
-STUDIES = 1000
-CHANCE = (0.46, 0.54)
-"""Shares of right guesses between which pure chance stays: 4,000 guesses, five standard errors each way."""
+STUDIES = 100
+CHANCE = (0.375, 0.625)
+"""Shares of right guesses between which pure chance stays: 400 guesses, five standard errors each way."""
 
 Seen = list[tuple[str, dict[str, str]]]
-
-
-@pytest.fixture(autouse=True)
-def _in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of files need not reach the disk."""
-    create = schema.create
-
-    def unsynced(path: Path) -> object:
-        connection = create(path)
-        connection.execute("PRAGMA synchronous=OFF")
-        return connection
-
-    monkeypatch.setattr(schema, "create", unsynced)
-    monkeypatch.setattr(schema, "sync_folder", lambda folder: None)
 
 
 def shown(path: Path) -> tuple[Seen, dict[tuple[str, str], str]]:
@@ -101,5 +87,5 @@ def test_a_rater_who_makes_the_study_again_guesses_no_better_than_by_tossing_a_c
     for name, right in guesses.items():
         assert CHANCE[0] < share(right) < CHANCE[1], name
     assert CHANCE[0] < share(firsts) < CHANCE[1]
-    assert 0.215 < share(ranks) < 0.285  # keys say nothing of the order in the reports: one in four by chance
+    assert 0.14 < share(ranks) < 0.36  # keys say nothing of the order in the reports: one in four by chance
     assert len(keys) == STUDIES * len(CANDIDATES["alpha"])  # and no key comes twice

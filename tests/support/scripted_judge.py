@@ -107,8 +107,8 @@ def shared_words(one: list[str], other: list[str]) -> float:
 
 
 def quotes(request: Request) -> dict[str, str]:
-    """A quote of each report in a question: its first sentence."""
-    return {f"{name}_quote": lines[0] if lines else "" for name, lines in reports(request).items()}
+    """A quote of each report in a question: its longest sentence."""
+    return {f"{name}_quote": max(lines, key=len, default="") for name, lines in reports(request).items()}
 
 
 def answer_of(request: Request) -> dict[str, Any]:

@@ -260,5 +260,5 @@ def _without_noise(a: Scores, b: Scores) -> tuple[Scores, Scores]:
 
 def _near(a: Rows, b: Rows, precision: float) -> NDArray[np.bool_]:
     """True for each row in which no value differs by more than the precision."""
-    near: NDArray[np.bool_] = (np.abs(a - b) <= precision) | (np.isnan(a) & np.isnan(b))
-    return near.all(axis=1)
+    near: NDArray[np.bool_] = np.all((np.abs(a - b) <= precision) | (np.isnan(a) & np.isnan(b)), axis=1)
+    return near
