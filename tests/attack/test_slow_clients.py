@@ -155,6 +155,27 @@ def test_silent_connections_are_closed_in_the_end(study: int) -> None:
         assert all(_closed(each) for each in opened)  # by the deadline for headers: clients wait for a minute
 
 
+def leave_early(port: int, path: str) -> None:
+    """Send half a body and close the connection."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+        connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{{".encode())
+        time.sleep(0.2)
+
+
+def test_clients_that_leave_early_are_no_error(tmp_path: Path) -> None:
+    new_study(tmp_path / "study.sqlite", two_systems())
+    with StudyServer(tmp_path / "study.sqlite", stderr=subprocess.PIPE) as server:
+        for path in ("/join", "/ready", "/api/cases/x/actions"):
+            leave_early(server.port, path)
+        assert server.process is not None
+        server.process.terminate()
+        assert "Traceback" not in server.process.communicate(timeout=60)[1]
+    with service(tmp_path) as port:  # looks for tracebacks itself
+        for path in ("/score", "/get_reward"):
+            leave_early(port, path)
+
+
 def _closed(connection: socket.socket) -> bool:
     """True once the other side has closed the connection."""
     try:
@@ -194,6 +215,31 @@ def test_the_service_answers_under_silence_and_a_request_that_does_not_end(tmp_p
         code, body = judged(port, "Clear lungs.")  # a new worker, while the old one would still be at it
         assert code == 200, body
         assert json.loads(body)["cases"][0]["values"]["stuck"] == 12.0
+
+
+HEAVY = {
+    "cases without end": b'{"cases":[' + b",".join([b"{}"] * 5_000_000) + b"]}",
+    "keys without end": b"{" + b",".join(b'"%d":1' % n for n in range(1_200_000)) + b"}",
+    "references without end": b'{"cases":[{"candidate":"a","references":['
+    + b",".join([b'"b"'] * 4_000_000)
+    + b"]}]}",
+}
+
+
+@pytest.mark.nightly
+def test_health_is_answered_within_a_second_while_large_requests_are_read(tmp_path: Path) -> None:
+    with service(tmp_path) as port, sockets(port, SILENT, HEADS["half a head"]):
+        for name, body in HEAVY.items():
+            codes: list[int] = []
+            sending = threading.Thread(target=lambda: codes.append(ask(port, "/score", body)[0]))  # noqa: B023
+            sending.start()
+            while not codes:
+                start = time.monotonic()
+                assert ask(port, "/health")[0] == 200
+                assert time.monotonic() - start < 1, name
+                time.sleep(0.05)
+            sending.join()
+            assert codes[0] in (400, 413), name
 
 
 def test_waiting_requests_are_answered_when_the_stuck_one_is_killed(tmp_path: Path) -> None:

@@ -25,14 +25,15 @@ with Store(sys.argv[1]) as store:
 class StudyServer:
     """`radgauge study serve` without its command line: no limit on the number of requests."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.port, self.address = path, 0, ""
+    def __init__(self, path: Path, *, stderr: int | None = None) -> None:
+        self.path, self.port, self.address, self.stderr = path, 0, "", stderr
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> StudyServer:
         self.process = subprocess.Popen(
             [sys.executable, "-c", CODE, str(self.path), str(self.port)],
             stdout=subprocess.PIPE,
+            stderr=self.stderr,
             text=True,
             env={**os.environ, "PYTHONPATH": str(Path(radgauge.__file__).parents[1])},
         )

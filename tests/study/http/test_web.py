@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from typing import Any
 
@@ -145,10 +146,15 @@ from radgauge.study.http.server import Place, serve
 async def hello(request):
     return PlainTextResponse("hello")
 
-serve(Starlette(routes=[Route("/secret-token", hello)]), Place(), ready=lambda address: print(address, flush=True))
+def broken(request):
+    raise ValueError("effusion of " + "Mary Smith")
+
+routes = [Route("/secret-token", hello), Route("/broken", broken)]
+serve(Starlette(routes=routes), Place(), ready=lambda address: print(address, flush=True))
 """
 
 
+@pytest.mark.process
 def test_a_server_says_its_address_answers_and_logs_nothing_of_it() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", SERVER], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -160,11 +166,16 @@ def test_a_server_says_its_address_answers_and_logs_nothing_of_it() -> None:
             with urllib.request.urlopen(f"{address}/secret-token", timeout=30) as answer:
                 assert answer.read() == b"hello"
                 assert "server" not in answer.headers
+            with pytest.raises(urllib.error.HTTPError, match="500"):
+                urllib.request.urlopen(f"{address}/broken", timeout=30)
         finally:
             process.terminate()
         out, errors = process.communicate(timeout=30)
     assert out == b""
     assert b"secret-token" not in errors
+    assert b"Mary Smith" not in errors  # an error's message may be a report; its kind and line are for the log
+    assert b"in broken" in errors
+    assert errors.strip().endswith(b"ValueError")
 
 
 NODELAY = """
@@ -186,6 +197,7 @@ serve(app, Place(), ready=lambda address: print(address, flush=True))
 """
 
 
+@pytest.mark.process
 def test_small_answers_are_sent_at_once() -> None:
     """Without TCP_NODELAY an answer in two parts waits 40 ms for the other side's acknowledgment."""
     with subprocess.Popen([sys.executable, "-c", NODELAY], stdout=subprocess.PIPE) as process:

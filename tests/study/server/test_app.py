@@ -23,8 +23,10 @@ from radgauge.run.score import score
 from radgauge.study.http.server import Place
 from radgauge.study.http.tokens import token_hash
 from radgauge.study.server import judge as judging
+from radgauge.study.server import requests
 from radgauge.study.server.app import build
-from radgauge.study.server.judge import Limits, Settings
+from radgauge.study.server.judge import Settings
+from radgauge.study.server.requests import Limits
 
 PAIRS = [
     ("No effusion. The heart is normal.", "Small left pleural effusion. The heart is normal."),
@@ -211,11 +213,13 @@ def test_a_case_has_a_bounded_size_and_parts_too() -> None:
         assert "line 1 has 3 references" in _stream(client, _lines([many])).json()["error"]
         rewards = client.post("/get_reward", json={"query": ["Clear."], "labels": [["Clear."] * 3]})
         assert "query and labels 1 has 3 references" in rewards.json()["error"]
-    cases = judging.cases_of([{"candidate": "a" * 40, "id": n} for n in range(5)], limits=Limits())
-    assert [len(part) for part in judging.parts_of(cases, limits)] == [2, 2, 1]
-    cases = judging.cases_of([{"candidate": "a", "id": n} for n in range(judging.AT_ONCE + 1)], limits=Limits())
-    assert [len(part) for part in judging.parts_of(cases, limits)] == [judging.AT_ONCE, 1]
-    assert list(judging.parts_of(cases[:1], Limits(part_characters=0))) == [cases[:1]]
+    with pytest.raises(requests.TooMany, match="at most 3 cases"):  # counted before they are looked at
+        requests.cases_of([{}] * 4, limits=Limits(cases=3))
+    cases = requests.cases_of([{"candidate": "a" * 40, "id": n} for n in range(5)], limits=Limits())
+    assert [len(part) for part in requests.parts_of(cases, limits)] == [2, 2, 1]
+    cases = requests.cases_of([{"candidate": "a", "id": n} for n in range(requests.AT_ONCE + 1)], limits=Limits())
+    assert [len(part) for part in requests.parts_of(cases, limits)] == [requests.AT_ONCE, 1]
+    assert list(requests.parts_of(cases[:1], Limits(part_characters=0))) == [cases[:1]]
 
 
 def test_a_request_that_takes_too_long_is_answered_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,8 +319,8 @@ def test_memory_of_texts_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     judge = judging.Judge(SETTINGS)
     for number in range(100):
         given = {"candidate": f"Nodule of {number} mm.", "reference": "Clear."}
-        case = judging.case_of(given, "1", number=number, limits=Limits())
-        judge.part([case], judging.Wanted(metrics=("errors",)))
+        case = requests.case_of(given, "1", number=number, limits=Limits())
+        judge.part([case], requests.RequestOptions(metrics=("errors",)))
         kept = max(map(len, judge._reading._known.values()))
         assert kept <= 21
 

@@ -84,7 +84,8 @@ def serve_cli(
     from radgauge.study.http.server import Place, is_loopback
     from radgauge.study.http.tokens import new_token, token_hash
     from radgauge.study.server.app import run
-    from radgauge.study.server.judge import Limits, Settings
+    from radgauge.study.server.judge import Settings
+    from radgauge.study.server.requests import Limits
 
     place = Place(host, port, url, proxy)
     if place.warning:

@@ -12,9 +12,16 @@ import asyncio
 from collections import Counter
 from typing import Any
 
+from starlette.requests import Request
+from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from radgauge.study.http.limits import ConnectionLimits
+
+
+async def disconnected(request: Request, error: Exception) -> Response:
+    """Answer nobody: the client left before its request was complete, which is no error of the server."""
+    return Response(status_code=499)
 
 
 class Connections:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
 import signal
 import socket
 import threading
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -84,6 +86,14 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def without_message(record: logging.LogRecord) -> bool:
+    """Keep of a logged exception its kind and where it was raised: its message may hold report text."""
+    if record.exc_info and record.exc_info[0] is not None:
+        kind, _, frames = record.exc_info
+        record.exc_text = "".join(traceback.format_tb(frames)) + kind.__name__
+    return True
+
+
 class _Server(uvicorn.Server):
     """uvicorn, with a call once it listens."""
 
@@ -113,6 +123,8 @@ def serve(
     `workers_wait`: seconds that requests under way may take when the server is stopped. `limits`: on connections;
     as many files are allowed to the process as they need, or else fewer connections.
     """
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addFilter(without_message)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
     with listen(place) as listening:

@@ -1,5 +1,6 @@
 """`radgauge serve`: metrics that stay loaded, behind HTTP.
 
-`judge` does the work and knows nothing of HTTP, `app` is the ASGI application, `stream` answers JSON lines while
-they arrive, `description` is the OpenAPI document and its page, `workers` runs several processes. Extra `web`.
+`requests` reads what is asked, `judge` does the work and knows nothing of HTTP, `app` is the ASGI application,
+`stream` answers JSON lines while they arrive, `description` is the OpenAPI document and its page, `workers` runs
+several processes. Extra `web`.
 """

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import contextlib
-import json
 import logging
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from starlette.applications import Starlette
@@ -23,16 +22,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, RadgaugeError, UsageError
-from radgauge.core.parsing import parse_json
 from radgauge.core.scores import Results
+from radgauge.study.http.connections import disconnected
 from radgauge.study.http.headers import AllowedHosts, SecurityHeaders
 from radgauge.study.http.limits import BodyLimit
 from radgauge.study.http.server import Place, serve
 from radgauge.study.http.tokens import bearer, is_known
 from radgauge.study.server.description import STYLE, description, page
-from radgauge.study.server.judge import Late, Settings, Wanted, case_of, cases_of, parts_of, wanted_of
+from radgauge.study.server.judge import Late, Settings, as_bytes
+from radgauge.study.server.requests import TooMany, options_of, parts_of
 from radgauge.study.server.stream import LINES, StreamedScores
 from radgauge.study.server.workers import Broken, Workers
 
@@ -77,11 +76,12 @@ def build(settings: Settings, place: Place) -> ASGIApp:
         Middleware(TokenNeeded, hashes=settings.tokens),
         Middleware(BodyLimit, largest=max(settings.limits.body, settings.limits.streamed_bytes)),
     ]
-    told = {HTTPException: _http_error, Exception: _unexpected}
+    told = {HTTPException: _http_error, ClientDisconnect: disconnected, Exception: _unexpected}
     for kind, code in (
         (Late, 503),
         (Busy, 503),
         (Broken, 503),
+        (TooMany, 413),
         (InputError, 400),
         (UsageError, 400),
         (RadgaugeError, 500),
@@ -154,72 +154,49 @@ class _Service:
     async def score(self, request: Request) -> Response:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in LINES:
-            wanted = wanted_of(_query(request.query_params), self.judge)
+            options = options_of(_query(request.query_params), self.judge.metrics)
             self._take_place()
-            return StreamedScores(self.workers, wanted, done=self._leave_place)
+            return StreamedScores(self.workers, options, done=self._leave_place)
         if kind != "application/json":
             raise HTTPException(415, f"send application/json, or JSON lines as {' or '.join(LINES)}")
-        given = await self._json(request, ("cases", "metrics", "explain", "level", "resamples", "seed"))
-        cases = cases_of(given.get("cases"), limits=self.limits)
-        if len(cases) > self.limits.cases:
-            raise HTTPException(
-                413, f"a JSON request has at most {self.limits.cases} cases; send more as JSON lines ({LINES[0]})"
-            )
-        wanted = wanted_of(given, self.judge)
-        return await self._in_turn(partial(self._answer, cases, wanted))
+        return await self._in_turn(request, self._answer)
 
     async def rewards(self, request: Request) -> Response:
-        given = await self._json(request, ("query", "prompts", "labels"))
-        queries, labels = _texts(given, "query"), given.get("labels")
-        prompts = _texts(given, "prompts") if given.get("prompts") else [""] * len(queries)
-        if not isinstance(labels, list) or not len(labels) == len(queries) == len(prompts):
-            raise InputError("query, prompts and labels must be lists of equally many texts")
-        if not all(isinstance(label, str) or _is_list_of_texts(label) for label in labels):
-            raise InputError("labels must be the references: a text or a list of texts for each query")
-        if len(queries) > self.limits.cases:
-            raise HTTPException(413, f"a request has at most {self.limits.cases} queries")
-        answers = [
-            query[len(prompt) :] if query.startswith(prompt) else query
-            for query, prompt in zip(queries, prompts, strict=True)
-        ]
-        cases = [
-            case_of(
-                {"candidate": answer, "references": label}, f"query and labels {at}", number=at, limits=self.limits
-            )
-            for at, (answer, label) in enumerate(zip(answers, labels, strict=True), start=1)
-        ]
-        return await self._in_turn(partial(self._rewarded, cases))
+        return await self._in_turn(request, self._rewarded)
 
-    async def _answer(self, cases: list[Case], wanted: Wanted, until: float) -> bytes:
+    async def _answer(self, body: bytes, until: float) -> bytes:
+        cases, options = await self.workers.run("request", body, until=until)
         results: list[Results] = []
-        records: list[dict[str, Any]] = []
-        independent = all(self.judge.metrics[name].independent for name in wanted.metrics)
+        records: list[bytes] = []
+        independent = all(self.judge.metrics[name].independent for name in options.metrics)
         for part in parts_of(cases, self.limits) if independent else [cases]:
-            of_part, lines = await self.workers.run("part", part, wanted, until=until)
+            of_part, of_cases = await self.workers.run("part", part, options, until=until)
             results.append(of_part)
-            records += lines
-        closing = await self.workers.run("closing", results, cases, wanted, until=until)
-        return as_bytes({"cases": records, **closing})
+            records += of_cases
+        closing: bytes = await self.workers.run("closing", results, cases, options, until=until)
+        return b'{"cases":[' + b",".join(records) + b"]," + closing.removeprefix(b"{")
 
-    async def _rewarded(self, cases: list[Case], until: float) -> bytes:
+    async def _rewarded(self, body: bytes, until: float) -> bytes:
         """What OpenRLHF expects of a remote reward: rewards, the same between 0 and 1, and numbers to log."""
-        found: list[tuple[float, bool]] = []
-        for part in parts_of(cases, self.limits):
+        rewards: list[tuple[float, bool]] = []
+        for part in parts_of(await self.workers.run("reward_request", body, until=until), self.limits):
             texts = [case.candidate for case in part], [case.references for case in part]
-            found += await self.workers.run("rewards", *texts, until=until)
+            rewards += await self.workers.run("rewards", *texts, until=until)
         return as_bytes(
             {
-                "rewards": [value for value, _ in found],
-                "scores": [min(max(value, 0.0), 1.0) for value, _ in found],
-                "extra_logs": {"judged": [float(judged) for _, judged in found]},
+                "rewards": [value for value, _ in rewards],
+                "scores": [min(max(value, 0.0), 1.0) for value, _ in rewards],
+                "extra_logs": {"judged": [float(judged) for _, judged in rewards]},
             }
         )
 
-    async def _in_turn(self, work: Callable[[float], Awaitable[bytes]]) -> Response:
-        """Do some work within the time that a request has."""
+    async def _in_turn(self, request: Request, work: Callable[[bytes, float], Awaitable[bytes]]) -> Response:
+        """Do what the body of a request asks for, within the time that it has."""
+        body = await self._body(request)
         self._take_place()
         try:
-            return Response(await work(time.monotonic() + self.limits.seconds), media_type="application/json")
+            answer = await work(body, time.monotonic() + self.limits.seconds)
+            return Response(answer, media_type="application/json")
         finally:
             self._leave_place()
 
@@ -231,7 +208,8 @@ class _Service:
     def _leave_place(self) -> None:
         self._waiting -= 1
 
-    async def _json(self, request: Request, keys: tuple[str, ...]) -> Mapping[str, Any]:
+    async def _body(self, request: Request) -> bytes:
+        """The JSON of a request; the processes that judge also read it, since its parser holds the interpreter."""
         if request.headers.get("content-encoding", "identity") != "identity":
             raise HTTPException(415, "send the body as it is, without compression")
         body = bytearray()
@@ -243,34 +221,7 @@ class _Service:
                         raise HTTPException(413, f"a JSON request has at most {self.limits.body} bytes")
         except TimeoutError:
             raise HTTPException(408, f"the body took longer than {self.limits.upload:g} seconds") from None
-        try:
-            given = parse_json(bytes(body))
-        except UnicodeDecodeError:
-            raise InputError("the body is not UTF-8") from None
-        except json.JSONDecodeError as error:
-            raise InputError(f"the body is not JSON ({error.msg}, line {error.lineno})") from None
-        if not isinstance(given, dict):
-            raise InputError(f"the body must be an object with {', '.join(keys)}")
-        if given.keys() - set(keys):
-            raise InputError(f"the body has an unknown key; it may have: {', '.join(keys)}")
-        return given
-
-
-def as_bytes(value: object) -> bytes:
-    """JSON as it is sent; a number that JSON does not have is an error, not a word."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _texts(given: Mapping[str, Any], name: str) -> list[str]:
-    found = given.get(name)
-    found = [found] if isinstance(found, str) else found
-    if not _is_list_of_texts(found):
-        raise InputError(f"{name} must be a list of texts")
-    return found
-
-
-def _is_list_of_texts(value: object) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+        return bytes(body)
 
 
 def _query(given: Mapping[str, str]) -> dict[str, Any]:
@@ -303,8 +254,6 @@ async def _http_error(request: Request, error: HTTPException) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     """An error of ours: its kind alone is told, since its message may hold report text."""
-    if isinstance(error, ClientDisconnect):
-        return Response(status_code=499)
     return JSONResponse({"error": f"internal error ({type(error).__name__})"}, status_code=500)
 
 

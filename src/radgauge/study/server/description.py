@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, select_autoescape
 
 from radgauge import __version__
-from radgauge.study.server.judge import Limits
+from radgauge.study.server.requests import Limits
 
 STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 
@@ -65,6 +65,7 @@ _SCHEMAS: dict[str, Any] = {
         reasons={"type": "array", "items": _object(reason=_TEXT, cases={"type": "integer"})},
         higher_is_better=_TRUTH,
         signature=_TEXT,
+        truncated={"type": "integer", "description": "Cases with a report longer than an encoder reads."},
         method={"type": "string", "description": "How the interval was made; empty without one."},
     ),
     "Scores": _object(

@@ -1,11 +1,12 @@
-"""What the service does with cases, without a word of HTTP: loaded metrics, shared readings, limits, records."""
+"""What the service does with cases, without a word of HTTP: loaded metrics, shared readings, records."""
 
 from __future__ import annotations
 
+import json
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,64 +16,23 @@ from radgauge.analysis.rewards.reward import Reward, reward
 from radgauge.analysis.summary import Summary, summarise
 from radgauge.core.cache import Cache
 from radgauge.core.cases import Case
-from radgauge.core.choices import RESAMPLES
-from radgauge.core.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.errors import RadgaugeError, UsageError
 from radgauge.core.metric import Metric
 from radgauge.core.readings import Readings
 from radgauge.core.registry import load, specs
 from radgauge.core.scores import Results
 from radgauge.io.explanations import explanations_of
-from radgauge.io.records import check_unique, text_notes
-from radgauge.io.tables.cells import check_characters
+from radgauge.io.records import text_notes
 from radgauge.run.score import score
 from radgauge.stats.resampling import Resampling
-
-AT_ONCE = 64
-"""Cases of a part; requests take turns at this grain."""
+from radgauge.study.server.requests import Limits, RequestOptions, cases_of_rewards, request_of
 
 KEEP = 4000
 """Texts whose readings stay in memory; clients send new ones for ever."""
 
-CASE_KEYS = ("id", "system", "candidate", "reference", "references")
-
 
 class Late(RadgaugeError):
     """A request took longer than it may."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """What one request may cost.
-
-    Attributes:
-        body: Bytes of a JSON request.
-        cases: Cases of a JSON request.
-        streamed_bytes: Bytes of a request of JSON lines.
-        streamed_cases: Cases of a request of JSON lines.
-        line: Bytes of one JSON line.
-        longest: Characters of the longest text that is judged; a case with a longer one is not, with this reason.
-        references: References of one case.
-        case_characters: Characters of a case, its references included.
-        part_characters: Characters of a part: cases are judged in parts, between which requests take turns.
-        upload: Seconds that a client may take to send a JSON request.
-        seconds: From the end of a JSON request to its answer; in streams, for each part that is judged.
-        idle: Seconds that a client may be silent while it sends JSON lines.
-        waiting: Requests that may wait for their turn; more are told to come again.
-    """
-
-    body: int = 16 << 20
-    cases: int = 1000
-    streamed_bytes: int = 1 << 30
-    streamed_cases: int = 200_000
-    line: int = 1 << 20
-    longest: int = 50_000
-    references: int = 100
-    case_characters: int = 500_000
-    part_characters: int = 1_000_000
-    upload: float = 60.0
-    seconds: float = 60.0
-    idle: float = 30.0
-    waiting: int = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,18 +58,7 @@ class Settings:
     cache: bool = True
     tokens: tuple[str, ...] = ()
     workers: int = 0
-    limits: Limits = Limits()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What a request asks for: which of the metrics, explanations or not, and how intervals are drawn."""
-
-    metrics: tuple[str, ...]
-    explain: bool = False
-    level: float = 0.95
-    resamples: int = RESAMPLES
-    seed: int = 0
+    limits: Limits = field(default_factory=Limits)
 
 
 class Judge:
@@ -132,7 +81,7 @@ class Judge:
     def warm(self) -> None:
         """Load what metrics load at first use."""
         text = "The heart is normal in size. No pleural effusion."
-        self.part([Case("1", text, (text,))], Wanted(metrics=tuple(self.metrics)))
+        self.part([Case("1", text, (text,))], RequestOptions(metrics=tuple(self.metrics)))
         if self._reward is not None:
             self._reward.warm([text])
 
@@ -148,18 +97,36 @@ class Judge:
             for name, metric in self.metrics.items()
         }
 
-    def part(self, cases: Sequence[Case], wanted: Wanted) -> tuple[Results, list[dict[str, Any]]]:
-        """Judge some cases: their results, and for each a JSON object with values, reasons and explanations."""
+    def request(self, body: bytes) -> tuple[list[Case], RequestOptions]:
+        """Read the JSON of a request for scores."""
+        return request_of(body, metrics=self.metrics, limits=self.settings.limits)
+
+    def reward_request(self, body: bytes) -> list[Case]:
+        """Read the JSON of a request for rewards."""
+        return cases_of_rewards(body, limits=self.settings.limits)
+
+    def part(
+        self, cases: Sequence[Case], options: RequestOptions, notes: bool = False
+    ) -> tuple[Results, list[bytes]]:
+        """Judge some cases: their results, and a JSON object per case with values, reasons and explanations.
+
+        With `notes` also those on its texts, which a JSON request gets for all its cases together.
+        """
         with self._turn:
             self._forget(2 * len(cases))
             results = score(
                 cases,
-                [self.metrics[name] for name in wanted.metrics],
+                [self.metrics[name] for name in options.metrics],
                 reading=self._reading,
                 longest=self.settings.limits.longest,
                 progress=False,
             )
-            return results, [self._record(case, results, at, wanted.explain) for at, case in enumerate(cases)]
+            records = [self._record(case, results, at, options.explain) for at, case in enumerate(cases)]
+        if notes:
+            for case, record in zip(cases, records, strict=True):
+                if odd := text_notes([case], places=[""]):
+                    record["notes"] = [note.removeprefix("1 of 1 ").partition("; first: ")[0] for note in odd]
+        return results, [as_bytes(record) for record in records]
 
     def _record(self, case: Case, results: Results, at: int, explain: bool) -> dict[str, Any]:
         record: dict[str, Any] = {"id": case.id, "system": case.system, "values": {}, "not_judged": {}}
@@ -172,14 +139,16 @@ class Judge:
             record["explanations"] = list(explanations_of(case, results=results, reading=self._reading))
         return record
 
-    def closing(self, parts: Sequence[Results], cases: Sequence[Case], wanted: Wanted) -> dict[str, Any]:
-        """Summarise the parts of a request; of `cases` the texts are looked at for the notes."""
+    def closing(self, parts: Sequence[Results], cases: Sequence[Case], options: RequestOptions) -> bytes:
+        """Summarise the parts of a request as JSON; of `cases` the texts are looked at for the notes."""
         results = joined(parts)
-        return {
-            "summary": summary_records(results, wanted),
-            "metrics": {name: self.signatures[name] for name in wanted.metrics},
-            "notes": notes_on(cases, results),
-        }
+        return as_bytes(
+            {
+                "summary": summary_records(results, options),
+                "metrics": {name: self.signatures[name] for name in options.metrics},
+                "notes": notes_on(cases, results),
+            }
+        )
 
     def rewards(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[tuple[float, bool]]:
         """Return the reward of each candidate, and whether it was judged."""
@@ -202,10 +171,10 @@ class Judge:
             self._reading, self._texts = self._reading.fork(), texts
 
 
-def summary_records(results: Results, wanted: Wanted) -> list[dict[str, Any]]:
+def summary_records(results: Results, options: RequestOptions) -> list[dict[str, Any]]:
     """Corpus values with intervals as JSON objects; null where there is no value."""
-    how = Resampling(wanted.level, wanted.resamples, "auto", wanted.seed)
-    names = [field.name for field in fields(Summary)]
+    how = Resampling(options.level, options.resamples, "auto", options.seed)
+    names = [each.name for each in fields(Summary)]
     lines = []
     for line in summarise(results, resampling=how):
         record = {name: getattr(line, name) for name in names}
@@ -241,95 +210,11 @@ def joined(parts: Sequence[Results]) -> Results:
     return Results(found, {}, {})
 
 
-def case_of(given: object, where: str, *, number: int, limits: Limits) -> Case:
-    """A case from its JSON object; messages name the place and never show a text.
-
-    >>> case_of({"candidate": "Clear.", "reference": "No effusion."}, "case 1", number=1, limits=Limits()).id
-    '1'
-    """
-    if not isinstance(given, Mapping):
-        raise InputError(f"{where} must be an object with candidate and reference")
-    if given.keys() - set(CASE_KEYS):
-        raise InputError(f"{where} has an unknown key; a case has: {', '.join(CASE_KEYS)}")
-    if "reference" in given and "references" in given:
-        raise InputError(f"{where} has both reference and references; give one")
-    candidate = given.get("candidate")
-    if candidate is not None and not isinstance(candidate, str):
-        raise InputError(f"{where}: candidate must be text or null")
-    references = given.get("references", given.get("reference", ()))
-    if references is None or isinstance(references, str):
-        references = () if references is None else (references,)
-    if not isinstance(references, list | tuple) or not all(isinstance(text, str) for text in references):
-        raise InputError(f"{where}: references must be a list of texts")
-    names = {"id": given.get("id", number), "system": given.get("system", "system")}
-    for key, name in names.items():
-        if isinstance(name, bool) or not isinstance(name, str | int) or not str(name).strip():
-            raise InputError(f"{where}: {key} must be a text or a whole number")
-    for key, text in (*names.items(), ("candidate", candidate), *(("reference", text) for text in references)):
-        check_characters(str(text or ""), f"{where}: {key}")
-    check_size(candidate or "", references, where, limits)
-    # A dict, and not the read-only default: cases go to the process that judges.
-    return Case(str(names["id"]), candidate or "", tuple(references), str(names["system"]), meta={})
-
-
-def check_size(candidate: str, references: Sequence[str], where: str, limits: Limits) -> None:
-    """Refuse a case that is larger than one may be."""
-    if len(references) > limits.references:
-        raise InputError(f"{where} has {len(references)} references; a case has at most {limits.references}")
-    if (size := len(candidate) + sum(map(len, references))) > limits.case_characters:
-        raise InputError(f"{where} has {size} characters; a case has at most {limits.case_characters}")
-
-
-def cases_of(given: object, *, limits: Limits) -> list[Case]:
-    """The cases of a JSON request."""
-    if not isinstance(given, list) or not given:
-        raise InputError("cases must be a list of objects with candidate and reference")
-    cases = [case_of(item, f"case {at}", number=at, limits=limits) for at, item in enumerate(given, start=1)]
-    check_unique(cases, places=[f"case {at}" for at in range(1, len(cases) + 1)])
-    return cases
-
-
-def wanted_of(given: Mapping[str, Any], judge: Judge) -> Wanted:
-    """What a request asks for, from its JSON object or from the address of a stream, already typed."""
-    names = given.get("metrics")
-    names = tuple(judge.metrics) if names is None else names
-    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
-        raise InputError("metrics must be a list of names")
-    if unknown := [name for name in names if name not in judge.metrics]:
-        shown = unknown[0] if unknown[0].isidentifier() and len(unknown[0]) < 40 else "a name"
-        raise InputError(f"metrics: {shown} is not served here; served are: {', '.join(judge.metrics)}")
-    explain = given.get("explain", False)
-    if not isinstance(explain, bool):
-        raise InputError("explain must be true or false")
-    level = _between(given.get("level", 0.95), "level", 0.5, 0.999)
-    resamples = _between(given.get("resamples", 1000), "resamples", 0, 10_000)
-    seed = _between(given.get("seed", 0), "seed", 0, 2**32 - 1)
-    return Wanted(
-        metrics=tuple(dict.fromkeys(names)), explain=explain, level=level, resamples=int(resamples), seed=int(seed)
-    )
-
-
-def _between(value: object, name: str, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise InputError(f"{name} must be a number from {low:g} to {high:g}")
-    if name != "level" and value != int(value):
-        raise InputError(f"{name} must be a whole number")
-    return value
+def as_bytes(value: object) -> bytes:
+    """JSON as it is sent; a number that JSON does not have is an error, not a word."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def number(value: float) -> float | None:
     """A number for JSON; null where there is none."""
     return float(value) if math.isfinite(value) else None
-
-
-def parts_of(cases: Sequence[Case], limits: Limits) -> Iterator[Sequence[Case]]:
-    """Cases in parts of bounded size, each of one case at least."""
-    start = size = 0
-    for at, case in enumerate(cases):
-        own = len(case.candidate) + sum(map(len, case.references))
-        if at > start and (at - start == AT_ONCE or size + own > limits.part_characters):
-            yield cases[start:at]
-            start, size = at, 0
-        size += own
-    if start < len(cases):
-        yield cases[start:]

@@ -19,8 +19,8 @@ from radgauge.core.cases import Case, Key
 from radgauge.core.errors import InputError, RadgaugeError
 from radgauge.core.parsing import parse_json
 from radgauge.core.scores import Results
-from radgauge.io.records import text_notes
-from radgauge.study.server.judge import Late, Limits, Wanted, case_of, parts_of
+from radgauge.study.server.judge import Late
+from radgauge.study.server.requests import Limits, RequestOptions, case_of, parts_of
 from radgauge.study.server.workers import Broken, Workers
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class _Spool:
         self._news = anyio.Event()
         self.ended = False
 
-    def add(self, records: list[dict[str, Any]]) -> None:
-        text = "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in records).encode()
+    def add(self, records: list[bytes]) -> None:
+        text = b"".join(record + b"\n" for record in records)
         self._file.seek(self._written)
         self._file.write(text)
         self._written += len(text)
@@ -82,11 +82,11 @@ class StreamedScores(Response):
     What is wrong before the first answer is an HTTP error; after it, a last line `{"error": ...}`.
     """
 
-    def __init__(self, workers: Workers, wanted: Wanted, *, done: Callable[[], None]) -> None:
+    def __init__(self, workers: Workers, options: RequestOptions, *, done: Callable[[], None]) -> None:
         super().__init__()
         self._workers = workers
         self._judge = workers.judge
-        self._wanted = wanted
+        self._options = options
         self._done = done
         self._limits = workers.judge.settings.limits
         self._problem: RadgaugeError | None = None
@@ -132,7 +132,7 @@ class StreamedScores(Response):
             spool.end()
 
     async def _answer(self, receive: Receive, spool: _Spool) -> None:
-        for name in self._wanted.metrics:
+        for name in self._options.metrics:
             if not self._judge.metrics[name].independent:
                 raise InputError(f"{name} weighs a case by the others: send all cases as one JSON request")
         cases = _Cases(self._limits)
@@ -144,18 +144,15 @@ class StreamedScores(Response):
             fresh, problem = cases.of(lines.of(body, last=not more))
             for part in parts_of(fresh, self._limits):
                 until = time.monotonic() + self._limits.seconds
-                found, records = await self._workers.run("part", part, self._wanted, until=until)
-                for case, record in zip(part, records, strict=True):
-                    if odd := text_notes([case], places=[""]):
-                        record["notes"] = [note.removeprefix("1 of 1 ").partition("; first: ")[0] for note in odd]
-                parts.append(found)
+                results, records = await self._workers.run("part", part, self._options, True, until=until)
+                parts.append(results)
                 spool.add(records)
             if problem is not None:
                 raise problem
         if not parts:
             raise InputError("the request has no cases")
         until = time.monotonic() + self._limits.seconds
-        spool.add([await self._workers.run("closing", parts, [], self._wanted, until=until)])
+        spool.add([await self._workers.run("closing", parts, [], self._options, until=until)])
 
     async def _next(self, receive: Receive) -> tuple[bytes, bool]:
         try:

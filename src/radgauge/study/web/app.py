@@ -10,12 +10,13 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from radgauge.core.errors import InputError
 from radgauge.core.parsing import parse_json
+from radgauge.study.http.connections import disconnected
 from radgauge.study.http.headers import AllowedHosts, SecurityHeaders
 from radgauge.study.http.limits import BodyLimit, RateLimit, RateLimiter, client_address, too_many
 from radgauge.study.http.server import Place as Listening
@@ -84,7 +85,7 @@ def create_app(store: Store, *, place: Listening | None = None, limits: Limits |
             ),
             Middleware(BodyLimit, largest=LARGEST_BODY, seconds=BODY_SECONDS),
         ],
-        exception_handlers={404: _not_found, InputError: _unavailable},
+        exception_handlers={404: _not_found, InputError: _unavailable, ClientDisconnect: disconnected},
     )
     app.state.store, app.state.access = store, access
     app.state.joins = RateLimiter(per_second=limits.joins_per_second, burst=limits.joins)
