@@ -80,6 +80,7 @@ PUBLISHED = {
     "align": "--judgments J -m ratescore",
     "align ": "--behaviour -m ratescore",
     "triples": "T -m ratescore",
+    "probe image": "R",
     "perturb": "R --evaluate -m ratescore",
     "oracle": "--corpus R --queries R -m radgraph",
     "fit ratescore": "-j J -o O.json",

@@ -22,7 +22,18 @@ from radgauge.cli.options import app
 MODULES = (
     *(
         f"cli.{verb}"
-        for verb in ("score", "explain", "compare", "align", "triples", "report", "oracle", "perturb", "fit")
+        for verb in (
+            "score",
+            "explain",
+            "compare",
+            "align",
+            "triples",
+            "report",
+            "oracle",
+            "probe",
+            "perturb",
+            "fit",
+        )
     ),
     *("lab.cli.train", "lab.cli.generate", "lay.cli.layman", "study.cli.study"),
     *("cli.read", "cli.models", "cli.rewards", "study.cli.serve", "cli.ls", "cli.cache", "cli.demo"),
