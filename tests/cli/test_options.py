@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
-from radgauge.cli import MODULES, app
+from radgauge.cli import VERBS, app
 from radgauge.cli.options import Output, command, few_cases_note
 from radgauge.core.progress import tell, working
 
@@ -66,8 +69,25 @@ def test_help_lists_choices_and_wrong_ones_are_refused() -> None:
 
 def test_help_names_every_verb_and_the_shells_can_complete() -> None:
     shown = CliRunner().invoke(app, ["--help"]).stdout
-    assert [name for name in MODULES if f" {name.rpartition('.')[2].partition('_')[0]} " not in shown] == []
+    assert [verb for verb in VERBS if f" {verb} " not in shown] == []
     assert "--install-completion" in shown
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_line_of_a_verb_is_how_its_own_help_begins(verb: str) -> None:
+    command = typer.main.get_command(app).get_command(None, verb)  # type: ignore[attr-defined]
+    assert command.help.split("\n\n")[0].replace("\n", " ") == VERBS[verb].about
+
+
+@pytest.mark.process
+def test_help_loads_no_more_than_its_own_modules() -> None:
+    code = (
+        "import sys; from typer.testing import CliRunner; from radgauge.cli import app;"
+        "CliRunner().invoke(app, ['--help']); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name for name in done.stdout.split() if name.startswith(("radgauge", "numpy"))}
+    assert {name for name in loaded if not name.startswith("radgauge.cli")} == {"radgauge"}
 
 
 def test_ls_shows_one_metric_with_the_values_of_its_settings() -> None:

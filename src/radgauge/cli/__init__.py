@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import errno
-import importlib
 import io
 import os
 import sys
@@ -17,29 +16,8 @@ import traceback
 import typer
 
 from radgauge.cli import exit_codes
-from radgauge.cli.options import app
-
-MODULES = (
-    *(
-        f"cli.{verb}"
-        for verb in (
-            "score",
-            "explain",
-            "compare",
-            "align",
-            "triples",
-            "report",
-            "oracle",
-            "probe",
-            "perturb",
-            "fit",
-        )
-    ),
-    *("lab.cli.train", "lab.cli.generate", "lay.cli.layman", "study.cli.study"),
-    *("cli.read", "cli.models", "cli.rewards", "study.cli.serve", "cli.ls", "cli.cache", "cli.demo"),
-    *("study.cli.study_estimate", "study.cli.study_plan", "study.cli.study_serve", "study.cli.study_status"),
-)
-"""Modules that register verbs, in the order of `--help`; the subjects bring their own."""
+from radgauge.cli.commands import VERBS as VERBS
+from radgauge.cli.commands import app
 
 PLAIN_SIGNS = {"↑": "^", "↓": "v", "–": "-", "─": "-", "━": "=", "╌": ".", "∞": "inf", "’": "'", "…": "..."}
 
@@ -65,10 +43,6 @@ def radgauge_cli(
         from radgauge.io.checksums import trusting
 
         context.with_resource(trusting())
-
-
-for _module in MODULES:
-    importlib.import_module(f"radgauge.{_module}")
 
 
 def main() -> None:

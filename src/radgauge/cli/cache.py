@@ -10,7 +10,7 @@ import typer
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
 
-cache = o.subjects("cache", "The cache of readings on this machine.")
+cache = o.subjects("cache")
 
 
 @o.command(cache, "info")

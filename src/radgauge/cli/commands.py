@@ -1,5 +1,7 @@
 """The program and its verbs: how a function becomes a command, and how groups of options are spelt out for it.
 
+`--help` shows the table `VERBS` and imports none of the modules that it names; a verb imports its own.
+
 An option is a parameter with its help, `top: Annotated[int, "How many."] = 1`, which is `--top`; further names
 stand before the help, and what needs more is a `typer.Option`. A group is a frozen dataclass whose fields are
 options. A verb takes it as one parameter; `command` spells it out for typer as single options and puts it together
@@ -10,11 +12,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from radgauge.cli.copies import copies
 from radgauge.cli.exit_codes import EPILOG
@@ -22,14 +26,157 @@ from radgauge.cli.exit_codes import EPILOG
 Verb = TypeVar("Verb", bound=Callable[..., None])
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
+
+class Entry(NamedTuple):
+    """A verb: its line in `--help`, and the modules (below `radgauge`) that define it and its subcommands."""
+
+    about: str
+    modules: tuple[str, ...]
+
+
+VERBS: dict[str, Entry] = {
+    "score": Entry(
+        "Judge reports with metrics: values, intervals, and how many cases could not be judged.",
+        ("cli.score",),
+    ),
+    "explain": Entry(
+        "Show why a report got its score: what was read in both texts, what differs, and what was not understood.",
+        ("cli.explain",),
+    ),
+    "compare": Entry(
+        "Compare systems on the studies they share: difference, interval, paired test, effect size.",
+        ("cli.compare",),
+    ),
+    "align": Entry(
+        "Correlate metrics with radiologists: intervals, ceiling, preferences, which metric is better.",
+        ("cli.align",),
+    ),
+    "triples": Entry(
+        "How often the same in other words scores above its opposite (RaTE-Eval's third task).",
+        ("cli.triples",),
+    ),
+    "report": Entry(
+        "One self-contained HTML file: summary, tests, plots, and every case with its explanation.",
+        ("cli.report",),
+    ),
+    "oracle": Entry(
+        "Find the best-scoring report of a corpus for every query, exactly.",
+        ("cli.oracle",),
+    ),
+    "probe": Entry("Does a metric notice what it must?", ("cli.probe",)),
+    "perturb": Entry(
+        "Change reports in known ways: remove findings, swap sides, turn negations, paraphrase, and more.",
+        ("cli.perturb",),
+    ),
+    "fit": Entry(
+        "Learn the weights of a metric from radiologists' judgments.",
+        ("cli.fit",),
+    ),
+    "train": Entry(
+        "Train models of your own.",
+        (
+            "lab.cli.train",
+            "lab.cli.train_estimator",
+            "lab.cli.train_ner",
+            "lab.cli.train_generator",
+        ),
+    ),
+    "generate": Entry(
+        "Write a report for every study from its pictures; a study without a usable picture gets a reason.",
+        ("lab.cli.generate",),
+    ),
+    "layman": Entry(
+        "Plain language: write it, score reports through it, test metrics with it.",
+        ("lay.cli.layman",),
+    ),
+    "study": Entry(
+        "Reader studies: ask radiologists about reports.",
+        (
+            "study.cli.study",
+            "study.cli.study_estimate",
+            "study.cli.study_plan",
+            "study.cli.study_serve",
+            "study.cli.study_status",
+        ),
+    ),
+    "read": Entry(
+        "Show what the embedded reader sees: findings, anatomy, what is denied and what is left open.",
+        ("cli.read",),
+    ),
+    "models": Entry(
+        "Published checkpoints: list, fetch, verify.",
+        ("cli.models",),
+    ),
+    "rewards": Entry(
+        "Rewards for training report generators.",
+        ("cli.rewards",),
+    ),
+    "serve": Entry(
+        "Judge reports over HTTP: values, intervals and explanations as JSON; needs the extra web.",
+        ("study.cli.serve",),
+    ),
+    "ls": Entry(
+        "List the metrics: direction, range, what each needs, one line of description; or one with its settings.",
+        ("cli.ls",),
+    ),
+    "cache": Entry(
+        "The cache of readings on this machine.",
+        ("cli.cache",),
+    ),
+    "demo": Entry(
+        "Judge four bundled systems, one of them careful and three not, and show what the metrics see.",
+        ("cli.demo",),
+    ),
+}
+
+
+class Verbs(TyperGroup):
+    """The verbs of the program; the modules of a verb are imported when it is called or asked for its help."""
+
+    listing = False
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the verbs, in the order of the table."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a verb: while `--help` is written its name and line, else the command."""
+        if cmd_name not in VERBS:
+            return None
+        entry = VERBS[cmd_name]
+        if self.listing:
+            return TyperCommand(cmd_name, help=entry.about, callback=lambda: None)
+        for module in entry.modules:
+            importlib.import_module(f"radgauge.{module}")
+        program = _BUILT[cmd_name]
+        verb: Any = (
+            typer.main.get_group(program)
+            if program.info.no_args_is_help is True
+            else typer.main.get_command(program)
+        )
+        verb.name = cmd_name
+        return verb
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help of the program."""
+        self.listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.listing = False
+
+
 app = typer.Typer(
     name="radgauge",
+    cls=Verbs,
     help="Measure machine-written radiology reports, offline by default.",
     no_args_is_help=True,
     epilog=EPILOG,
     pretty_exceptions_enable=False,
     context_settings=HELP_NAMES,
 )
+_BUILT: dict[str, typer.Typer] = {}
+"""By verb, the program that holds its command or subcommands; filled when its modules are imported."""
 
 
 def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
@@ -62,7 +209,12 @@ def command(place: typer.Typer, name: str) -> Callable[[Verb], Verb]:
         del run.__wrapped__  # or inspect would look through to the groups
         run.__dict__["__signature__"] = inspect.Signature(flat)
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-        place.command(name, epilog=EPILOG)(run)
+        program = place
+        if place is app:
+            program = _BUILT[name] = typer.Typer(
+                add_completion=False, pretty_exceptions_enable=False, context_settings=HELP_NAMES
+            )
+        program.command(name, epilog=EPILOG)(run)
         return function
 
     return add
@@ -94,8 +246,10 @@ def _hints(group: Any) -> Mapping[str, Any]:
     return get_type_hints(group, include_extras=True)
 
 
-def subjects(name: str, about: str) -> typer.Typer:
-    """A verb that has subjects: `radgauge fit radcliq`."""
-    verb = typer.Typer(help=about, no_args_is_help=True, context_settings=HELP_NAMES)
-    app.add_typer(verb, name=name)
+def subjects(name: str) -> typer.Typer:
+    """Return the program of a verb that has subcommands: `radgauge fit radcliq`."""
+    verb = typer.Typer(
+        help=VERBS[name].about, no_args_is_help=True, add_completion=False, context_settings=HELP_NAMES
+    )
+    _BUILT[name] = verb
     return verb

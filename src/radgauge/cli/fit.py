@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Target = Annotated[str | None, typer.Option("--target", "-t", help="rating, total or significant errors.")]
 
-fit = o.subjects("fit", "Learn the weights of a metric from radiologists' judgments.")
+fit = o.subjects("fit")
 
 
 @o.command(fit, "errors")

@@ -10,7 +10,7 @@ from radgauge.cli import options as o
 from radgauge.cli.exit_codes import TROUBLE
 from radgauge.cli.lines import echo
 
-models = o.subjects("models", "Published checkpoints: list, fetch, verify.")
+models = o.subjects("models")
 
 
 @o.command(models, "list")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from radgauge.core.cases import Case
     from radgauge.io.judgments import Judgments
 
-probe = o.subjects("probe", "Does a metric notice what it must?")
+probe = o.subjects("probe")
 
 
 @o.command(probe, "image")

@@ -8,7 +8,7 @@ import typer
 
 from radgauge.cli import options as o
 
-rewards = o.subjects("rewards", "Rewards for training report generators.")
+rewards = o.subjects("rewards")
 
 
 @o.command(rewards, "audit")

@@ -13,7 +13,7 @@ from radgauge.cli.resume import keeps
 from radgauge.cli.scale_options import Workers
 from radgauge.core.choices import Section
 
-train = o.subjects("train", "Train models of your own.")
+train = o.subjects("train")
 
 
 @o.command(train, "pairs")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from radgauge.render.tables import Table
     from radgauge.render.terminal import Terminal
 
-layman = o.subjects("layman", "Plain language: write it, score reports through it, test metrics with it.")
+layman = o.subjects("layman")
 
 EncoderName = Annotated[
     str,

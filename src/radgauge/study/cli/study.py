@@ -13,7 +13,7 @@ from radgauge.cli.exit_codes import TROUBLE
 if TYPE_CHECKING:
     from radgauge.study import Field, NewStudy
 
-study = o.subjects("study", "Reader studies: ask radiologists about reports.")
+study = o.subjects("study")
 
 StudyFile = Annotated[Path, typer.Argument(help="The file of the study.")]
 
