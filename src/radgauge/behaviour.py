@@ -222,3 +222,7 @@ def main(arguments: Sequence[str]) -> int:
     BEHAVIOUR.write_text(_HEADER + "\n".join(lines) + "\n", encoding="utf-8")
     sys.stdout.write(f"{len(changed)} of {len(now)} lines moved\n")
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
