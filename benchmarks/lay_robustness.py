@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,7 +23,10 @@ from radgauge.core.cases import Case
 from radgauge.core.readings import Readings
 from radgauge.lay.metrics.lay_fidelity import LayFidelity
 from radgauge.lay.metrics.layman import Layman
-from radgauge.lay.robustness import BEDS, UNSEEN, _share_above, pairs_of
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "reproduce"))
+
+from layman_rrg.robustness import BEDS, UNSEEN, _share_above, pairs_of  # found by the line above
 
 TESTS = Path(__file__).parents[1] / "tests" / "data"
 HELD_OUT = Path(__file__).parent / "held_out" / "third" / "lay_triples.jsonl"

@@ -32,14 +32,17 @@ from radgauge.lab.training.term_reports import read_term_reports
 from radgauge.lay.build import build_sets
 from radgauge.lay.encoder import FindingEncoder
 from radgauge.lay.refine import Refinement
-from radgauge.lay.report.plots import growth_curves
-from radgauge.lay.studies import Size, TrainingRun, training_runs
 from radgauge.lay.translators import EmbeddedTranslator
 from radgauge.samples import sample_reports_path
 from radgauge.stats import Interval
 from radgauge.stats.resampling import Resampling
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent / "reproduce"))
+
+from layman_rrg.plots import growth_curves  # noqa: E402  # a script's module, found by the line above
+from layman_rrg.training import Size, TrainingRun, training_runs  # noqa: E402
+
 BLOCK = re.compile(r"(<!-- figures:([\w-]+) -->\n)(.*?)(<!-- /figures -->)", re.DOTALL)
 METRICS = (
     *("errors", "radcliq", "radgraph", "chexbert", "chexbert_similarity", "ratescore", "bertscore"),

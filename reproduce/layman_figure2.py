@@ -22,15 +22,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from layman_scaling import Register, Scaling, Way, scaling_cases
+from layman_rrg.plots import growth_curves, range_bars
+from layman_rrg.scaling import Register, Scaling, Way, scaling_cases
+from layman_rrg.training import TrainingRun, share_differences, training_runs
 
 from radgauge.core.files import write_file
 from radgauge.core.readings import Readings
 from radgauge.lab.training.generator_files import read_card
 from radgauge.lab.training.generator_settings import GeneratorSettings
 from radgauge.lay.encoder import FindingEncoder
-from radgauge.lay.report.plots import growth_curves, range_bars
-from radgauge.lay.studies import TrainingRun, share_differences, training_runs
 from radgauge.render.tables import table
 from radgauge.render.terminal import console
 from radgauge.stats.resampling import Resampling

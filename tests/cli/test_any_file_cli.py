@@ -85,8 +85,6 @@ PUBLISHED = {
     "oracle": "--corpus R --queries R -m radgraph",
     "fit ratescore": "-j J -o O.json",
     "fit radcliq": "-j J -o O.json -m radgraph",
-    "layman robustness": "-m ratescore",
-    "layman agree": "J -m ratescore",
     "read": "R --graphs O.json",
     "serve": "-m ratescore",
 }
@@ -126,9 +124,6 @@ LONG = {
     "align ": "--behaviour -m bleu --no-cache",
     "triples": "T -m bleu --no-cache",
     "perturb": "R -o O.jsonl",
-    "layman robustness": "-m bleu",
-    "layman agree": "J -m bleu --no-cache --resamples 20",
-    "layman readability": "R",
     "rewards audit": "R -m bleu --system x --no-cache",
     "fit radcliq": "-j J -o O.json -m bleu -m rouge --resamples 20 --no-cache",
     "read": "R --graphs O.json",

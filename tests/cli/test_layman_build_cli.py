@@ -12,7 +12,9 @@ import threading
 from collections import Counter
 from pathlib import Path
 
+import layman
 import pytest
+from layman_rrg.cli_studies import layman as script
 from scripted_llm import KEY, Reply, Request, ScriptedServer
 from typer.testing import CliRunner
 
@@ -363,6 +365,9 @@ def test_a_set_of_other_reports_is_not_replaced_without_a_word(tmp_path: Path) -
     assert runner.invoke(app, ["layman", "build", str(second), "--out", str(out)]).exit_code == 0  # goes on
 
 
+assert layman.__all__  # every verb of the script is registered
+
+
 def test_whole_reports_with_examples_and_their_trace(server: ScriptedServer, tmp_path: Path) -> None:
     reports, folder = tmp_path / "two.csv", tmp_path / "whole"
     reports.write_text("id,report\n7,Left pleural effusion. Cardiomegaly.\n8,No pneumothorax.\n", encoding="utf-8")
@@ -376,15 +381,15 @@ def test_whole_reports_with_examples_and_their_trace(server: ScriptedServer, tmp
     assert len(server.requests) == before  # nothing is paid for twice
     build(reports, folder, "--unit", "report")
     assert len(server.requests) > before  # another prompt is another question
-    done = CliRunner().invoke(app, ["layman", "trace", str(folder), "7"], catch_exceptions=False)
+    done = CliRunner().invoke(script, ["trace", str(folder), "7"], catch_exceptions=False)
     assert done.stdout.startswith("0  Left pleural effusion. Cardiomegaly.\n1  ")
     assert "by sentence" in done.stdout
     assert "accepted" in done.stdout
-    done = CliRunner().invoke(app, ["layman", "statistics", str(folder), "--json"], catch_exceptions=False)
+    done = CliRunner().invoke(script, ["statistics", str(folder), "--json"], catch_exceptions=False)
     assert [each["samples"] for each in json.loads(done.stdout)] == [2, 2]
     out = tmp_path / "tuning.jsonl"
     done = CliRunner().invoke(
-        app, ["layman", "tuning", str(folder), "-o", str(out), "--for-patients", "Simply."], catch_exceptions=False
+        script, ["tuning", str(folder), "-o", str(out), "--for-patients", "Simply."], catch_exceptions=False
     )
     assert "wrote 4 rows" in done.stderr
     assert out.read_text(encoding="utf-8").count('"instruction": "Simply."') == 2

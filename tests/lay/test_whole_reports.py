@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from layman_rrg.set_reports import Instructions, set_statistics, trace_of, write_tuning
 
 from radgauge.core.errors import InputError, UsageError
 from radgauge.lay.build import build_sets
@@ -14,7 +15,6 @@ from radgauge.lay.checks import in_step, sides_differ
 from radgauge.lay.encoder import FindingEncoder
 from radgauge.lay.prompts import lay_prompts, prompts_hash, read_examples
 from radgauge.lay.refine import Refinement
-from radgauge.lay.set_files import Instructions, set_statistics, trace_of, write_tuning
 from radgauge.lay.translators import EmbeddedTranslator
 from radgauge.lay.whole_reports import build_reports
 from radgauge.llm.numbered import Outcome

@@ -86,7 +86,7 @@ VERBS: dict[str, Entry] = {
         ("lab.cli.generate",),
     ),
     "layman": Entry(
-        "Plain language: write it, score reports through it, test metrics with it.",
+        "Plain language: write it, and score reports through it.",
         ("lay.cli.layman",),
     ),
     "study": Entry(

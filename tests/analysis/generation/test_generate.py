@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="needs the extra models")
 
 import torch
 from generator_studies import TEXTS, draw_studies, read_table, write_table
-from layman_scaling import Scaling, scaling_cases
+from layman_rrg.scaling import Scaling, scaling_cases
 
 from radgauge.analysis.baselines import FREQUENT, NORMAL_TEMPLATE, TEMPLATE
 from radgauge.core.cases import Case

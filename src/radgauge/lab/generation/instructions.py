@@ -2,7 +2,7 @@
 
 Two forms, one record per line: plain (id, study, kind, images, instruction, report) and the conversations that
 LLaVA and the programs after it read. Professional, lay, or both for every study: the paper's joint tuning.
-`radgauge layman tuning` writes the same records from a built lay set.
+`python reproduce/layman.py tuning` writes the same records from a built lay set.
 """
 
 from __future__ import annotations

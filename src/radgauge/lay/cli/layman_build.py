@@ -14,7 +14,7 @@ from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
 from radgauge.cli.scale_options import Workers
 from radgauge.core.files import write_file
-from radgauge.lay.cli.layman_studies import EncoderName, layman
+from radgauge.lay.cli.options import EncoderName, layman
 
 if TYPE_CHECKING:
     from radgauge.lay.build import Built
@@ -102,7 +102,7 @@ def build_cli(
     from radgauge.core.errors import UsageError
     from radgauge.lay.build import build_sets
     from radgauge.lay.checks import LLM, SIMILARITY
-    from radgauge.lay.cli.layman_studies import encoder_called
+    from radgauge.lay.cli.options import encoder_called
     from radgauge.lay.refine import Refinement
     from radgauge.lay.translators import EmbeddedTranslator, LlmTranslator, Translator
     from radgauge.lay.whole_reports import BuiltReports, build_reports

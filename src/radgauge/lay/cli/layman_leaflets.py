@@ -12,7 +12,7 @@ from radgauge.cli import options as o
 from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
 from radgauge.lay.cli.layman_build import Prompts
-from radgauge.lay.cli.layman_studies import layman
+from radgauge.lay.cli.options import layman
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`radgauge layman statistics`, `trace` and `tuning`: what a built lay set holds, and data for tuning from it."""
+"""What a built lay set holds, data for tuning from it, and how metrics behave on raw and on lay text."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from layman_rrg.cli_studies import OtherMetrics, layman
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
 from radgauge.lay.cli.layman_build import Folder
-from radgauge.lay.cli.layman_studies import layman
+from radgauge.lay.cli.options import LayText
 
 
 @o.command(layman, "statistics")
@@ -19,10 +20,10 @@ def statistics_cli(folder: Folder, as_json: o.AsJson = False) -> None:
 
     Example:
 
-      radgauge layman statistics sets
+      layman.py statistics sets
     """
+    from layman_rrg.set_reports import set_statistics
     from radgauge.core.wording import number
-    from radgauge.lay.set_files import set_statistics
     from radgauge.render.tables import Column, table
     from radgauge.render.terminal import console
 
@@ -48,9 +49,9 @@ def trace_cli(
 
     Example:
 
-      radgauge layman trace whole 17
+      layman.py trace whole 17
     """
-    from radgauge.lay.set_files import trace_of
+    from layman_rrg.set_reports import trace_of
 
     original, steps = trace_of(folder, item)
     if as_json:
@@ -100,11 +101,11 @@ def tuning_cli(
 
     Examples:
 
-      radgauge layman tuning sets -o tuning.jsonl
+      layman.py tuning sets -o tuning.jsonl
 
-      radgauge layman tuning sets --reports reports.csv --images pictures --form conversations
+      layman.py tuning sets --reports reports.csv --images pictures --form conversations
     """
-    from radgauge.lay.set_files import LAY, PROFESSIONAL, Instructions, write_tuning
+    from layman_rrg.set_reports import LAY, PROFESSIONAL, Instructions, write_tuning
 
     images = None
     if reports is not None:
@@ -121,3 +122,46 @@ def tuning_cli(
         seed=seed,
     )
     echo(f"wrote {written} rows to {output}", err=True)
+
+
+@o.command(layman, "robustness")
+def robustness_cli(
+    form: o.CaseForm,
+    lay: LayText,
+    metric: OtherMetrics = None,
+    models: o.Models = "embedded",
+    yes: o.Yes = False,
+    unseen: Annotated[bool, "The smaller test beds that nothing was adjusted to."] = False,
+    same: Annotated[Path | None, "Pairs of your own that mean the same: id, reference, candidate."] = None,
+    other: Annotated[Path | None, "Pairs of your own that mean something else in similar words."] = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Metrics on raw and lay text: same meaning in other words, other meaning in similar words (table 2).
+
+    Example:
+
+      layman.py robustness
+
+      layman.py robustness --same same.csv --other other.csv --encoder grit.toml
+    """
+    from layman_rrg.robustness import robustness
+    from radgauge.render.tables import table
+    from radgauge.render.terminal import console
+
+    judges = metric or ["bleu", "rouge"]
+    found = robustness(
+        judges,
+        models=o.agreed(models, judges, yes=yes),
+        unseen=unseen,
+        same=form.read([same]).cases if same is not None else None,
+        other=form.read([other]).cases if other is not None else None,
+        layman=lay.metric(),
+    )
+    if as_json:
+        o.print_json({"ranking": found.ranking, "rows": [row._asdict() for row in found.rows]})
+        return
+    out = console()
+    out.show(table("", "same raw", "same lay", "other raw", "other lay", rows=found.rows))
+    out.print(f"{found.same} pairs of the same meaning in other words, {found.other} of another in similar words")
+    for name, above in found.ranking.items():
+        out.print(f"{name}: same above other in {above:.1%}")

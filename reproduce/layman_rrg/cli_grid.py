@@ -1,4 +1,4 @@
-"""`radgauge layman grid`: lay versions of several models and prompts on several corpora, in two tables."""
+"""Lay versions of several models and prompts on several corpora, in two tables."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
+from layman_rrg.cli_studies import OutputFile, about, layman, publish
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
 from radgauge.core.files import make_folder, sha256_of, write_file
 from radgauge.lay.cli.layman_build import SENTENCES_OF_A_REPORT
-from radgauge.lay.cli.layman_studies import LayText, OutputFile, about, layman, publish
+from radgauge.lay.cli.options import LayText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,15 +55,15 @@ def grid_cli(
 
     Examples:
 
-      radgauge layman grid mimic=mimic.csv padchest=padchest.csv --model embedded -o tables/
+      layman.py grid mimic=mimic.csv padchest=padchest.csv --model embedded -o tables/
 
-      radgauge layman grid mimic.csv --model small --model large --prompt plain --prompt examples --max-cost 5
+      layman.py grid mimic.csv --model small --model large --prompt plain --prompt examples --max-cost 5
 
-      radgauge layman grid versions.csv        # lay versions that you have: id, system, reference, candidate
+      layman.py grid versions.csv        # lay versions that you have: id, system, reference, candidate
     """
+    from layman_rrg.grid import lay_grid
+    from layman_rrg.tables import grid_tables
     from radgauge.core.errors import UsageError
-    from radgauge.lay.report.tables import grid_tables
-    from radgauge.lay.studies import lay_grid
 
     named = [_named(each) for each in corpora]
     if len({name for name, _ in named}) < len(named):
@@ -119,9 +120,9 @@ def _versions(
     say: o.Output,
 ) -> dict[str, dict[str, Outcome]]:
     """Writer -> id -> lay version; of a language model, with each prompt."""
+    from layman_rrg.grid import lay_versions
     from radgauge.cli.language_model import CostLine, open_model, usage_text
     from radgauge.lay.encoder import FindingEncoder
-    from radgauge.lay.studies import lay_versions
     from radgauge.lay.translators import EmbeddedTranslator, LlmTranslator
 
     reports = {study: case.references[0] for study, case in originals.items()}

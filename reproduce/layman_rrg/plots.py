@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radgauge.lay.studies.training import RANGES, TrainingRun
+from layman_rrg.training import RANGES, TrainingRun
 from radgauge.render.svg import SERIES, Plot, Scale, box, label, line, number, scale, shape, shown, ticks, turned
 
 WIDTH, LEFT, TOP, BOTTOM, PANEL = 440.0, 52.0, 34.0, 240.0, 90.0

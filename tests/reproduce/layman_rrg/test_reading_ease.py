@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from layman_rrg.reading_ease import compare_ease
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError
-from radgauge.lay.studies import compare_ease
 from radgauge.stats.resampling import Resampling
 from radgauge.text.readability import readability
 

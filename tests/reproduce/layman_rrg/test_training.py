@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from layman_rrg.plots import growth_curves, range_bars
+from layman_rrg.tables import training_table
+from layman_rrg.training import Size, share_differences, training_runs
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.lay.encoder import FindingEncoder
-from radgauge.lay.report.plots import growth_curves, range_bars
-from radgauge.lay.report.tables import training_table
-from radgauge.lay.studies import Size, share_differences, training_runs
 from radgauge.render.page import leaflet
 from radgauge.stats.resampling import Resampling
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from layman_rrg.reading_ease import Ease, compare_ease
 from radgauge.analysis.summary import summarise
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.readings import Readings
 from radgauge.lay.metrics.layman import Layman
-from radgauge.lay.studies.reading_ease import Ease, compare_ease
 from radgauge.lay.translators import Translator
 from radgauge.llm.numbered import Outcome
 from radgauge.run.score import score

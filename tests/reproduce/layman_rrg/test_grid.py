@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from layman_rrg.grid import lay_grid, lay_versions
+from layman_rrg.tables import grid_tables
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.metric import sums
-from radgauge.lay.report.tables import grid_tables
-from radgauge.lay.studies import lay_grid, lay_versions
 from radgauge.llm.numbered import Outcome
 from radgauge.metrics.bleu import Bleu
 from radgauge.render.tables import to_records

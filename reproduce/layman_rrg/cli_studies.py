@@ -1,36 +1,28 @@
-"""`radgauge layman agree`, `training` and `readability`: studies of lay texts, as tables, pages and files."""
+"""Tables and figures of Layman's RRG: agreement with annotators, training and readability."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from radgauge.cli import options as o
 from radgauge.core.files import sha256_of, write_file
+from radgauge.lay.cli.options import EncoderName, LayText, encoder_called, why_no_meteor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from layman_rrg.training import Size
     from radgauge.core.cases import Case
-    from radgauge.encoders.text.encoders import Encoder
     from radgauge.io.case_files import CaseFile
-    from radgauge.lay.metrics.layman import Layman
-    from radgauge.lay.studies import Size
     from radgauge.render.svg import Plot
     from radgauge.render.tables import Table
     from radgauge.render.terminal import Terminal
 
-layman = o.subjects("layman")
+layman = typer.Typer(help=__doc__, no_args_is_help=True)
 
-EncoderName = Annotated[
-    str,
-    typer.Option(
-        "--encoder", help="findings, static, folder or id of a transformer, or settings of a decoder (.toml)."
-    ),
-]
 OtherMetrics = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", help="Metrics beside lay semantics; bleu and rouge if none."),
@@ -46,44 +38,6 @@ TABLE_3 = (
     *("radcliq", "radcliq:version=v0 as older"),
 )
 """What the paper's table 3 correlates with annotators, beside METEOR and semantics."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayText:
-    """What a report's sentences are replaced with, and how the replacement is found."""
-
-    sentences: Annotated[str, "A sentence set of your own: two tab-separated columns."] = ""
-    encoder: EncoderName = "findings"
-
-    def metric(self, **settings: Any) -> Layman:
-        """`layman` with an encoder as the verbs name it: 'findings', 'static', or a model."""
-        from radgauge.lay.metrics.layman import Layman
-
-        ours = self.encoder in ("findings", "static")
-        settings["encoder" if ours else "models"] = self.encoder
-        return Layman(sentences=self.sentences, **settings)
-
-
-def encoder_called(name: str) -> Encoder:
-    """An encoder as the verbs name it: 'findings', 'static', or a model."""
-    from radgauge.encoders.text.encoders import encoder_named
-    from radgauge.lay.encoder import FindingEncoder
-
-    if name == "findings":
-        return FindingEncoder()
-    return encoder_named("embedded") if name == "static" else encoder_named(name, max_length=512)
-
-
-def why_no_meteor() -> str:
-    """What METEOR lacks on this machine; "" if it can run."""
-    from radgauge.core.errors import MissingExtra, ModelError
-    from radgauge.metrics._meteor_java import command
-
-    try:
-        command()
-    except (MissingExtra, ModelError) as error:
-        return str(error)
-    return ""
 
 
 @o.command(layman, "agree")
@@ -112,13 +66,13 @@ def agree_cli(
 
     Examples:
 
-      radgauge layman agree ratings.csv --reports reports.csv
+      layman.py agree ratings.csv --reports reports.csv
 
-      radgauge layman agree ratings.csv --paper -o table3.md
+      layman.py agree ratings.csv --paper -o table3.md
     """
+    from layman_rrg.agreement import lay_agreement
+    from layman_rrg.tables import agreement_tables
     from radgauge.io.judgments import read_judgments
-    from radgauge.lay.report.tables import agreement_tables
-    from radgauge.lay.studies import lay_agreement
 
     file = form.read(reports) if reports or form.reference_file else None
     judges = metric or ["bleu", "rouge"]
@@ -163,16 +117,16 @@ def readability_cli(
 
     Examples:
 
-      radgauge layman readability lay_versions.csv --per-report values.csv
+      layman.py readability lay_versions.csv --per-report values.csv
 
-      radgauge layman readability reports.csv --write
+      layman.py readability reports.csv --write
     """
     from dataclasses import replace
 
+    from layman_rrg.reading_ease import compare_ease
+    from layman_rrg.tables import ease_table
     from radgauge.core.errors import InputError
     from radgauge.lay.plain_sentences import mixed_text, write_plain
-    from radgauge.lay.report.tables import ease_table
-    from radgauge.lay.studies import compare_ease
     from radgauge.metrics.readability import ReadabilityIndices
     from radgauge.render.tables import records_to_csv
 
@@ -232,13 +186,13 @@ def training_cli(
 
     Examples:
 
-      radgauge layman training outputs.csv --size lay_5k=lay:5000 --size raw_5k=raw:5000 -o figure2/
+      layman.py training outputs.csv --size lay_5k=lay:5000 --size raw_5k=raw:5000 -o figure2/
 
-      radgauge layman training -r references.csv -c a_5k.csv -c a_50k.csv --size a_5k=5000 --size a_50k=50000
+      layman.py training -r references.csv -c a_5k.csv -c a_50k.csv --size a_5k=5000 --size a_50k=50000
     """
-    from radgauge.lay.report.plots import growth_curves, range_bars
-    from radgauge.lay.report.tables import training_table
-    from radgauge.lay.studies import training_runs
+    from layman_rrg.plots import growth_curves, range_bars
+    from layman_rrg.tables import training_table
+    from layman_rrg.training import training_runs
 
     file = source.cases()
     named = encoder_called(encoder)
@@ -315,8 +269,8 @@ def about(
 
 
 def _sizes(given: Sequence[str]) -> dict[str, Size]:
+    from layman_rrg.training import Size
     from radgauge.core.errors import UsageError
-    from radgauge.lay.studies import Size
 
     found = {}
     for text in given:
@@ -334,8 +288,8 @@ def _sizes(given: Sequence[str]) -> dict[str, Size]:
 
 def _sizes_of(cases: Sequence[Case]) -> dict[str, Size]:
     """Sizes from the columns training_size and series, if the reports have them."""
+    from layman_rrg.training import Size
     from radgauge.core.errors import InputError
-    from radgauge.lay.studies import Size
 
     found: dict[str, Size] = {}
     for case in cases:

@@ -17,7 +17,7 @@ from radgauge.core.readings import Readings
 from radgauge.lay.metrics.lay_fidelity import LayFidelity
 from radgauge.lay.metrics.layman import Layman
 
-DATA = Path(__file__).parents[2] / "data" / "lay_validation"
+DATA = Path(__file__).parents[1] / "data" / "lay_validation"
 
 
 def _rows(name: str) -> list[list[str]]:

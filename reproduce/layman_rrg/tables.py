@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from layman_rrg.agreement import LayAgreement
+from layman_rrg.grid import LayGrid
+from layman_rrg.reading_ease import Ease, EaseLine
+from layman_rrg.training import RANGES, TrainingRun
 from radgauge.core.wording import arrow, interval, number, p_value, share, signed
-from radgauge.lay.studies.agreement import LayAgreement
-from radgauge.lay.studies.grid import LayGrid
-from radgauge.lay.studies.reading_ease import Ease, EaseLine
-from radgauge.lay.studies.training import RANGES, TrainingRun
 from radgauge.render.tables import Cell, Column, Table, Value, bounded, table
 from radgauge.stats import Interval
 

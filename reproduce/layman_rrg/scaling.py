@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from layman_rrg.training import Size
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.files import make_folder, write_file
@@ -27,7 +28,6 @@ from radgauge.lab.training.generator import train_generator
 from radgauge.lab.training.generator_data import lay_texts, read_generator_data
 from radgauge.lab.training.generator_files import Generator, load_generator
 from radgauge.lab.training.generator_settings import GeneratorSettings
-from radgauge.lay.studies.training import Size
 
 Register = Literal["professional", "lay"]
 Way = Literal["drawn", "first", "nearest"]

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from layman_rrg.cli_sets import layman as app
+from layman_rrg.robustness import BEDS, UNSEEN, pairs_of, robustness
 from typer.testing import CliRunner
 
-from radgauge.cli import app
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
-from radgauge.lay.robustness import BEDS, UNSEEN, pairs_of, robustness
 
 
 @pytest.mark.parametrize("name", BEDS)
@@ -48,7 +48,7 @@ def test_lay_text_mends_what_words_get_wrong() -> None:
 
 @pytest.mark.long
 def test_the_verb_prints_table_2() -> None:
-    done = CliRunner().invoke(app, ["layman", "robustness", "-m", "rouge"], catch_exceptions=False)
+    done = CliRunner().invoke(app, ["robustness", "-m", "rouge"], catch_exceptions=False)
     assert done.exit_code == 0
     assert "layman_semantics_embedded" in done.stdout
     assert "same above other in" in done.stdout
@@ -60,7 +60,7 @@ def test_own_pairs_set_and_encoder(tmp_path: Path) -> None:
     other.write_text("id,reference,candidate\n1,Left effusion.,Right effusion.\n", encoding="utf-8")
     own = tmp_path / "set.tsv"
     own.write_text("professional\tlay\nCardiomegaly.\tA big heart.\nLeft effusion.\tWater.\n", encoding="utf-8")
-    arguments = ["layman", "robustness", "--same", str(same), "--other", str(other), "-m", "bleu", "--json"]
+    arguments = ["robustness", "--same", str(same), "--other", str(other), "-m", "bleu", "--json"]
     done = CliRunner().invoke(app, [*arguments, "--sentences", str(own)], catch_exceptions=False)
     rows = {row["name"]: row for row in json.loads(done.stdout)["rows"]}
     assert rows["bleu_1"]["same_lay"] == 1.0  # both sentences become the one text of the set

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lay_entries import knowing_readings
+from layman_rrg.agreement import lay_agreement
+from layman_rrg.tables import agreement_tables
 from scipy.stats import pearsonr, spearmanr
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.io.judgments import Judgments, read_judgments
 from radgauge.io.judgments.judgments import rating_scores
-from radgauge.lay.report.tables import agreement_tables
-from radgauge.lay.studies import lay_agreement
 from radgauge.render.tables import to_csv, to_markdown
 from radgauge.run.score import score
 from radgauge.stats.resampling import Resampling
