@@ -2,10 +2,12 @@
 
     RADGAUGE_DATA=folder python benchmarks/guards.py
 
-Guards: a real report stands in for a candidate, beside the report of another study as the reference; and published
-systems beside the reference of their own study. Empty texts are left out. Collapse: two random halves of the
-real reports, one as a system and one as its references, so that every alarm is false; and the published systems,
-some of which wrote the same for everyone.
+Guards: a real report is the candidate, beside itself under limits that were measured on the other half of the
+reports, and beside the report of another study under guards without such limits; published systems are beside the
+references of their own studies, under limits from the other split's references. Empty texts are left out. Attacks:
+what they earn of `errors` with and without guards, on published systems. Collapse: two random halves of the real
+reports, one as a system and one as its references, so that every alarm is false; and the published systems, some
+of which wrote the same for everyone.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from radgauge.analysis.collapse import collapse
-from radgauge.analysis.rewards import Guards
+from radgauge.analysis.rewards import Guards, audit, reward
+from radgauge.analysis.rewards.audit import REAL
+from radgauge.analysis.rewards.norms import Norms
 from radgauge.core.cases import Case
 from radgauge.core.readings import Readings
 
@@ -32,11 +36,13 @@ def rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def alarms(pairs: Iterable[tuple[str, str]]) -> str:
+def alarms(pairs: Iterable[tuple[str, str]], norms: Norms | None = None) -> str:
     """How many candidates the default guards would give the floor, by reason."""
     guards, reading = Guards(), Readings()
     found = Counter(
-        guards.why_not(candidate, [reference], reading) for candidate, reference in pairs if candidate.strip()
+        guards.why_not(candidate, [reference], reading, norms=norms)
+        for candidate, reference in pairs
+        if candidate.strip()
     )
     total = sum(found.values())
     wrong = ", ".join(f"{why} {count}" for why, count in found.most_common() if why) or "none"
@@ -48,15 +54,48 @@ def shuffled(texts: list[str]) -> list[tuple[str, str]]:
     return [(texts[a], texts[b]) for a, b in zip(order, np.roll(order, 1), strict=True)]
 
 
+def halves(texts: list[str]) -> list[tuple[list[str], list[str]]]:
+    """Each half of some texts, and the other half."""
+    return [(texts[::2], texts[1::2]), (texts[1::2], texts[::2])]
+
+
+def print_attacks(table: list[dict[str, str]], system: str, references: list[str]) -> None:
+    """What attacks earn of `errors`, without guards, with guards, and with limits from references."""
+    cases = [Case(row["id"], row[system], (row["reference"],), system) for row in table if row[system].strip()]
+    reading = Readings()
+    rewards = [
+        reward("errors", name="no guards", guards=Guards.off(), reading=reading),
+        reward("errors", name="guards", reading=reading),
+        reward("errors", name="and references", references=references, reading=reading),
+    ]
+    lines = {(line.kind, line.reward): line for line in audit(cases, rewards)}
+    names = [judge.name for judge in rewards]
+    print(f"\n| {system} | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
+    for kind in dict.fromkeys(kind for kind, _ in lines):
+        cells = [f"{lines[kind, name].mean:.2f}{' !' if lines[kind, name].gamed else ''}" for name in names]
+        print(f"| {kind} | {' | '.join(cells)} |", flush=True)
+    lows = [f"{lines[REAL[1], name].low:.2f}" for name in names]
+    print(f"| 10th percentile of its reports | {' | '.join(lows)} |", flush=True)
+
+
 def main() -> None:
     reports = rows("iu_xray/indiana_reports.csv")
-    sources: dict[str, list[tuple[str, str]]] = {}
-    for part in ("findings", "impression"):
-        texts = [row[part] for row in reports if row[part].strip()]
-        sources[f"IU X-ray {part}, reference of another study"] = shuffled(texts)
+    ct = [row["Findings_EN"] for row in rows("ct_rate/ct_rate_dev.csv") if row["Findings_EN"].strip()]
     other = [
         row["transcription"] for row in rows("mtsamples/mtsamples_radiology.csv") if row["transcription"].strip()
     ]
+    parts = {part: [row[part] for row in reports if row[part].strip()] for part in ("findings", "impression")}
+    print("| candidates | judged by the guards | floor | why |\n|---|---|---|---|")
+    for name, texts in {**parts, "CT (CT-RATE)": ct, "CT, MRI, ultrasound and others (mtsamples)": other}.items():
+        for number, (seen, unseen) in enumerate(halves(texts), start=1):
+            norms = Norms.of(seen, tail=Guards().tail)
+            print(
+                f"| {name}, half {number}, itself | {alarms(zip(unseen, unseen, strict=True), norms)} |",
+                flush=True,
+            )
+    sources: dict[str, list[tuple[str, str]]] = {}
+    for part, texts in parts.items():
+        sources[f"IU X-ray {part}, reference of another study"] = shuffled(texts)
     sources["CT, MRI, ultrasound and others (mtsamples), reference of another study"] = shuffled(other)
     systems = {
         "iu_xray_systems/test590_systems.csv": ("cvt2distilgpt2", "moerad", "hi_ia", "aamn"),
@@ -65,13 +104,17 @@ def main() -> None:
             *("qwen_dino_rag_number", "qwen_dino_rag_number_ep0", "oracle_top20", "oracle_top50_clinical"),
         ),
     }
-    for file, names in systems.items():
-        table = rows(file)
-        for name in names:
-            sources[f"system {name}, its own reference"] = [(row[name], row["reference"]) for row in table]
-    print("| candidates | judged by the guards | floor | why |\n|---|---|---|---|")
     for name, pairs in sources.items():
         print(f"| {name} | {alarms(pairs)} |", flush=True)
+    tables = {file: rows(file) for file in systems}
+    for file, names in systems.items():
+        (elsewhere,) = (table for other_file, table in tables.items() if other_file != file)
+        references = [row["reference"] for row in elsewhere]
+        norms = Norms.of(references, tail=Guards().tail)
+        for name in names:
+            pairs = [(row[name], row["reference"]) for row in tables[file]]
+            print(f"| system {name}, its own reference | {alarms(pairs, norms)} |", flush=True)
+        print_attacks(tables[file], names[0] if "590" in file else names[2], references)
 
     print("\n| reports | studies | alarms |\n|---|---|---|")
     reading = Readings()

@@ -23,7 +23,6 @@ OWED_WORDS = 20
 """Words of a reference from which on a candidate must not be far shorter: "Normal chest." answers short ones."""
 
 _CONSISTENCY = Consistency()
-_CONTRADICTIONS = ("consistency_denied", "consistency_normal")
 
 _REASONING = "think|thinking|thought|reasoning|analysis|scratchpad"
 _CLOSED = re.compile(rf"<({_REASONING})\b[^>]*>.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
@@ -48,8 +47,8 @@ class Guards:
         invented: Whether a comparison with an earlier examination, or a conversation about the results, gets the
             floor if no reference speaks of one.
         addressed: Whether a text that speaks to a judge gets the floor.
-        contradictions: Number of findings that the text denies elsewhere, or whose structure it calls normal, that
-            gets the floor; 0 = no limit. Real reports have one now and then, by their fault or the reader's.
+        contradictions: Share of the text's statements that it denies elsewhere or whose structure it calls normal;
+            0 = no limit. A single one is let pass: the fault may be the reader's.
     """
 
     longest: float = 3.0
@@ -59,7 +58,7 @@ class Guards:
     tail: float = 0.0025
     invented: bool = True
     addressed: bool = True
-    contradictions: int = 2
+    contradictions: float = 0.15
 
     @classmethod
     def off(cls) -> Guards:
@@ -107,11 +106,16 @@ class Guards:
             read = reading.of(ReportReader(), [candidate])[0]
             if read.content_words >= 5 and read.coverage < self.understood:
                 return "not understood"
-        if self.contradictions:
-            row = _CONSISTENCY.measure([Case("", candidate)], reading=reading)[0]
-            if sum(row[_CONSISTENCY.columns.index(column)] for column in _CONTRADICTIONS) >= self.contradictions:
-                return "contradicts itself"
+        if self.contradictions and _contradicted(candidate, reading) >= self.contradictions:
+            return "contradicts itself"
         return ""
+
+
+def _contradicted(text: str, reading: Readings) -> float:
+    """Return the share of a text's statements that others of it contradict; 0 for a single one."""
+    row = dict(zip(_CONSISTENCY.columns, _CONSISTENCY.measure([Case("", text)], reading=reading)[0], strict=True))
+    counted = float(row["consistency_denied"] + row["consistency_normal"])
+    return counted / max(float(row["consistency_statements"]), 1.0) if counted > 1 else 0.0
 
 
 def invented(candidate: str, references: Sequence[str]) -> str:
