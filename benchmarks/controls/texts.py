@@ -10,6 +10,7 @@ import math
 from outcome import Outcome
 
 import radgauge as rg
+from radgauge.core.registry import DEFAULTS
 
 GERMAN = (
     "Kein Pleuraerguss, kein Pneumothorax. Das Herz ist normal groß.",
@@ -29,7 +30,7 @@ def outcome(
     tried: str, names: list[str], *, must: str = "no default metric gives a value", want: int = 0
 ) -> Outcome:
     """The row of a control that counts the metrics that judged."""
-    return Outcome(tried, must, f"{len(names)} of {len(rg.registry.DEFAULTS)} gave one", len(names) == want)
+    return Outcome(tried, must, f"{len(names)} of {len(DEFAULTS)} gave one", len(names) == want)
 
 
 def control_german_against_german() -> Outcome:
@@ -52,7 +53,7 @@ def control_german_counts_as_unanswered() -> Outcome:
 def control_forced() -> Outcome:
     """Whoever wants the numbers gets them."""
     names = judged(*GERMAN, any_language=True)
-    total = len(rg.registry.DEFAULTS)
+    total = len(DEFAULTS)
     return outcome(
         "the German pair with `any_language`", names, must="every default metric gives a value", want=total
     )
@@ -67,5 +68,5 @@ def control_prose() -> Outcome:
 def control_telegraphic_english() -> Outcome:
     """Short notes are reports."""
     names = judged("No PTX. Sm L eff. Cor nl.", "No PTX. L effusion. Heart normal.")
-    total = len(rg.registry.DEFAULTS)
+    total = len(DEFAULTS)
     return outcome("notes in English", names, must="every default metric gives a value", want=total)

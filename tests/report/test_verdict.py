@@ -134,7 +134,11 @@ def test_a_negligible_difference_is_called_negligible(monkeypatch: pytest.Monkey
     assert "unlikely to be chance" in said.reasons[0]
     (row,) = build_report(results, permutations=500, resamples=100).tables["comparison"].rows
     assert "negligible" in [cell.text for cell in row]
-    monkeypatch.setattr("radgauge.report.headline.negligible", lambda line: False)
+    (line,) = rg.compare(results, permutations=500)
+    assert line.negligible
+    assert line.p_text.endswith("~")
+    assert "~ a difference unlikely to be chance, but below" in repr(rg.compare(results, permutations=500))
+    monkeypatch.setattr(type(line), "negligible", False)
     assert "new is better than old" in build_report(results, permutations=500, resamples=100).verdict.answer
 
 

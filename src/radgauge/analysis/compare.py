@@ -20,11 +20,15 @@ from radgauge.core.progress import working
 from radgauge.core.scores import Results, Scores
 from radgauge.core.wording import arrow, p_value, signed
 from radgauge.core.wording import interval as interval_text
+from radgauge.render.metric_names import metric_name
 from radgauge.stats.compare import Comparison, adjust_comparisons, compare_paired
 from radgauge.stats.effect_sizes import effects
 from radgauge.stats.relative import relative_change
 from radgauge.stats.resample import Interval
 from radgauge.stats.resampling import Resampling
+
+ALPHA = 0.05
+NEGLIGIBLE_NOTE = "~ a difference unlikely to be chance, but below the smallest effect of interest of its metric"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,18 @@ class SystemComparison:
     result: Comparison
     signature: str
     improvement: Interval | None = None
+
+    @property
+    def negligible(self) -> bool:
+        """True if the difference is below the smallest effect of interest of its output, if that was measured."""
+        smallest = metric_name(self.column).smallest
+        return smallest is not None and abs(self.result.difference.value) < smallest
+
+    @property
+    def p_text(self) -> str:
+        """The p value for display, with "~" where a difference unlikely to be chance is negligible."""
+        mark = "~" if self.negligible and self.result.p_shown < ALPHA else ""
+        return p_value(self.result.p_shown, bound=self.result.p_is_bound) + mark
 
 
 class Comparisons(Shown, list[SystemComparison]):
@@ -65,6 +81,7 @@ class Comparisons(Shown, list[SystemComparison]):
                 "p": line.result.p,
                 "p_adjusted": line.result.p_adjusted,
                 "p_is_bound": line.result.p_is_bound,
+                "negligible": line.negligible,
                 "higher_is_better": line.result.higher_is_better,
                 "d_z": line.result.effect.d_z,
                 "n": line.result.n,
@@ -83,12 +100,13 @@ class Comparisons(Shown, list[SystemComparison]):
                 f"{line.system} against {line.baseline}",
                 signed(line.result.difference.value),
                 interval_text(line.result.difference.low, line.result.difference.high),
-                p_value(line.result.p_shown, bound=line.result.p_is_bound),
+                line.p_text,
                 str(line.result.n),
             )
             for line in self
         ]
-        return Grid("", ("metric", "systems", "difference", "interval", "p", "n"), rows)
+        notes = (NEGLIGIBLE_NOTE,) if any(line.p_text.endswith("~") for line in self) else ()
+        return Grid("", ("metric", "systems", "difference", "interval", "p", "n"), rows, notes)
 
 
 def compare(

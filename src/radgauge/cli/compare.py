@@ -97,7 +97,7 @@ def compare_cli(
     from radgauge.analysis.answers import answers
     from radgauge.analysis.baselines import RANDOM, model_table
     from radgauge.analysis.collapse import collapse_notes
-    from radgauge.analysis.compare import compare
+    from radgauge.analysis.compare import NEGLIGIBLE_NOTE, compare
     from radgauge.analysis.releases import Limit, broken_limits, compare_releases, unanswered_limits
     from radgauge.analysis.summary import summarise
     from radgauge.cli.copies import here_or_name, local
@@ -196,6 +196,8 @@ def compare_cli(
     few = o.few_cases_note(min(line.result.n for line in lines)) if lines else []
     if how.method == "yu2022":
         say.notes("yu2022 is the interval of a simulated mean, far too narrow; differences have theirs by auto")
+    if any(line.p_text.endswith("~") for line in lines):
+        say.notes(NEGLIGIBLE_NOTE)
     say.notes(*older, *alike, *_percent_notes(lines), *few, *o.profile_note(results))
     _stop(broken)
     if limits or allow_missing is not None:
@@ -287,8 +289,9 @@ def print_comparisons(out: Terminal, lines: Sequence[SystemComparison]) -> None:
 
 def comparison_table(lines: Sequence[SystemComparison], *, short: bool = False) -> Table:
     """One pair of systems, one row per output."""
+    from radgauge.analysis.compare import ALPHA
     from radgauge.core.wording import arrow, number
-    from radgauge.render.tables import P_COLUMN, Column, p_cell, table
+    from radgauge.render.tables import P_COLUMN, Cell, Column, table
 
     rows: list[Row] = []
     for line in lines:
@@ -298,7 +301,7 @@ def comparison_table(lines: Sequence[SystemComparison], *, short: bool = False) 
         row: list[Value] = [
             *(line.column, arrow(found.higher_is_better), found.value_a, found.value_b, found.difference.value),
             interval(found.difference.low, found.difference.high),
-            p_cell(found.p_shown, bound=found.p_is_bound),
+            Cell(line.p_text, strong=found.p_shown < ALPHA and not line.negligible, value=found.p_shown),
         ]
         rows.append(row if short else [*row, number(effect.d_z, 2), "/".join(map(str, counts)) or "–", found.n])
     level = f"{100 * lines[0].result.difference.level:.3g} %"

@@ -8,14 +8,12 @@ from dataclasses import replace
 
 from radgauge.analysis.agreement import Alignment
 from radgauge.analysis.answers import Answers
-from radgauge.analysis.compare import SystemComparison
+from radgauge.analysis.compare import ALPHA, SystemComparison
 from radgauge.analysis.releases import Releases
 from radgauge.core.scores import Scores
 from radgauge.core.wording import interval, number, signed
 from radgauge.render.metric_names import metric_name
 from radgauge.report.paper import p_paper
-
-ALPHA = 0.05
 
 
 def flipped(line: SystemComparison) -> SystemComparison:
@@ -39,15 +37,9 @@ def by_chance(line: SystemComparison) -> bool:
     return not line.result.p_shown < ALPHA
 
 
-def negligible(line: SystemComparison) -> bool:
-    """True if the difference is below the smallest effect of interest of its metric, where that was measured."""
-    smallest = metric_name(line.column).smallest
-    return smallest is not None and abs(line.result.difference.value) < smallest
-
-
 def beats(line: SystemComparison) -> bool:
     """True if the system is better than its baseline, beyond chance and by more than the smallest effect."""
-    return line.result.better == "a" and not by_chance(line) and not negligible(line)
+    return line.result.better == "a" and not by_chance(line) and not line.negligible
 
 
 def line_of(lines: Sequence[SystemComparison], column: str, system: str, other: str) -> SystemComparison | None:
@@ -68,7 +60,7 @@ def system_answer(line: SystemComparison, *, among: int, replies: Sequence[Answe
             f"{line.system} and {line.baseline} cannot be compared by {name}: no study to which it applies was "
             "answered by both"
         )
-    elif negligible(line):
+    elif line.negligible:
         smallest = metric_name(line.column).smallest or 0.0
         answer = (
             f"{line.system} and {line.baseline} do not differ by anything that matters: {difference}, below the "

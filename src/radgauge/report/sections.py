@@ -19,7 +19,7 @@ from radgauge.core.wording import arrow, number, signed
 from radgauge.render.metric_names import metric_name
 from radgauge.render.plots import category_bars, distribution, forest, heat_map, percentile_strip, strip
 from radgauge.render.svg import Plot
-from radgauge.render.tables import P_COLUMN, Cell, Column, Row, Table, Value, bounded, p_cell, table
+from radgauge.render.tables import P_COLUMN, Cell, Column, Row, Table, Value, bounded, table
 from radgauge.report.standing import Disagreement, headlines, metric_correlations
 
 if TYPE_CHECKING:
@@ -138,10 +138,9 @@ def comparison_table(
             zero=True,
         ).inline()
         verdict = "no difference shown"
-        smallest = metric_name(line.column).smallest
         if p < 0.05:
             verdict = "better" if found.better == "a" else "worse"
-            if smallest is not None and abs(gap.value) < smallest:
+            if line.negligible:
                 verdict = "negligible"
         rows.append(
             (
@@ -149,7 +148,7 @@ def comparison_table(
                 line.system,
                 bounded(gap, signed),
                 Cell("", plot=mark),
-                p_cell(p, bound=found.p_is_bound),
+                Cell(line.p_text, strong=p < 0.05 and not line.negligible, value=p),
                 Cell(verdict, strong=p < 0.05),
                 Cell(_two(effect.d_z), value=effect.d_z),
                 " / ".join(map(str, counts)) or "–",

@@ -33,7 +33,6 @@ from radgauge.report.headline import (
     line_of,
     listed,
     metric_answer,
-    negligible,
     system_answer,
 )
 from radgauge.stats.resample import FEW
@@ -180,7 +179,7 @@ def _systems_answer(
         if other.column in heads and {other.system, other.baseline} == {best, second}
     }
     warnings = [*doubt]
-    if not negligible(line):
+    if not line.negligible:
         against = [each for each in shown.values() if not by_chance(each) and each.result.better == "b"]
         if line.result.better == "a":
             warnings += _contradictions(against, trusted, metric_name(leading.columns[0]))

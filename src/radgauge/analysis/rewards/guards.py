@@ -106,9 +106,12 @@ class Guards:
             read = reading.of(ReportReader(), [candidate])[0]
             if read.content_words >= 5 and read.coverage < self.understood:
                 return "not understood"
-        if self.contradictions and _contradicted(candidate, reading) >= self.contradictions:
-            return "contradicts itself"
-        return ""
+        return "contradicts itself" if self._contradicts(candidate, references, reading) else ""
+
+    def _contradicts(self, candidate: str, references: Sequence[str], reading: Readings) -> bool:
+        """True if a text contradicts itself, and more than its references, in which the reader may be wrong."""
+        share = _contradicted(candidate, reading) if self.contradictions else 0.0
+        return share >= self.contradictions > 0 and all(share > _contradicted(r, reading) for r in references)
 
 
 def _contradicted(text: str, reading: Readings) -> float:
