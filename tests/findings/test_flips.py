@@ -29,10 +29,11 @@ _SIDED = [
     "Small {} pleural effusion.",
     "{} pleural effusion.",
 ]
+_HYPHENATED = [("Small R-sided effusion.", "Small L-sided effusion."), ("R-sided mass.", "L-sided mass.")]
 
 
 def test_every_way_to_write_a_side_is_read() -> None:
-    flips = [(text.format(a), text.format(b)) for text, (a, b) in product(_SIDED, _SIDES)]
+    flips = [(text.format(a), text.format(b)) for text, (a, b) in product(_SIDED, _SIDES)] + _HYPHENATED
     assert [pair for pair, row in zip(flips, _values(flips), strict=True) if row["errors_location"] != 1] == []
     spelled = [(text.format("right"), text.format(a)) for text, (a, _) in product(_SIDED, _SIDES)]
     assert [pair for pair, row in zip(spelled, _values(spelled), strict=True) if row["errors_total"]] == []
@@ -94,6 +95,9 @@ _ADVICE = [
     ("Further evaluation with MRI is recommended.", "Further evaluation is not required."),
     ("Tissue sampling should be considered.", "Mammography should be considered."),
     ("Repeat radiograph in 2 weeks.", "Repeat radiograph in 8 weeks."),
+    ("Advise retraction of the tube by 3 cm.", "Advise advancement of the tube by 3 cm."),
+    ("Recommend immediate neurosurgical consultation.", "Recommend outpatient neurosurgical consultation."),
+    ("Recommend comparison with outside studies.", "Recommend surgical resection."),
     ("Clinical correlation is recommended.", "Bronchoscopy is recommended."),
 ]
 _BEFORE = ["4 mm nodule in the right upper lobe. ", "Small left pleural effusion. ", "Lungs are clear. "]

@@ -68,13 +68,14 @@ class Spelling:
 
 
 def _write_out_sides(norms: list[str], tokens: Tokens, text: str) -> None:
-    """A capital L or R by itself is a side: "R knee", "L > R"; not in "L4", "L-spine", "R/O"."""
+    """A capital L or R by itself is a side: "R knee", "L > R", "R-sided"; not in "L4", "L-spine", "R/O"."""
     for index, written in enumerate(tokens.texts):
         if written in _SIDES:
             before = text[tokens.starts[index] - 1 : tokens.starts[index]]
             behind = text[tokens.ends[index] : tokens.ends[index] + 2]
             numbered = behind[1:].isdigit() and not _ORDINAL.match(text, tokens.ends[index] + 1)
-            if before in _BEFORE_SIDE and behind[:1] in _BEHIND_SIDE and not numbered:
+            sided = text.startswith("-side", tokens.ends[index])
+            if before in _BEFORE_SIDE and (behind[:1] in _BEHIND_SIDE or sided) and not numbered:
                 norms[index] = _SIDES[written]
 
 
