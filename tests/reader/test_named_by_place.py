@@ -15,21 +15,6 @@ def _claims(text: str, concept: str) -> set[tuple[str, str]]:
     return {(mention.assertion, mention.attributes.laterality) for mention in _found(text, concept)}
 
 
-@pytest.mark.parametrize(
-    ("text", "concept", "assertion"),
-    [
-        ("Laceration of the liver.", "hepatic_laceration", "present"),
-        ("There is an abscess in the prostate.", "prostatic_abscess", "present"),
-        ("No thrombus in the carotid.", "carotid_thrombosis", "absent"),
-        ("The hippocampus shows atrophy.", "hippocampal_atrophy", "present"),
-        ("The biceps tendon is not seen in its groove, compatible with rupture.", "biceps_tear", "present"),
-        ("No ulnar styloid, scaphoid or metacarpal fracture.", "scaphoid_fracture", "absent"),
-    ],
-)
-def test_a_finding_is_called_what_it_is_called_in_its_place(text: str, concept: str, assertion: str) -> None:
-    assert assertion in {mention.assertion for mention in _found(text, concept)}
-
-
 def test_findings_of_several_structures_are_told_apart() -> None:
     concepts = {mention.concept for mention in read_report("Fractures of the tibia and the fibula.").mentions}
     assert {"tibial_fracture", "fibular_fracture"} <= concepts
@@ -121,47 +106,11 @@ def test_mentions_stay_in_text_order_and_relations_point_to_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "concept", "assertion"),
-    [
-        ("Common bile duct 13 mm.", "biliary_dilatation", "present"),
-        ("The main pulmonary artery measures 38 mm.", "pulmonary_artery_enlargement", "present"),
-        ("Spleen measures 17 cm.", "splenomegaly", "present"),
-        ("Vegetation?", "vegetation", "uncertain"),
-        ("The atlantodental interval is beyond normal limits.", "abnormality", "present"),
-        ("There is no lack of diverticula in the sigmoid.", "diverticulosis", "present"),
-        ("Angiography was unrevealing for aneurysm.", "aneurysm", "absent"),
-        ("Septic arthritis must be assumed.", "septic_arthritis", "uncertain"),
-        ("Resolution of the pneumonia is not yet complete.", "pneumonia", "present"),
-        ("Marrow edema of the talus has settled.", "bone_marrow_edema", "absent"),
-        ("The left popliteal vein does not collapse with pressure.", "dvt", "present"),
-        ("The left hemidiaphragm does not move.", "diaphragm_paralysis", "present"),
-    ],
-)
-def test_sizes_questions_and_denied_functions(text: str, concept: str, assertion: str) -> None:
-    stated = {mention.assertion for mention in _found(text, concept) if mention.form != "implied"}
-    assert stated == {assertion}
-
-
-@pytest.mark.parametrize(
     "text",
     ["Common bile duct 6 mm.", "No lymph node larger than 14 mm.", "Lymph nodes up to 14 mm.", "Spleen 11 cm."],
 )
 def test_sizes_within_limits_are_no_finding(text: str) -> None:
     assert [each.concept for each in read_report(text).mentions if each.form == "clause"] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "concept", "context"),
-    [
-        ("Nephrectomy on the left in 2014.", "nephrectomy", "history"),
-        ("Stroke two years ago.", "cerebral_infarction", "history"),
-        ("Stroke last year.", "cerebral_infarction", "history"),
-        ("Nodule of 20 mm.", "nodule", "current"),
-        ("S/p left knee replacement, no fracture.", "fracture", "current"),
-    ],
-)
-def test_what_has_a_date_of_its_own_is_history(text: str, concept: str, context: str) -> None:
-    assert [mention.attributes.context for mention in _found(text, concept)] == [context]
 
 
 def test_the_other_side_is_the_opposite_of_the_one_named_before() -> None:
