@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 import radgauge as rg
 from radgauge.core import progress
@@ -136,38 +139,32 @@ def test_a_metric_shows_what_it_will_do() -> None:
     assert "gives bleu2_cxr" in shown
 
 
-class Seen:
-    """A surface that remembers."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.cleared = 0
-
-    def draw(self, text: str) -> None:
-        self.lines.append(text)
-
-    def clear(self) -> None:
-        self.cleared += 1
+def screen() -> Console:
+    """Return a terminal that keeps what is drawn."""
+    return Console(file=io.StringIO(), force_terminal=True, force_interactive=True, width=100)
 
 
-def test_long_work_shows_what_is_done_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = Seen()
-    monkeypatch.setattr(progress, "TICK", 0.001)
-    with progress.working("scoring", on=seen, patience=0.0) as tell:
+def drawn(console: Console) -> str:
+    return Text.from_ansi(console.file.getvalue()).plain  # type: ignore[attr-defined]
+
+
+def test_long_work_shows_what_is_done_and_goes() -> None:
+    console = screen()
+    with progress.working("scoring", on=console, patience=0.0) as tell:
         tell("bleu", 1, 4)
-        while not any("bleu" in line and "1/4" in line for line in seen.lines):
-            time.sleep(0.001)
+        while not ("scoring bleu" in drawn(console) and "1/4" in drawn(console)):
+            time.sleep(0.01)
         with progress.working("comparing"):
-            while not any(line.startswith("comparing") for line in seen.lines):
-                time.sleep(0.001)
-    assert seen.cleared == 1
+            while "comparing" not in drawn(console):
+                time.sleep(0.01)
+    assert console.file.getvalue().endswith("\x1b[2K")  # type: ignore[attr-defined]  # the line is gone
 
 
 def test_short_work_shows_nothing() -> None:
-    seen = Seen()
-    with progress.working("scoring", on=seen):
+    console = screen()
+    with progress.working("scoring", on=console):
         pass
-    assert (seen.lines, seen.cleared) == ([], 0)
+    assert drawn(console) == ""
 
 
 def test_scoring_tells_its_progress() -> None:
@@ -178,6 +175,6 @@ def test_scoring_tells_its_progress() -> None:
 
 def test_a_terminal_gets_a_line_and_a_pipe_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert isinstance(progress.surface(), progress.Terminal)
+    assert progress._console() is not None
     monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
-    assert progress.surface() is None
+    assert progress._console() is None

@@ -134,7 +134,6 @@ def _versions(
         make_folder(work)
         keeps(lambda: any(work.iterdir()))
         with open_model(work / "journal.jsonl", server.limits(), name=name) as (asked, journal):
-            line = CostLine(asked)
             try:
                 for prompt in prompts:
                     translator = LlmTranslator(
@@ -145,11 +144,10 @@ def _versions(
                         batch=max(1, server.batch // SENTENCES_OF_A_REPORT),
                         parallel=server.parallel,
                         retry_failed=server.retry_failed,
-                        progress=None if say.quiet else line,
+                        progress=None if say.quiet else CostLine(asked),
                     )
                     found[f"{name} + {Path(prompt).stem}"] = lay_versions(reports, translator)
             finally:
-                line.clear()
                 echo(f"note: {usage_text(asked.usage)}", err=True)
     if any(name != EMBEDDED for name in models):
         rows = (

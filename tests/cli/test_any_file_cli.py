@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import radgauge as rg
@@ -143,7 +144,7 @@ class Work:
 def test_every_verb_that_can_take_long_says_what_it_does(
     verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "surface", progress.Terminal)
+    monkeypatch.setattr(progress, "_console", Console)
     monkeypatch.setattr(progress, "_Work", Work)
     words = words_of(LONG[verb], tmp_path)
     assert isinstance(run(*verb.split(), *words).exception, Shown)  # type: ignore[attr-defined]

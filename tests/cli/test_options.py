@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ from typing import Annotated, Literal
 
 import pytest
 import typer
+from rich.console import Console
 from typer.testing import CliRunner
 
 from radgauge.cli import VERBS, app
@@ -106,17 +108,10 @@ def test_ls_shows_one_metric_with_the_values_of_its_settings() -> None:
 def test_a_quiet_verb_draws_no_progress() -> None:
     made, drawn = typer.Typer(), []
 
-    class Page:
-        def draw(self, text: str) -> None:
-            drawn.append(text)
-
-        def clear(self) -> None:
-            pass
-
     @command(made, "draw")
     def draw(say: Output = Output()) -> None:  # noqa: B008
         """Draw."""
-        with working("drawing", on=Page()) as progress:
+        with working("drawing", on=Console(file=io.StringIO())) as progress:
             drawn.append("shown" if progress is tell else "silent")
 
     for arguments in (["--quiet"], []):

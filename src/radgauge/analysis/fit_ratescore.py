@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from radgauge.core.choices import Kind
 from radgauge.core.errors import InputError, UsageError, require
 from radgauge.core.files import make_folder
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress, Readings
 from radgauge.io.judgments import Judgments
 from radgauge.metrics.ratescore import RateScore
@@ -88,6 +89,7 @@ class RateFit:
     signature: str
 
 
+@working("fitting")
 def fit_ratescore(
     judgments: Judgments,
     *,

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from radgauge.cli.lines import echo
 from radgauge.cli.resume import keeps
+from radgauge.core.progress import tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,45 +91,32 @@ def judge_session(options: JudgeServer, say: ReadingOutput) -> Iterator[None]:
         progress=None if say.quiet else show,
         announce=announce,
     ):
-        try:
-            yield
-        finally:
-            for line in lines:
-                line.clear()
+        yield
 
 
 class CostLine:
-    """One line on stderr that shows how far a task is and what it has cost; in a log, a line a minute."""
+    """Progress of a task with what it has cost: in the line of `core.progress`; in a log, a line a minute."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
-        self._began = time.monotonic()
+        self._began = self._logged = time.monotonic()
         self._before = model.usage
-        self._shown = sys.stderr.isatty()
-        self._logged = self._began
 
     def __call__(self, task: str, done: int, total: int) -> None:
         """Show a task's progress."""
         now = time.monotonic()
-        text = self.text(task, done, total, seconds=now - self._began)
-        if self._shown:
-            sys.stderr.write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
-        elif now - self._logged >= _LOG_EVERY:
+        cost = self.cost(seconds=now - self._began)
+        tell(f"{task}  {cost}", done, total)
+        if not sys.stderr.isatty() and now - self._logged >= _LOG_EVERY:
             self._logged = now
-            echo(text, err=True)
+            echo(f"{task} {done:,}/{total:,}  {cost}", err=True)
 
-    def text(self, task: str, done: int, total: int, *, seconds: float) -> str:
-        """The line after so many seconds."""
+    def cost(self, *, seconds: float) -> str:
+        """Return tokens, cost and rate after so many seconds."""
         usage, before = self._model.usage, self._before
         fresh = usage.tokens_in + usage.tokens_out - before.tokens_in - before.tokens_out
         rate = f"{fresh / seconds * 60:,.0f} tokens/min" if seconds > 0 else ""
-        return f"{task} {done:,}/{total:,}  {usage_text(usage)}  {rate}".rstrip()
-
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
+        return f"{usage_text(usage)}  {rate}".rstrip()
 
 
 def usage_text(usage: Usage) -> str:

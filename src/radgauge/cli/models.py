@@ -98,13 +98,13 @@ def fetch_cli(
 ) -> None:
     """Download checkpoints with what belongs to them; what an earlier run fetched is not fetched again.
 
-    Uses huggingface_hub where it is installed (HF_ENDPOINT, HF_TOKEN and its cache as usual, no telemetry), plain
-    HTTPS otherwise. Files whose hash is not the pinned one are refused. RADGAUGE_OFFLINE=1 or HF_HUB_OFFLINE=1
+    Uses huggingface_hub (HF_ENDPOINT, HF_TOKEN and its cache as usual, no telemetry). Files
+    whose hash is not the pinned one are refused. RADGAUGE_OFFLINE=1 or HF_HUB_OFFLINE=1
     forbids it.
 
     Example: radgauge models fetch radcliq
     """
-    from radgauge.cli.progress import bars
+    from radgauge.core.progress import silence, working
     from radgauge.encoders.checkpoints.catalogue import CHECKPOINTS, checkpoints_for, find
     from radgauge.encoders.checkpoints.fetch import fetch
 
@@ -114,7 +114,9 @@ def fetch_cli(
         if here is not None:
             echo(f"{each.name}: {here}")
             continue
-        echo(f"{each.name}: {fetch(each, progress=None if quiet else bars('fetching'))}")
+        with silence(quiet), working("fetching") as progress:
+            path = fetch(each, progress=progress)
+        echo(f"{each.name}: {path}")
 
 
 @o.command(models, "verify")

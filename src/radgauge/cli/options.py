@@ -241,11 +241,11 @@ class Output:
     as_json: AsJson = False
     quiet: Quiet = False
 
-    def progress(self, doing: str = "reading") -> Progress | None:
-        """A progress bar on stderr, where someone looks."""
-        from radgauge.cli.progress import bars
+    def progress(self) -> Progress | None:
+        """Return the callback of the line that `radgauge.core.progress` draws."""
+        from radgauge.core.progress import tell
 
-        return None if self.quiet else bars(doing)
+        return None if self.quiet else tell
 
     def notes(self, *notes: str) -> None:
         """What a reader should know, on stderr."""

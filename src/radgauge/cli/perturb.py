@@ -178,6 +178,7 @@ def write_llm_triples(
     from radgauge.analysis.perturb import write_triples
     from radgauge.cli.language_model import CostLine, open_model, usage_text
     from radgauge.core.errors import InputError, UsageError
+    from radgauge.core.progress import working
     from radgauge.core.subjects import from_subject
     from radgauge.llm import BudgetReached
 
@@ -190,8 +191,7 @@ def write_llm_triples(
     found: list[Triple] = []
     refused: Counter[str] = Counter()
     stopped = ""
-    with open_model(output.with_suffix(".journal.jsonl"), server.limits()) as (model, journal):
-        line = CostLine(model)
+    with working("asking"), open_model(output.with_suffix(".journal.jsonl"), server.limits()) as (model, journal):
         try:
             for part in from_subject("lay", "llm_triples:propose_triples")(
                 sentences,
@@ -202,14 +202,13 @@ def write_llm_triples(
                 batch=server.batch,
                 parallel=server.parallel,
                 retry_failed=server.retry_failed,
-                progress=None if say.quiet else line,
+                progress=None if say.quiet else CostLine(model),
             ):
                 found += part.triples
                 refused.update(part.refused)
         except BudgetReached as error:
             stopped = str(error)
         finally:
-            line.clear()
             write_triples(output, found)
             echo(f"note: {usage_text(model.usage)}", err=True)
     echo(f"{len(found)} triples from {len(sentences)} sentences with findings", err=True)

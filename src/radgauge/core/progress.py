@@ -1,132 +1,76 @@
-"""Progress where a person looks: a line in a terminal, a line in a notebook, nothing in pipes and logs.
+"""Progress for display: one line of rich in a terminal or a notebook, nothing in pipes and logs.
 
 Every function that can take long says what it is doing with `working`; whoever knows how far it is calls `tell`.
-A line appears after two seconds and goes when the outermost work ends. A thread draws it, so that a step which
-says nothing for a minute is seen to run.
+A line appears after two seconds and goes when the outermost work ends. Rich draws it in a thread, so that a step
+without news for a minute is seen to run.
 """
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 PATIENCE = 2.0
 """Seconds before a line appears."""
 
-TICK = 0.25
-"""Seconds between two drawings."""
 
-
-class Surface(Protocol):
-    """Where a line is drawn."""
-
-    def draw(self, text: str) -> None:
-        """Replace the line."""
-
-    def clear(self) -> None:
-        """Remove it."""
-
-
-class Terminal:
-    """The last line of standard error."""
-
-    def draw(self, text: str) -> None:
-        """Replace the line; one that wraps could not be drawn over."""
-        sys.stderr.write(f"\r\x1b[K{text[: max(shutil.get_terminal_size().columns - 1, 0)]}")
-        sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Remove it."""
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
-
-
-class Notebook:
-    """An output of a notebook's cell."""
-
-    def __init__(self) -> None:
-        self._handle: Any = None
-
-    def draw(self, text: str) -> None:
-        """Replace the line."""
-        shown = {"text/plain": text}
-        if self._handle is None:
-            from IPython.display import display
-
-            self._handle = display(shown, raw=True, display_id=True)
-        else:
-            self._handle.update(shown, raw=True)
-
-    def clear(self) -> None:
-        """Remove it."""
-        if self._handle is not None:
-            self._handle.update({"text/plain": ""}, raw=True)
-
-
-def surface() -> Surface | None:
-    """Where a person would see a line; None where nobody looks."""
+def _console() -> Console | None:
+    """Return the console on which a person would see a line, or None."""
     kernel = sys.modules.get("IPython")
     shell = kernel.get_ipython() if kernel is not None else None
-    if shell is not None and hasattr(shell, "kernel"):
-        return Notebook()
-    return Terminal() if sys.stderr is not None and sys.stderr.isatty() else None
+    in_notebook = shell is not None and hasattr(shell, "kernel")
+    # in a notebook rich draws by ipywidgets, and warns where they are missing
+    if find_spec("ipywidgets") is None if in_notebook else sys.stderr is None or not sys.stderr.isatty():
+        return None
+    from rich.console import Console
 
-
-def line(what: str, done: int, total: int, *, left: float, columns: int) -> str:
-    """One line of progress that fits: a line that wraps cannot be drawn over. The bar gives way first.
-
-    >>> line("reading", 1, 4, left=3.2, columns=36)
-    'reading  ━━━╌╌╌╌╌╌╌╌  1/4  3 s left'
-    """
-    numbers = f"{done:,}/{total:,}  {left:.0f} s left"
-    width = min(28, columns - len(what) - len(numbers) - 5)
-    if width < 4:
-        return f"{what}  {numbers}"[: max(columns - 1, 0)]
-    filled = round(width * done / total)
-    return f"{what}  {'━' * filled}{'╌' * (width - filled)}  {numbers}"
+    return Console(stderr=True)
 
 
 class _Work:
-    """What is going on at this moment, and the thread that draws it."""
+    """The work of this moment, and the line that shows it."""
 
-    def __init__(self, doing: str, place: Surface, patience: float) -> None:
+    def __init__(self, doing: str, console: Console, patience: float) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
         self.doing = [doing]
-        self.step: tuple[str, int, int] | None = None
-        self.began = self.step_began = time.monotonic()
-        self.place = place
-        self._patience = patience
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="radgauge-progress", daemon=True)
-        self._thread.start()
+        self.progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(28),
+            TextColumn("{task.fields[count]}", markup=False),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self.task = self.progress.add_task(doing, total=None, count="")
+        self._timer = threading.Timer(patience, self.progress.start)
+        self._timer.daemon = True
+        self._timer.start()
 
-    def text(self) -> str:
-        now = time.monotonic()
-        columns = shutil.get_terminal_size().columns
-        step = self.step
-        if step is None or not 0 < step[1] < step[2]:
-            what = f" {step[0]}" if step is not None and step[1] < step[2] else ""
-            return f"{self.doing[-1]}{what}  {now - self.began:.0f} s"[: max(columns - 1, 0)]
-        what, done, total = step
-        left = (now - self.step_began) / done * (total - done)
-        return line(f"{self.doing[-1]} {what}".strip(), done, total, left=left, columns=columns)
+    def step(self, what: str = "", done: int = 0, total: int | None = None) -> None:
+        """Show how far a step is; without numbers, that the work goes on."""
+        task = self.progress.tasks[0]
+        count = f"{done:,}/{total:,}" if total else ""
+        text = f"{self.doing[-1]} {what}".strip()
+        if total != task.total or done < task.completed:
+            self.progress.reset(self.task, total=total)
+        self.progress.update(self.task, description=text, completed=done, total=total, count=count)
 
     def end(self) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        drawn = False
-        wait = self._patience
-        while not self._ended.wait(wait):
-            self.place.draw(self.text())
-            drawn, wait = True, TICK
-        if drawn:
-            self.place.clear()
+        """Remove the line, which may not have appeared."""
+        self._timer.cancel()
+        self._timer.join()
+        self.progress.stop()
 
 
 _current: _Work | None = None
@@ -134,13 +78,15 @@ _silent = 0
 
 
 @contextmanager
-def working(doing: str, *, on: Surface | None = None, patience: float = PATIENCE) -> Iterator[Callable[..., None]]:
-    """Say what is being done for as long as the block lasts; blocks inside it change what is said.
+def working(
+    doing: str, *, on: Console | None = None, patience: float | None = None
+) -> Iterator[Callable[..., None]]:
+    """Show what is being done for as long as the block lasts; blocks inside it change what is shown.
 
     Args:
         doing: "scoring", "comparing".
         on: Where to draw; by default wherever a person looks, and nowhere if nobody does.
-        patience: Seconds before a line appears.
+        patience: Seconds before a line appears; None is `PATIENCE`.
     """
     global _current
     if threading.current_thread() is not threading.main_thread():
@@ -149,18 +95,18 @@ def working(doing: str, *, on: Surface | None = None, patience: float = PATIENCE
     if _current is not None:
         outer = _current
         outer.doing.append(doing)
-        outer.step = None
+        outer.step()
         try:
             yield tell
         finally:
             outer.doing.pop()
-            outer.step = None
+            outer.step()
         return
-    place = None if _silent else on or surface()
-    if place is None:
+    console = None if _silent else on or _console()
+    if console is None:
         yield _nothing
         return
-    _current = _Work(doing, place, patience)
+    _current = _Work(doing, console, PATIENCE if patience is None else patience)
     try:
         yield tell
     finally:
@@ -169,17 +115,14 @@ def working(doing: str, *, on: Surface | None = None, patience: float = PATIENCE
 
 
 def tell(what: str, done: int, total: int) -> None:
-    """Say how far a step is; nothing happens outside `working`."""
-    work = _current
-    if work is not None:
-        if work.step is None or work.step[0] != what:
-            work.step_began = time.monotonic()
-        work.step = (what, done, total)
+    """Show how far a step is; nothing happens outside `working`."""
+    if _current is not None:
+        _current.step(what, done, total)
 
 
 @contextmanager
 def silence(wanted: bool = True) -> Iterator[None]:
-    """No lines inside this block.
+    """Show no lines inside this block.
 
     >>> with silence():
     ...     pass
@@ -193,4 +136,4 @@ def silence(wanted: bool = True) -> Iterator[None]:
 
 
 def _nothing(what: str, done: int, total: int) -> None:
-    """Nobody looks."""
+    """Do nothing: nobody looks."""

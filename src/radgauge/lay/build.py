@@ -22,6 +22,7 @@ import numpy as np
 
 from radgauge.core.errors import InputError
 from radgauge.core.files import make_folder, write_file
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.encoders.text.encoders import Encoder
 from radgauge.lay.dedupe import Deduplicated, deduplicate, distinct_sentences, normal_sentence
@@ -72,6 +73,7 @@ class Built:
     stopped: str
 
 
+@working("building")
 def build_sets(
     reports: Mapping[str, str],
     folder: Path,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from radgauge.core.errors import InputError
 from radgauge.core.files import make_folder
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.lay.gathering import Gathering, refuse_other_reports
 from radgauge.lay.refine import Refinement, Round, Verdict
@@ -42,6 +43,7 @@ class BuiltReports:
     stopped: str
 
 
+@working("building")
 def build_reports(
     reports: Mapping[str, str],
     folder: Path,

@@ -156,23 +156,6 @@ def test_a_hugging_face_dataset_is_scored() -> None:
         rg.score(datasets.DatasetDict({"test": data}), "bleu")
 
 
-def test_a_notebook_gets_a_line_of_its_own() -> None:
-    pytest.importorskip("IPython")
-    from IPython.core.displaypub import CapturingDisplayPublisher
-    from IPython.core.interactiveshell import InteractiveShell
-
-    from radgauge.core.progress import Notebook
-
-    shell = InteractiveShell.instance()
-    shown = shell.display_pub = CapturingDisplayPublisher(shell=shell)
-    line = Notebook()
-    line.draw("scoring 1/2")
-    line.draw("scoring 2/2")
-    line.clear()
-    assert [each["data"]["text/plain"] for each in shown.outputs] == ["scoring 1/2", "scoring 2/2", ""]
-    assert [each.get("update", False) for each in shown.outputs] == [False, True, True]
-
-
 TRL = """
 import sys, torch
 from datasets import Dataset

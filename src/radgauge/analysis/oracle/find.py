@@ -18,6 +18,7 @@ from radgauge.analysis.oracle.ranking import DECIMALS, Found
 from radgauge.core.cache import Cache
 from radgauge.core.errors import UsageError
 from radgauge.core.metric import Metric, unaliased
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress, Readings
 from radgauge.core.registry import load
 from radgauge.run.executors import HERE, Engine, run_in_order
@@ -70,6 +71,7 @@ class Retrieved:
     note: str = ""
 
 
+@working("searching")
 def oracle(
     corpus: Reports | Corpus,
     queries: Reports,

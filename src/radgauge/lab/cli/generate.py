@@ -105,7 +105,7 @@ def generate_cli(
         cache=pictures,
         threads=threads,
         reading=say.readings(),
-        progress=say.progress(""),
+        progress=say.progress(),
         tell=say.tell,
     )
     about = {

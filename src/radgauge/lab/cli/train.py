@@ -66,7 +66,7 @@ def image_text_cli(
         output,
         settings=settings,
         about={"reports": reports.name},
-        progress=say.progress(""),
+        progress=say.progress(),
         tell=say.tell,
     )
     if say.as_json:

@@ -224,7 +224,7 @@ def estimator_cli(
         settings=settings,
         about={"training": training.name, "validation_file": validation.name},
         tell=say.tell,
-        progress=say.progress("training"),
+        progress=say.progress(),
     )
     if say.as_json:
         o.print_json({"folder": str(output), "best": trained.best, "epochs": list(trained.epochs)})

@@ -120,7 +120,7 @@ def train_generator_cli(
         cache=which.pictures or output / "pictures",
         domain=which.domain,
         threads=which.threads,
-        progress=say.progress(""),
+        progress=say.progress(),
     )
     left_out = ", ".join(f"{number} with {why}" for why, number in data.left_out.items())
     say.tell(
@@ -136,9 +136,7 @@ def train_generator_cli(
         "split": which.split,
         "validation_split": which.validation,
     }
-    trained = train_generator(
-        data, output, settings=settings, about=about, progress=say.progress(""), tell=say.tell
-    )
+    trained = train_generator(data, output, settings=settings, about=about, progress=say.progress(), tell=say.tell)
     if say.as_json:
         o.print_json(
             {

@@ -163,7 +163,7 @@ def train_ner_cli(
         settings=settings,
         dev=read_ner(dev) if dev is not None else (),
         device=device,
-        progress=say.progress(""),
+        progress=say.progress(),
     )
     if test is not None:
         results = evaluate_tagger(str(output), read_ner(test), device=device)
@@ -253,7 +253,6 @@ def _ask_for_entities(
 
     examples = read_ner(how.examples) if how.examples is not None else ()
     with open_model(output.with_suffix(".journal.jsonl"), server.limits()) as (model, journal):
-        line = CostLine(model)
         try:
             found = propose_entities(
                 texts,
@@ -263,10 +262,9 @@ def _ask_for_entities(
                 batch=server.batch,
                 parallel=server.parallel,
                 retry_failed=server.retry_failed,
-                progress=None if say.quiet else line,
+                progress=None if say.quiet else CostLine(model),
             )
         finally:
-            line.clear()
             echo(f"note: {usage_text(model.usage)}", err=True)
     say.notes(*(f"given up: {count} sentences because {why}" for why, count in found.refused.items()))
     return dict(found.entities)

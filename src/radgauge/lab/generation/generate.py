@@ -14,6 +14,7 @@ from radgauge.analysis.baselines import constant_baselines
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.files import check_folder, replacing, write_file
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress, Readings
 from radgauge.encoders.image.study_numbers import study_numbers
 from radgauge.encoders.text.report_tokens import without_masked
@@ -136,6 +137,7 @@ def read_wanted(
     return replace(file, cases=tuple(replace(case, references=(), candidate="") for case in file.cases))
 
 
+@working("generating")
 def generate(
     generator: Generator,
     cases: Sequence[Case],

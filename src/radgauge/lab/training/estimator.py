@@ -21,6 +21,7 @@ from scipy import stats
 
 from radgauge.core.errors import InputError, ModelError, RadgaugeError, UsageError, require
 from radgauge.core.files import make_folder, replacing, write_csv
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.encoders.checkpoints.weights import read_weights
 from radgauge.lab.training.estimator_settings import EstimatorSettings
@@ -76,6 +77,7 @@ class _Run:
         return max(self.epochs, key=lambda each: each.val_kendall, default=None)
 
 
+@working("training")
 def train_estimator(
     train: PairTable,
     validation: PairTable,

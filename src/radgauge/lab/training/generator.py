@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from radgauge.core.errors import ModelError, RadgaugeError, UsageError, require
 from radgauge.core.files import make_folder, replacing, write_file
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.encoders.image.report_words import ReportWords, fit_words
 from radgauge.encoders.text.report_tokens import PAD, SPECIAL, UNKNOWN, Vocabulary
@@ -69,6 +70,7 @@ class _Run:
         return min(self.epochs, key=lambda each: each.validation_loss, default=None)
 
 
+@working("training")
 def train_generator(
     data: GeneratorData,
     folder: Path | str,

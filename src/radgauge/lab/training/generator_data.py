@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.core.subjects import from_subject
 from radgauge.encoders.image.study_numbers import Domain, StudyNumbers, study_numbers
@@ -66,6 +67,7 @@ class GeneratorData:
     lay_sentences: tuple[int, int] = (0, 0)
 
 
+@working("reading images")
 def read_generator_data(
     table: Path | str,
     images: Path | str | None = None,

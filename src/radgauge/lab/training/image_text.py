@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from radgauge import __version__
 from radgauge.core.files import make_folder, replacing
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.encoders.image.convolutions import Network
 from radgauge.encoders.image.embedded_image_text import (
@@ -63,6 +64,7 @@ class TrainedImageText:
     constants: Mapping[str, float]
 
 
+@working("training")
 def train_image_text(
     material: Material,
     output: Path | str,

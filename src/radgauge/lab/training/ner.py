@@ -15,6 +15,7 @@ from typing import Any
 
 from radgauge.core.errors import InputError, UsageError, require
 from radgauge.core.files import make_folder, replacing, write_file
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.encoders.checkpoints.hub import checkpoint_folder, pick_device
 from radgauge.encoders.checkpoints.weights import load_tokenizer, load_transformer, quietly
@@ -73,6 +74,7 @@ class NerSettings:
             raise UsageError(f"epochs and batch_size must be 1 or more, got {self.epochs}, {self.batch_size}")
 
 
+@working("training")
 def train_ner(
     train: Sequence[NerSentence],
     output: Path | str,

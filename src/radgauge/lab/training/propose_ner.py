@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.lab.training.annotate_ner import TYPES, Proposal
 from radgauge.lab.training.ner_files import NerSentence
@@ -46,6 +47,7 @@ class Proposed:
     refused: Mapping[str, int]
 
 
+@working("asking")
 def propose_entities(
     reports: Iterable[str],
     *,

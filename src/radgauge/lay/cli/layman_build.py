@@ -119,10 +119,9 @@ def build_cli(
     vectors = encoder_called(encoder)
     about: dict[str, object] = {"source": reports.name, "section": form.section or "whole"}
     with ExitStack() as stack:
-        asked, line = None, None
+        asked = None
         if asks or LLM in wanted:
             model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.limits()))
-            line = CostLine(model)
             asked = LlmTranslator(
                 model,
                 journal,
@@ -131,7 +130,7 @@ def build_cli(
                 batch=server.batch if unit == "sentence" else max(1, server.batch // SENTENCES_OF_A_REPORT),
                 parallel=server.parallel,
                 retry_failed=server.retry_failed,
-                progress=None if say.quiet else line,
+                progress=None if say.quiet else CostLine(model),
             )
         writer: Translator = asked if asks and asked is not None else EmbeddedTranslator()
         how = Refinement(writer, wanted, vectors, theta, rounds, asked)
@@ -159,8 +158,7 @@ def build_cli(
         except BudgetReached as error:
             stopped = str(error)
         finally:
-            if line is not None:
-                line.clear()
+            if asked is not None:
                 echo(f"note: {usage_text(model.usage)}", err=True)
             _draw(out)
         if stopped:

@@ -101,7 +101,7 @@ def write_cli(
                 printed=(lambda page: print_pdf(page, of="leaflet")) if pdf else None,
                 replace_others=replace,
                 about=about,
-                progress=say.progress("writing"),
+                progress=say.progress(),
             )
         except BudgetReached as error:
             echo(f"note: {error}; what is finished is in {out}; a larger --max-cost goes on there", err=True)
@@ -213,7 +213,6 @@ def _writer(
     from radgauge.lay.translators import LlmTranslator
 
     model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.limits()))
-    line = CostLine(model)
     asked = LlmTranslator(
         model,
         journal,
@@ -222,10 +221,9 @@ def _writer(
         batch=server.batch,
         parallel=server.parallel,
         retry_failed=server.retry_failed,
-        progress=None if say.quiet else line,
+        progress=None if say.quiet else CostLine(model),
     )
     stack.callback(lambda: echo(f"note: {usage_text(model.usage)}", err=True))
-    stack.callback(line.clear)
     return ModelWriter(Refinement(asked, (SIMILARITY, LLM), FindingEncoder(), checker=asked))
 
 

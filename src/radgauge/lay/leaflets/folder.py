@@ -18,6 +18,7 @@ from typing import Any
 from radgauge import __version__
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.files import make_folder, write_csv, write_file
+from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.core.wording import spreadsheet_cell
 from radgauge.lay.gathering import digest
@@ -66,6 +67,7 @@ class WrittenLeaflets:
     unjudged: int = 0
 
 
+@working("writing")
 def write_leaflets(
     reports: Mapping[str, str],
     folder: Path,
