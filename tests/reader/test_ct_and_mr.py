@@ -91,6 +91,21 @@ def test_what_an_earlier_study_showed_is_history(text: str, context: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("Nodule of 12 x 8 mm in the left lower lobe.", (12.0, 8.0)),
+        ("Nodule measuring 1.2 cm x 8 mm x 7 mm in the left lower lobe.", (12.0, 8.0, 7.0)),
+        ("Nodule, 12 mm, in the left lower lobe.", (12.0,)),
+        ("A nodule with a diameter of 7 mm is observed in the left lower lobe.", (7.0,)),
+    ],
+)
+def test_a_place_behind_a_size_is_the_findings(text: str, sizes: tuple[float, ...]) -> None:
+    (nodule,) = _findings(text)
+    assert (nodule.concept, nodule.attributes.sizes_mm) == ("lung_nodule", sizes)
+    assert (nodule.attributes.laterality, nodule.attributes.locations[0]) == ("left", "left_lower_lobe")
+
+
+@pytest.mark.parametrize(
     ("text", "side", "places"),
     [
         ("In the left kidney, a cyst is seen.", "left", {"kidney"}),

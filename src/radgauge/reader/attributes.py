@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from radgauge.core.parsing import shipped_toml
 from radgauge.reader.composing import Draft
+from radgauge.reader.phrases import TIMES
 from radgauge.reader.retag import COMPARING, NOUNS_OF_CHANGE
 from radgauge.reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 
@@ -186,10 +187,10 @@ def measure(items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft]
                 except ValueError:
                     break
             elif role == "unit":
-                if not sizes or (words[position + 1] not in _TIMES and words[position + 1] != "to"):
+                if not sizes or (words[position + 1] not in TIMES and words[position + 1] != "to"):
                     break
                 unit = value
-            elif value not in _TIMES and value != "to" and role != "preposition":
+            elif value not in TIMES and value != "to" and role != "preposition":
                 break
             position -= 1
         sizes.reverse()
@@ -243,14 +244,11 @@ def _qualified(items: Sequence[Item], words: Sequence[str], index: int, unit: in
     return any(item.role in FINDINGS or item.role in ("normality", "semicolon", "anatomy") for item in between)
 
 
-_TIMES = frozenset({"x", "\u00d7", "by", "*"})
-
-
 def _goes_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
     """True if another number follows the unit at `index`: "from 52 mm to 30 mm", "4 cm x 3 cm"."""
     return (
         index + 2 < len(items)
-        and (words[index + 1] == "to" or words[index + 1] in _TIMES)
+        and (words[index + 1] == "to" or words[index + 1] in TIMES)
         and items[index + 2].role == "number"
     )
 

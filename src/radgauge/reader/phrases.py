@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from radgauge.core.parsing import shipped_toml
 from radgauge.reader.vocabulary import FINDINGS, JOINS, MODIFIERS, Item
 
+TIMES = frozenset({"x", "\u00d7", "by", "*"})
+"""Between the dimensions of a size."""
 _TRANSPARENT = frozenset({"number", "unit", "mask", "context"})
 
 
@@ -72,6 +75,10 @@ def look_right(items: Sequence[Item], index: int, starts: Sequence[bool]) -> tup
     position = index + 1
     while position < len(items) and not starts[position]:
         role = items[position].role
+        behind = _behind_size(items, position)
+        if behind > position and not anatomy:
+            position = behind
+            continue
         if role == "preposition":
             after_preposition = True
         elif role in ("determiner", "mask", "number", "unit", "bracket"):
@@ -102,6 +109,27 @@ def look_right(items: Sequence[Item], index: int, starts: Sequence[bool]) -> tup
         while anatomy and not after_preposition and anatomy[-1] > index:
             anatomy.pop()
     return words, anatomy
+
+
+def _behind_size(items: Sequence[Item], index: int) -> int:
+    """Return the end of a size before a place: "of 12 x 8 mm in", "with a diameter of 7 mm in"."""
+    start = index
+    while start < len(items) and (items[start].role in _BEFORE_SIZE or items[start].value in _DIMENSIONS):
+        start += 1
+    end = start
+    while end < len(items) and (items[end].role in ("number", "unit") or items[end].value in TIMES):
+        end += 1
+    if start == end or items[end - 1].role != "unit":
+        return index
+    if end + 1 < len(items) and items[end].role == "comma" and items[end + 1].role in ("preposition", "verb"):
+        return end + 1
+    return end if end < len(items) and items[end].role in ("preposition", "verb") else index
+
+
+_BEFORE_SIZE = frozenset({"comma", "preposition", "determiner", "other"})
+_DIMENSIONS = frozenset(
+    word for _, words in shipped_toml(__file__, "word_lists.toml")["dimensions"] for word in words
+)
 
 
 def fronted_places(items: Sequence[Item], words: Sequence[str], starts: Sequence[bool]) -> tuple[list[int], int]:
