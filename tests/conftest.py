@@ -42,6 +42,7 @@ def _own_cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
     """No test touches the user's cache or the network; one that starts processes has a compiled lexicon."""
     monkeypatch.setenv("RADGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("RADGAUGE_OFFLINE", "1")
+    monkeypatch.setenv("RADGAUGE_CONFIG", "")
     if any(request.node.get_closest_marker(name) for name in ("process", "smoke")):
         shutil.copytree(request.getfixturevalue("compiled_lexicon"), tmp_path / "cache" / "lexicon")
 

@@ -49,7 +49,7 @@ def grid_cli(
     yes: o.Yes = False,
     meteor: Annotated[bool, "METEOR too; it needs Java and the extra."] = False,
     output: OutputFile = None,
-    server: o.Server = o.Server(batch=50),
+    server: o.ReportServer = o.ReportServer(),
 ) -> None:
     """Models, prompts and corpora side by side: how right, how near, how easy lay versions are (tables 10, 11).
 
@@ -57,7 +57,7 @@ def grid_cli(
 
       layman.py grid mimic=mimic.csv padchest=padchest.csv --model embedded -o tables/
 
-      layman.py grid mimic.csv --model small --model large --prompt plain --prompt examples --max-cost 5
+      layman.py grid mimic.csv --model small --model large --prompt plain --prompt examples --llm max_cost=5
 
       layman.py grid versions.csv        # lay versions that you have: id, system, reference, candidate
     """
@@ -133,7 +133,7 @@ def _versions(
             continue
         make_folder(work)
         keeps(lambda: any(work.iterdir()))
-        with open_model(work / "journal.jsonl", server.limits(), name=name) as (asked, journal):
+        with open_model(work / "journal.jsonl", server.settings, name=name) as (asked, journal):
             try:
                 for prompt in prompts:
                     translator = LlmTranslator(
@@ -141,9 +141,9 @@ def _versions(
                         journal,
                         FindingEncoder(),
                         _prompts(prompt),
-                        batch=max(1, server.batch // SENTENCES_OF_A_REPORT),
-                        parallel=server.parallel,
-                        retry_failed=server.retry_failed,
+                        batch=max(1, server.settings.batch // SENTENCES_OF_A_REPORT),
+                        parallel=server.settings.parallel,
+                        retry_failed=server.settings.retry_failed,
                         progress=None if say.quiet else CostLine(asked),
                     )
                     found[f"{name} + {Path(prompt).stem}"] = lay_versions(reports, translator)

@@ -91,7 +91,9 @@ def everything_in(folder: Path) -> bytes:
 
 
 def test_a_set_from_a_language_model(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
-    out, err = build(reports, tmp_path / "sets", "--batch", "4", "--json", "--price-in", "1", "--price-out", "2")
+    out, err = build(
+        reports, tmp_path / "sets", "--llm", "batch=4", "--json", "--llm", "price_in=1", "--llm", "price_out=2"
+    )
     built = json.loads(out)
     assert (built["kept"], built["pairs"], built["lay_reports"], built["stopped"]) == (10, 10, 10, "")
     assert [request.body["model"] for request in server.requests] == ["scripted"] * 6
@@ -107,21 +109,21 @@ def test_a_set_from_a_language_model(reports: Path, server: ScriptedServer, tmp_
 
 def test_the_key_is_nowhere(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
     server.script(Reply(f"wait, {KEY}", 429, {"retry-after": "0"}))
-    out, err = build(reports, tmp_path / "sets", "--batch", "4")
+    out, err = build(reports, tmp_path / "sets", "--llm", "batch=4")
     assert {request.key for request in server.requests} == {KEY}
     assert KEY not in out + err
     assert KEY.encode() not in everything_in(tmp_path / "sets")
     server.behaviour = lambda request: Reply(f"no such key: {KEY}", 401)
     with pytest.raises(RadgaugeError, match="401") as raised:
-        build(reports, tmp_path / "others", "--batch", "4")
+        build(reports, tmp_path / "others", "--llm", "batch=4")
     assert KEY not in str(raised.value)
     assert KEY.encode() not in everything_in(tmp_path / "others")
 
 
 def test_nothing_is_paid_for_twice(reports: Path, server: ScriptedServer, tmp_path: Path) -> None:
-    first, _ = build(reports, tmp_path / "sets", "--batch", "3", "--json")
+    first, _ = build(reports, tmp_path / "sets", "--llm", "batch=3", "--json")
     before = len(server.requests)
-    second, _ = build(reports, tmp_path / "sets", "--batch", "5", "--json")
+    second, _ = build(reports, tmp_path / "sets", "--llm", "batch=5", "--json")
     assert first == second
     assert len(server.requests) == before
 
@@ -174,20 +176,20 @@ def test_a_model_that_only_apologises(reports: Path, server: ScriptedServer, tmp
 def test_the_budget_stops_the_run_and_more_money_goes_on(
     reports: Path, server: ScriptedServer, tmp_path: Path
 ) -> None:
-    prices = ["--batch", "2", "--parallel", "1", "--price-in", "1000", "--price-out", "1000"]
-    _, err = build(reports, tmp_path / "sets", *prices, "--max-cost", "2.5")
-    assert "stopped before --max-cost" in err
-    assert "a larger --max-cost goes on there" in err
+    prices = ["--llm", "batch=2", "--llm", "parallel=1", "--llm", "price_in=1000", "--llm", "price_out=1000"]
+    _, err = build(reports, tmp_path / "sets", *prices, "--llm", "max_cost=2.5")
+    assert "stopped before max_cost" in err
+    assert "a larger max_cost goes on there" in err
     about = json.loads((tmp_path / "sets" / "build.json").read_text(encoding="utf-8"))
     assert 0 < about["pairs"] < 10
     assert 0.15 * len(server.requests) <= 2.5
-    out, err = build(reports, tmp_path / "sets", *prices, "--max-cost", "1000", "--json")
+    out, err = build(reports, tmp_path / "sets", *prices, "--llm", "max_cost=1000", "--json")
     assert json.loads(out)["pairs"] == 10
     assert set(asked(server, "translate").values()) == {1}
     assert set(asked(server, "check").values()) == {1}
     assert "10 requests" in err  # those of both runs
-    with pytest.raises(UsageError, match="--price-in"):
-        build(reports, tmp_path / "other", "--max-cost", "2.5")
+    with pytest.raises(UsageError, match="price_in"):
+        build(reports, tmp_path / "other", "--llm", "max_cost=2.5")
 
 
 def test_the_check_of_a_language_model_on_the_embedded_writer(
@@ -253,7 +255,7 @@ def _start(reports: Path, folder: Path, server: ScriptedServer, *more: str) -> s
         "OMP_NUM_THREADS": "1",
     }
     command = [sys.executable, "-m", "radgauge", "layman", "build", str(reports), "--out", str(folder)]
-    command += ["--translator", "llm", "--batch", "2", "--parallel", "1", *more]
+    command += ["--translator", "llm", "--llm", "batch=2", "--llm", "parallel=1", *more]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -271,7 +273,7 @@ def test_a_killed_run_goes_on(reports: Path, server: ScriptedServer, tmp_path: P
     under_way = Counter({(task_of(each), text): 1 for each in server.requests[after:] for text in texts_of(each)})
     assert len(server.requests) == after + 1
     server.behaviour = honest
-    out, _ = build(reports, tmp_path / "sets", "--batch", "2", "--json")
+    out, _ = build(reports, tmp_path / "sets", "--llm", "batch=2", "--json")
     assert json.loads(out)["pairs"] == 10
     times = Counter((task_of(each), text) for each in server.requests for text in texts_of(each))
     assert {key for key, count in times.items() if count > 1} == set(under_way)
@@ -304,7 +306,7 @@ def test_ctrl_c_leaves_a_clean_state(reports: Path, server: ScriptedServer, tmp_
     about = json.loads((tmp_path / "sets" / "build.json").read_text(encoding="utf-8"))
     assert about["stopped"] == "interrupted"
     assert about["pairs"] >= 2
-    out, _ = build(reports, tmp_path / "sets", "--batch", "2", "--json")
+    out, _ = build(reports, tmp_path / "sets", "--llm", "batch=2", "--json")
     assert json.loads(out)["pairs"] == 10
     times = [count for task in ("translate", "check") for count in asked(server, task).values()]
     assert set(times) == {1, 2}  # what was under way is asked again, nothing else
@@ -370,7 +372,7 @@ assert layman.__all__  # every verb of the script is registered
 def test_whole_reports_with_examples_and_their_trace(server: ScriptedServer, tmp_path: Path) -> None:
     reports, folder = tmp_path / "two.csv", tmp_path / "whole"
     reports.write_text("id,report\n7,Left pleural effusion. Cardiomegaly.\n8,No pneumothorax.\n", encoding="utf-8")
-    shown, _ = build(reports, folder, "--unit", "report", "--prompt", "examples", "--batch", "50")
+    shown, _ = build(reports, folder, "--unit", "report", "--prompt", "examples", "--llm", "batch=50")
     first = next(each for each in server.requests if task_of(each) == "translate")
     assert texts_of(first) == ["Left pleural effusion. Cardiomegaly.", "No pneumothorax."]
     assert "about science for the general public" in str(first.body)

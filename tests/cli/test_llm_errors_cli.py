@@ -41,7 +41,7 @@ def reports(tmp_path: Path) -> Path:
 
 
 def test_score_says_where_texts_go_and_what_it_took(judging: ScriptedServer, reports: Path) -> None:
-    done = _run("score", str(reports), "-m", "llm_errors", "--price-in", "10", "--price-out", "20")
+    done = _run("score", str(reports), "-m", "llm_errors", "--llm", "price_in=10", "--llm", "price_out=20")
     assert done.stderr.count("texts go to the model scripted on this machine") == 1
     assert "errors_quality_llm" in done.stdout
     said = " ".join(done.stderr.split())
@@ -70,14 +70,14 @@ def test_the_server_of_the_command_line_gets_no_key_of_another(
     judging: ScriptedServer, reports: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RADGAUGE_LLM_URL", "https://elsewhere.example.org/v1")
-    _run("score", str(reports), "-m", "llm_errors", "--llm-url", judging.url, "--llm-model", "mine")
+    _run("score", str(reports), "-m", "llm_errors", "--llm", f"url={judging.url}", "--llm", "model=mine")
     assert {request.key for request in judging.requests} == {"none"}
     assert {request.body["model"] for request in judging.requests} == {"mine"}
     monkeypatch.delenv("RADGAUGE_LLM_URL")
-    _run("score", str(reports), "-m", "llm_errors:seed=1", "--llm-url", judging.url)
+    _run("score", str(reports), "-m", "llm_errors:seed=1", "--llm", f"url={judging.url}")
     assert judging.requests[-1].key == KEY
     refused = CliRunner().invoke(
-        app, ["score", str(reports), "-m", "llm_errors", "--llm-url", "https://elsewhere.example.org/v1"]
+        app, ["score", str(reports), "-m", "llm_errors", "--llm", "url=https://elsewhere.example.org/v1"]
     )
     assert "RADGAUGE_OFFLINE forbids asking elsewhere.example.org" in str(refused.exception)
 
@@ -94,8 +94,8 @@ def test_the_key_is_in_no_file(judging: ScriptedServer, reports: Path, tmp_path:
 
 def test_a_budget_leaves_cases_out_and_says_so(judging: ScriptedServer, reports: Path, tmp_path: Path) -> None:
     judging.behaviour = lambda request: Reply(judge(request).content, usage=(5000, 2000))
-    limits = ["--price-in", "1", "--price-out", "1", "--max-cost", "0.03", "--parallel", "1"]
-    done = _run("score", str(reports), "-m", "llm_errors", *limits, "--journal", str(tmp_path / "j.jsonl"))
+    limits = ["--llm", "price_in=1", "--llm", "price_out=1", "--llm", "max_cost=0.03", "--llm", "parallel=1"]
+    done = _run("score", str(reports), "-m", "llm_errors", *limits, "--llm", f"journal={tmp_path / 'j.jsonl'}")
     said = " ".join(done.stderr.split())
     assert "3 of 6 questions judged, 3 not asked for want of budget" in said
     assert "not asked: the greatest cost is reached" in said

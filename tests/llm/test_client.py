@@ -207,7 +207,7 @@ def test_other_secrets_of_the_environment_are_not_sent(
 def test_the_budget_is_never_exceeded(ask, llm_server: ScriptedServer) -> None:
     llm_server.behaviour = lambda request: Reply('{"0": "x"}', usage=(70, 100))
     model, _, put = ask(price_in=1000.0, price_out=1000.0, max_cost=1.0)
-    with pytest.raises(BudgetReached, match="stopped before --max-cost"):
+    with pytest.raises(BudgetReached, match="stopped before max_cost"):
         [put() for _ in range(100)]
     assert model.usage.requests == len(llm_server.requests) > 2
     assert model.usage.cost <= 1.0
@@ -292,7 +292,7 @@ def test_stopping_wakes_sleepers() -> None:
 
 
 def test_limits_are_checked() -> None:
-    with pytest.raises(UsageError, match="--price-in"):
+    with pytest.raises(UsageError, match="price_in"):
         Limits(max_cost=1.0)
     with pytest.raises(UsageError, match="negative"):
         Limits(price_in=-1)

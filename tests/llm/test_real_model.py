@@ -30,7 +30,17 @@ def test_the_checks_catch_poor_text(address: str, tmp_path: Path, monkeypatch: p
     reports, sets = tmp_path / "reports.csv", tmp_path / "sets"
     reports.write_text(f"id,report\n1,{REPORT}\n", encoding="utf-8")
     arguments = ["layman", "build", str(reports), "--out", str(sets), "--translator", "llm", "--json"]
-    arguments += ["--batch", "3", "--parallel", "1", "--rounds", "2", "--timeout", "1200", "--no-report-level"]
+    arguments += [
+        "--llm",
+        "batch=3",
+        "--llm",
+        "parallel=1",
+        "--rounds",
+        "2",
+        "--llm",
+        "timeout=1200",
+        "--no-report-level",
+    ]
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     built = json.loads(done.stdout)

@@ -57,7 +57,7 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(judging: ScriptedServer, tm
     killed = threading.Event()
     judging.behaviour = behave
     command = [sys.executable, "-m", "radgauge", "score", "reports.csv", "-m", "llm_errors", "--json", "-q"]
-    command += ["--parallel", "3", "--resamples", "0"]
+    command += ["--llm", "parallel=3", "--resamples", "0"]
     environment = {**os.environ, "PYTHONPATH": SOURCE}
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 60

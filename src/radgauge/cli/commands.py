@@ -22,6 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from radgauge.cli.copies import copies
 from radgauge.cli.exit_codes import EPILOG
+from radgauge.core.errors import UsageError
 
 Verb = TypeVar("Verb", bound=Callable[..., None])
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
@@ -119,6 +120,7 @@ VERBS: dict[str, Entry] = {
         "List the metrics: direction, range, what each needs, one line of description; or one with its settings.",
         ("cli.ls",),
     ),
+    "config": Entry("Show the settings of radgauge.toml that are in force, with their files.", ("cli.config",)),
     "cache": Entry(
         "The cache of readings on this machine.",
         ("cli.cache",),
@@ -155,6 +157,7 @@ class Verbs(TyperGroup):
             else typer.main.get_command(program)
         )
         verb.name = cmd_name
+        _set_defaults(verb, cmd_name)
         return verb
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -244,6 +247,35 @@ def _spelt_out(name: str, kind: Any) -> Any:
 @functools.cache
 def _hints(group: Any) -> Mapping[str, Any]:
     return get_type_hints(group, include_extras=True)
+
+
+def _set_defaults(verb: Any, name: str, *, below: str = "") -> None:
+    """Let the configuration files decide what options are where the command line does not."""
+    from radgauge.core.config import TABLES, read_config
+
+    config = read_config()
+    path = f"{below} {name}".strip()
+    own = config.table(path.replace(" ", "-")) if below else config.table(name)
+    parameters = {parameter.name: parameter for parameter in verb.params}
+    values: dict[str, Any] = {}
+    for table in (*(config.table(shared) for shared in TABLES if shared != "llm"), own):
+        values |= {key: _as_option(parameters[key], value) for key, value in table.items() if key in parameters}
+    subcommands = getattr(verb, "commands", {})
+    if unknown := [key for key in own if key not in parameters and key not in subcommands]:
+        origin = config.origins[path.replace(" ", "-"), unknown[0]]
+        raise UsageError(f"{origin}: `radgauge {path}` has no option {unknown[0]!r}")
+    verb.context_settings = {**verb.context_settings, "default_map": values}
+    for subname, command in subcommands.items():
+        _set_defaults(command, subname, below=path)
+
+
+def _as_option(parameter: Any, value: Any) -> Any:
+    """Return a value of TOML as the option takes it: {id = "uid"} is id=uid, a list is repeated or a,b."""
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={each}" for key, each in value.items())
+    if isinstance(value, list) and not (parameter.multiple or parameter.nargs == -1):
+        return ",".join(map(str, value))
+    return value
 
 
 def subjects(name: str) -> typer.Typer:

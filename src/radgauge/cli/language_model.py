@@ -7,6 +7,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,29 +19,31 @@ from radgauge.core.progress import tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from radgauge.cli.options import JudgeServer, ReadingOutput
-    from radgauge.llm import Journal, LanguageModel, Limits, Session, Usage
+    from radgauge.cli.options import ReadingOutput
+    from radgauge.cli.server_options import LlmSettings
+    from radgauge.llm import Journal, LanguageModel, Session, Usage
+    from radgauge.llm.server import Server
 
 _LOG_EVERY = 60.0  # seconds
 
 
 @contextmanager
 def open_model(
-    journal_path: Path, limits: Limits, *, name: str | None = None
+    journal_path: Path, settings: LlmSettings, *, name: str | None = None
 ) -> Iterator[tuple[LanguageModel, Journal]]:
-    """The language model of the environment, or another one of its server, with its journal; says on stderr where
-    texts will go.
-    """
-    from radgauge.llm import Journal, LanguageModel, server_from_environment
-    from radgauge.llm.server import MODEL
+    """The language model of the settings or the environment, or another one of its server, with its journal.
 
-    server = server_from_environment({**os.environ, MODEL: name} if name is not None else None)
+    Says on stderr where texts will go.
+    """
+    from radgauge.llm import Journal, LanguageModel
+
+    server = name_server(settings if name is None else replace(settings, model=name))
     echo(f"note: {server.notice}", err=True)
     with Journal(journal_path) as journal:
         keeps(lambda: len(journal) > 0)
         model = LanguageModel(
             server,
-            limits=limits,
+            limits=settings.limits(),
             past=journal.costs(),
             ledger=lambda record: journal.add({}, costs=[record]),
         )
@@ -49,26 +53,29 @@ def open_model(
             model.close()
 
 
-@contextmanager
-def judge_session(options: JudgeServer, say: ReadingOutput) -> Iterator[None]:
-    """A block in which metrics ask the server that the options or the environment name.
+def name_server(settings: LlmSettings) -> Server:
+    """Return the server that the settings or the environment name.
 
     The key of the environment goes to the host that the environment names and, if it names none, to that of the
-    options: never to a host that it was not meant for.
+    settings: never to a host that it was not meant for.
     """
-    from radgauge.llm import session
-    from radgauge.llm.server import KEY, MODEL, URL, Server, server_from_environment
+    from radgauge.llm.server import KEY, MODEL, URL, server_from_environment
 
-    def name_server() -> Server:
-        found = dict(os.environ)
-        if options.llm_url is not None:
-            meant = urlsplit(found.get(URL, "")).hostname
-            if meant is not None and meant != urlsplit(options.llm_url).hostname:
-                found.pop(KEY, None)
-            found[URL] = options.llm_url
-        if options.llm_model is not None:
-            found[MODEL] = options.llm_model
-        return server_from_environment(found)
+    variables = dict(os.environ)
+    if settings.url is not None:
+        meant = urlsplit(variables.get(URL, "")).hostname
+        if meant is not None and meant != urlsplit(settings.url).hostname:
+            variables.pop(KEY, None)
+        variables[URL] = settings.url
+    if settings.model is not None:
+        variables[MODEL] = settings.model
+    return server_from_environment(variables)
+
+
+@contextmanager
+def judge_session(settings: LlmSettings, say: ReadingOutput) -> Iterator[None]:
+    """A block in which metrics ask the server that the settings or the environment name."""
+    from radgauge.llm import session
 
     lines: list[CostLine] = []
 
@@ -79,15 +86,15 @@ def judge_session(options: JudgeServer, say: ReadingOutput) -> Iterator[None]:
 
     def announce(opened: Session) -> None:
         echo(f"note: {opened.model.server.notice}", err=True)
-        if options.journal is not None or not say.no_cache:
+        if settings.journal is not None or not say.no_cache:
             keeps(lambda: len(opened.journal) > 0)
 
     with session(
-        name_server,
-        limits=options.limits(),
-        journal=options.journal,
+        partial(name_server, settings),
+        limits=settings.limits(),
+        journal=settings.journal,
         keep=not say.no_cache,
-        parallel=options.parallel,
+        parallel=settings.parallel,
         progress=None if say.quiet else show,
         announce=announce,
     ):

@@ -34,8 +34,8 @@ from radgauge.cli.result_notes import few_cases_note as few_cases_note
 from radgauge.cli.result_notes import profile_note as profile_note
 from radgauge.cli.result_notes import typical_notes as typical_notes
 from radgauge.cli.server_options import JudgeServer as JudgeServer
+from radgauge.cli.server_options import ReportServer as ReportServer
 from radgauge.cli.server_options import Server as Server
-from radgauge.cli.server_options import ServerLimits as ServerLimits
 from radgauge.core.choices import RESAMPLES, CorrelationMethod, NoRow, ValueMethod
 
 if TYPE_CHECKING:

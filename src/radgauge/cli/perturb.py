@@ -85,7 +85,7 @@ def perturb_cli(
 
       radgauge perturb reports.csv --triples -o triples.jsonl && radgauge triples triples.jsonl
 
-      radgauge perturb reports.csv --triples --writer llm -o triples.jsonl --max-cost 2 --price-in 1 --price-out 4
+      radgauge perturb reports.csv --triples --writer llm -o triples.jsonl --llm max_cost=2
 
       radgauge perturb reports.csv --triples --writer llm --prompts paper --unchecked -o triples.jsonl
     """
@@ -191,7 +191,7 @@ def write_llm_triples(
     found: list[Triple] = []
     refused: Counter[str] = Counter()
     stopped = ""
-    with working("asking"), open_model(output.with_suffix(".journal.jsonl"), server.limits()) as (model, journal):
+    with working("asking"), open_model(output.with_suffix(".journal.jsonl"), server.settings) as (model, journal):
         try:
             for part in from_subject("lay", "llm_triples:propose_triples")(
                 sentences,
@@ -199,9 +199,9 @@ def write_llm_triples(
                 journal=journal,
                 prompts=asked,
                 checked=checked,
-                batch=server.batch,
-                parallel=server.parallel,
-                retry_failed=server.retry_failed,
+                batch=server.settings.batch,
+                parallel=server.settings.parallel,
+                retry_failed=server.settings.retry_failed,
                 progress=None if say.quiet else CostLine(model),
             ):
                 found += part.triples
@@ -217,7 +217,7 @@ def write_llm_triples(
     for why, count in refused.most_common():
         echo(f"note: given up: {count} because {why}", err=True)
     if stopped:
-        echo(f"note: {stopped}; a larger --max-cost goes on", err=True)
+        echo(f"note: {stopped}; a larger max_cost goes on", err=True)
 
 
 def _print_study(out: Terminal, study: SensitivityStudy) -> None:

@@ -65,7 +65,7 @@ class Account:
             spent = used.cost + used.unsure + sum(self._open.values())
             if most is not None and spent + bound > most:
                 raise BudgetReached(
-                    f"stopped before --max-cost: {used.cost:.4f} of {most:g} is spent"
+                    f"stopped before max_cost: {used.cost:.4f} of {most:g} is spent"
                     + (f" (up to {used.unsure:.4f} more is unsure)" if used.unsure else "")
                     + f" and the next question could cost up to {bound:.4f}"
                 )

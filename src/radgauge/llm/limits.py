@@ -79,7 +79,7 @@ class Limits:
         if self.timeout <= 0 or self.attempts < 1:
             raise UsageError("the time-out must be above 0 and the attempts at least 1")
         if self.max_cost is not None and not (self.price_in or self.price_out):
-            raise UsageError("a greatest cost needs prices: give --price-in and --price-out with --max-cost")
+            raise UsageError("max_cost needs prices: give price_in and price_out too")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         """What so many tokens cost."""

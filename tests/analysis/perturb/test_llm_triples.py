@@ -67,7 +67,7 @@ def test_from_the_command_line(named_server: ScriptedServer, tmp_path: Path) -> 
     named_server.behaviour = behave
     reports, output = tmp_path / "reports.csv", tmp_path / "triples.jsonl"
     reports.write_text("id,report\n1,No pneumothorax. Cardiomegaly.\n2,Scoliosis.\n", encoding="utf-8")
-    arguments = ["perturb", str(reports), "--triples", "--writer", "llm", "-o", str(output), "--batch", "3"]
+    arguments = ["perturb", str(reports), "--triples", "--writer", "llm", "-o", str(output), "--llm", "batch=3"]
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     assert "2 triples from 3 sentences with findings" in done.stderr

@@ -60,7 +60,7 @@ def test_reports_are_annotated_by_a_live_model_and_a_vocabulary(
     )
     write_ner(examples, [NerSentence(("No", "rib", "fracture"), ((1, 2, "NON-ABNORMALITY"),))])
     arguments = ["train", "ner", str(reports), "--annotate", "--proposer", "llm", "--vocabulary", str(vocabulary)]
-    arguments += ["--examples", str(examples), "--density", "0.5", "--batch", "4", "-o", str(output)]
+    arguments += ["--examples", str(examples), "--density", "0.5", "--llm", "batch=4", "-o", str(output)]
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     assert read_ner(output) == [

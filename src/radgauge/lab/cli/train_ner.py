@@ -252,16 +252,16 @@ def _ask_for_entities(
     from radgauge.lab.training.propose_ner import propose_entities
 
     examples = read_ner(how.examples) if how.examples is not None else ()
-    with open_model(output.with_suffix(".journal.jsonl"), server.limits()) as (model, journal):
+    with open_model(output.with_suffix(".journal.jsonl"), server.settings) as (model, journal):
         try:
             found = propose_entities(
                 texts,
                 model=model,
                 journal=journal,
                 examples=examples,
-                batch=server.batch,
-                parallel=server.parallel,
-                retry_failed=server.retry_failed,
+                batch=server.settings.batch,
+                parallel=server.settings.parallel,
+                retry_failed=server.settings.retry_failed,
                 progress=None if say.quiet else CostLine(model),
             )
         finally:

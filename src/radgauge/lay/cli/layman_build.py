@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from radgauge.llm.prompts import Prompt
 
 SENTENCES_OF_A_REPORT = 10
-"""--batch counts sentences; of whole reports, this part of it goes into a request."""
+"""The setting batch counts sentences; of whole reports, this part of it goes into a request."""
 
 Folder = Annotated[Path, typer.Argument(help="Folder that `radgauge layman build` wrote.")]
 
@@ -81,7 +81,7 @@ def build_cli(
     words: Prompts = Prompts(),
     split: o.Split = None,
     replace: Annotated[bool, "Replace a set of other reports in that folder."] = False,
-    server: o.Server = o.Server(batch=50),
+    server: o.ReportServer = o.ReportServer(),
 ) -> None:
     """Build a sentence-level and a report-level lay data set from reports.
 
@@ -92,7 +92,7 @@ def build_cli(
 
       radgauge layman build reports.csv --out sets
 
-      radgauge layman build reports.csv --out sets --translator llm --price-in 2.5 --price-out 10 --max-cost 20
+      radgauge layman build reports.csv --out sets --translator llm --llm max_cost=20
 
       radgauge layman build reports.csv --out whole --translator llm --unit report --prompt examples
 
@@ -121,15 +121,16 @@ def build_cli(
     with ExitStack() as stack:
         asked = None
         if asks or LLM in wanted:
-            model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.limits()))
+            batch = server.settings.batch
+            model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.settings))
             asked = LlmTranslator(
                 model,
                 journal,
                 vectors,
                 words.of(unit),
-                batch=server.batch if unit == "sentence" else max(1, server.batch // SENTENCES_OF_A_REPORT),
-                parallel=server.parallel,
-                retry_failed=server.retry_failed,
+                batch=batch if unit == "sentence" else max(1, batch // SENTENCES_OF_A_REPORT),
+                parallel=server.settings.parallel,
+                retry_failed=server.settings.retry_failed,
                 progress=None if say.quiet else CostLine(model),
             )
         writer: Translator = asked if asks and asked is not None else EmbeddedTranslator()
@@ -162,7 +163,7 @@ def build_cli(
                 echo(f"note: {usage_text(model.usage)}", err=True)
             _draw(out)
         if stopped:
-            echo(f"note: {stopped}; what is finished is in {out}; a larger --max-cost goes on there", err=True)
+            echo(f"note: {stopped}; what is finished is in {out}; a larger max_cost goes on there", err=True)
             return
     if say.as_json:
         o.print_json(built)

@@ -63,7 +63,7 @@ def write_cli(
         bool, typer.Option("--replace", help="Replace leaflets of other reports there.", rich_help_panel=_PANEL)
     ] = False,
     words: Prompts = Prompts(),
-    server: o.Server = o.Server(batch=50),
+    server: o.ReportServer = o.ReportServer(),
 ) -> None:
     """Write a report in plain language, or a leaflet for the patient of each report of a table, offline.
 
@@ -104,7 +104,7 @@ def write_cli(
                 progress=say.progress(),
             )
         except BudgetReached as error:
-            echo(f"note: {error}; what is finished is in {out}; a larger --max-cost goes on there", err=True)
+            echo(f"note: {error}; what is finished is in {out}; a larger max_cost goes on there", err=True)
             return
     _tell(written, out, say)
 
@@ -212,15 +212,15 @@ def _writer(
     from radgauge.lay.refine import Refinement
     from radgauge.lay.translators import LlmTranslator
 
-    model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.limits()))
+    model, journal = stack.enter_context(open_model(out / "journal.jsonl", server.settings))
     asked = LlmTranslator(
         model,
         journal,
         FindingEncoder(),
         words.of("sentence"),
-        batch=server.batch,
-        parallel=server.parallel,
-        retry_failed=server.retry_failed,
+        batch=server.settings.batch,
+        parallel=server.settings.parallel,
+        retry_failed=server.settings.retry_failed,
         progress=None if say.quiet else CostLine(model),
     )
     stack.callback(lambda: echo(f"note: {usage_text(model.usage)}", err=True))
