@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chromium import chromium
 
 from radgauge.core.errors import InputError, UsageError
 from radgauge.lay.encoder import FindingEncoder
@@ -27,15 +26,13 @@ from radgauge.lay.leaflets import (
     sign_leaflets,
     write_leaflets,
 )
-from radgauge.lay.leaflets.body import BodyPlace, _drawings, picture, place_of
 from radgauge.lay.leaflets.checking import check_sentences
 from radgauge.lay.leaflets.folder import NOT_YET, page_names
-from radgauge.lay.leaflets.leaflet import explained_words, from_record, shown_places
+from radgauge.lay.leaflets.leaflet import explained_words, from_record
 from radgauge.lay.leaflets.writers import LONGEST, Written
 from radgauge.lay.plain_sentences import Gloss, PlainSentence
 from radgauge.lay.refine import Refinement
 from radgauge.llm.numbered import Outcome
-from radgauge.reader import load_lexicon
 
 EFFUSION = "Small left pleural effusion. No pneumothorax."
 REPORTS = {
@@ -137,68 +134,17 @@ def test_headings_of_the_report_become_headings_of_the_leaflet() -> None:
     assert re.findall("<h3>(.*)</h3>", page) == ["What was seen", "In short"]
 
 
-def test_words_are_explained_once_with_their_place() -> None:
+def test_words_are_explained_once() -> None:
     [written] = EmbeddedWriter().write({"1": EFFUSION})
     assert not isinstance(written, str)
     bare = tuple(each._replace(glosses=()) for each in written)
     words = {word.term: word for word in explained_words(Leaflet("1", EFFUSION, bare))}
     assert words["pleural effusion"].plain == "fluid around the lung"
-    assert words["pleural effusion"].place == BodyPlace("pleura", "left")
-    assert shown_places(Leaflet("1", EFFUSION, bare)) == (BodyPlace("pleura", "left"),)  # not the denied one
     gloss = Gloss(11, 27, "pleural effusion", "water at the lung", "pleural_effusion")
     own = (bare[0]._replace(glosses=(gloss, gloss)), bare[1])
     assert [(word.term, word.plain) for word in explained_words(Leaflet("1", EFFUSION, own))] == [
         ("pleural effusion", "water at the lung")
     ]
-
-
-def test_a_gloss_of_part_of_a_term_has_the_side_of_the_whole() -> None:
-    text = "Opacity at the right lung apex. Moderate left pleural effusion and small right pleural effusion."
-    at = text.index("apex")
-    sentence = PlainSentence(0, 31, text[:31], "It.", (Gloss(at, at + 4, "apex", "the top", "lung_apex"),), True)
-    [word] = explained_words(Leaflet("1", text, (sentence,)))
-    assert word.place == BodyPlace("upper_lung", "right")
-    places = {place.name: place.side for place in shown_places(Leaflet("1", text, (sentence,)))}
-    assert places["pleura"] == "both"  # left and right are one place
-
-
-@pytest.mark.parametrize(
-    ("concept", "side", "place"),
-    [
-        ("right_lower_lobe", "", BodyPlace("lower_lung", "right")),
-        ("kidney", "left", BodyPlace("kidney", "left")),
-        ("cardiomegaly", "", BodyPlace("heart", "both")),
-        ("rib", "bilateral", BodyPlace("rib", "both")),
-        ("tibial_plateau", "left", BodyPlace("calf", "left")),
-        ("bones", "", None),
-        ("no such concept", "", None),
-    ],
-)
-def test_places_of_concepts(concept: str, side: str, place: BodyPlace | None) -> None:
-    assert place_of(concept, side=side) == place
-
-
-def test_drawings_name_anatomy_of_the_lexicon_once() -> None:
-    named = [anatomy for place in _drawings()["place"].values() for anatomy in place["anatomy"]]
-    concepts = load_lexicon().concepts
-    assert [name for name in named if name not in concepts or concepts[name].kind != "anatomy"] == []
-    assert len(named) == len(set(named))
-    for place in _drawings()["place"].values():
-        assert place["view"] in _drawings()["view"]
-        assert ("right" in place) != ("middle" in place)
-
-
-def test_the_right_side_of_the_body_is_on_the_left_of_the_picture() -> None:
-    words = {"title": "a <lung>", "right": "right side", "left": "left side"}
-    right = picture([BodyPlace("lung", "right")], **words)
-    left = picture([BodyPlace("lung", "left")], **words)
-    [shape] = re.findall('<path class="here"[^>]*>', right)
-    assert "transform" not in shape
-    assert all(float(x) < 100 for x in re.findall(r"[ MCL](\d+) \d+", shape))
-    assert 'class="here" transform="translate(200 0) scale(-1 1)"' in left
-    assert right.index(">right side<") < right.index(">left side<")
-    assert 'aria-label="a &lt;lung&gt;"' in right
-    assert picture([], **words) == ""
 
 
 def test_the_same_run_changes_nothing_and_other_reports_are_refused(tmp_path: Path) -> None:
@@ -329,15 +275,13 @@ def test_given_texts_stand_beside_their_sentences() -> None:
     assert (third, fourth) == ("no plain text was given for this report", "the report is empty")
 
 
-def test_large_print_paper_language_and_pictures() -> None:
+def test_large_print_paper_and_language() -> None:
     [written] = EmbeddedWriter().write({"1": EFFUSION})
     leaflet = Leaflet("1", EFFUSION, written)  # type: ignore[arg-type]
     page = leaflet_page(leaflet, PageStyle(large=True, paper="letter"))
     assert 'class="large"' in page
     assert "size: letter;" in page
     assert "size: A4;" in leaflet_page(leaflet, PageStyle())
-    assert "<svg" in page
-    assert "<svg" not in leaflet_page(leaflet, PageStyle(pictures=False))
     german = leaflet_page(
         replace(leaflet, decision=Decision("1", "Dr A", "2026-03-01", "", "", True)), PageStyle("de")
     )
@@ -392,21 +336,3 @@ def test_a_text_in_another_language_is_not_judged() -> None:
     checked = check_sentences([said], language="de")
     assert checked.summary == "not judged: 1 not judged"
     assert checked.unread == ("the plain text: the check reads English",)
-
-
-@pytest.mark.browser
-def test_the_picture_stands_beside_or_above_a_kept_sentence_never_over_it(tmp_path: Path) -> None:
-    kept = "Large left pleural effusion with quixotic loculated parts of the left lower lobe. No pneumothorax."
-    boxes = """() => ["figure.whole", ".kept"].map(name => document.querySelector(name).getBoundingClientRect())"""
-    with chromium() as browser:
-        for large in (False, True):
-            folder = tmp_path / str(large)
-            write(folder, {"1": kept}, style=PageStyle(large=large))
-            for width in (360, 620, 900):
-                page = browser.new_page(viewport={"width": width, "height": 900})
-                page.goto((folder / "pages" / "1.html").as_uri())
-                figure, box = page.evaluate(boxes)
-                apart = box["right"] <= figure["left"] + 1 or box["top"] >= figure["bottom"] - 1
-                assert apart, (large, width)
-                assert page.evaluate("document.documentElement.scrollWidth") == width
-                page.close()

@@ -52,10 +52,6 @@ def write_cli(
     hospital: Annotated[
         str, typer.Option("--hospital", help="Name at the top of each leaflet.", rich_help_panel=_PANEL)
     ] = "",
-    pictures: Annotated[
-        bool,
-        typer.Option("--pictures/--no-pictures", help="Drawings of where it is.", rich_help_panel=_PANEL),
-    ] = True,
     pdf: Annotated[
         bool, typer.Option("--pdf", help="Also as PDF, if a browser is installed.", rich_help_panel=_PANEL)
     ] = False,
@@ -84,7 +80,7 @@ def write_cli(
     from radgauge.llm import BudgetReached
     from radgauge.render.printing import browser, print_pdf
 
-    style = PageStyle(language=language, large=large, paper=paper, hospital=hospital, pictures=pictures)
+    style = PageStyle(language=language, large=large, paper=paper, hospital=hospital)
     if pdf:
         browser()
     texts, given = _table(report, form, given=writer == "given")

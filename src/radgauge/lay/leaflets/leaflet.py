@@ -10,26 +10,22 @@ from typing import Any, Literal
 
 from radgauge.core.errors import InputError
 from radgauge.lay.lay_reader import plain_term
-from radgauge.lay.leaflets.body import BOTH, BodyPlace, place_of
 from radgauge.lay.leaflets.checking import CheckedText, checked_from
 from radgauge.lay.plain_sentences import Gloss, PlainSentence, plain_text
-from radgauge.reader import Mention, ReportReading, load_lexicon, read_report
+from radgauge.reader import ReportReading, load_lexicon, read_report
 from radgauge.reader.lexicon import FINDING_KINDS
 
 Status = Literal["unsigned", "signed", "refused", "not written"]
 MOST_WORDS = 12
 """Words that a leaflet explains; a patient reads two pages, not five."""
-MOST_PLACES = 4
-"""Places that one picture can mark so that they are told apart; with more, the pictures beside the words serve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the report with its meaning and its place in the body."""
+    """A word of the report with its meaning."""
 
     term: str
     plain: str
-    place: BodyPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +130,7 @@ def from_record(record: Mapping[str, Any]) -> Leaflet:
 
 
 def explained_words(leaflet: Leaflet) -> tuple[Word, ...]:
-    """The words of a report with their meaning and place, in the order of the report, each once.
+    """The words of a report with their meaning, in the order of the report, each once.
 
     The writer's glosses count; where it has none, the reader's findings and anatomy with their plain terms do.
     """
@@ -145,41 +141,8 @@ def explained_words(leaflet: Leaflet) -> tuple[Word, ...]:
         key = gloss.plain.lower()
         if key in found or gloss.term.lower() == key:
             continue
-        mention = _mention_at(reading, gloss)
-        found[key] = Word(gloss.term, gloss.plain, _place(gloss.concept, mention))
+        found[key] = Word(gloss.term, gloss.plain)
     return tuple(found.values())[:MOST_WORDS]
-
-
-def shown_places(leaflet: Leaflet) -> tuple[BodyPlace, ...]:
-    """Where the findings are that the report states or suspects: the places of the large picture, if few."""
-    found = []
-    for mention in read_report(leaflet.report).mentions:
-        stated = mention.kind in FINDING_KINDS and mention.assertion != "absent" and mention.form != "implied"
-        if stated and mention.attributes.context == "current":
-            found.append(_place(mention.concept, mention))
-    sides: dict[str, set[str]] = {}
-    for place in found:
-        if place is not None:
-            sides.setdefault(place.name, set()).add(place.side)
-    places = tuple(BodyPlace(name, *(said if len(said) == 1 else {BOTH})) for name, said in sides.items())
-    return places if len(places) <= MOST_PLACES else ()
-
-
-def _mention_at(reading: ReportReading, gloss: Gloss) -> Mention | None:
-    """What the reader found where a gloss stands; of several, the one that says a side."""
-    found = [
-        each
-        for each in reading.mentions
-        if each.start < gloss.end and gloss.start < each.end and each.form != "implied"
-    ]
-    return max(found, key=lambda each: bool(each.attributes.laterality), default=None)
-
-
-def _place(concept: str, mention: Mention | None) -> BodyPlace | None:
-    if mention is None:
-        return place_of(concept) if concept else None
-    said = mention.attributes
-    return place_of(concept or mention.concept, locations=said.locations, side=said.laterality)
 
 
 def _glosses(reading: ReportReading) -> Sequence[Gloss]:

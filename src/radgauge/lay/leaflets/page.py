@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from radgauge.core.errors import UsageError
 from radgauge.core.parsing import shipped_toml
-from radgauge.lay.leaflets.body import picture
-from radgauge.lay.leaflets.leaflet import Leaflet, explained_words, shown_places
+from radgauge.lay.leaflets.leaflet import Leaflet, explained_words
 from radgauge.lay.plain_sentences import PlainSentence
 from radgauge.lay.sets import is_heading
 
@@ -37,14 +36,12 @@ class PageStyle:
         large: Large print: 18 points and one column.
         paper: Sheet for printing.
         hospital: Whose leaflet it is; stands at the top.
-        pictures: Whether places are drawn.
     """
 
     language: str = "en"
     large: bool = False
     paper: Paper = "a4"
     hospital: str = ""
-    pictures: bool = True
 
     def __post_init__(self) -> None:
         if self.language not in page_languages():
@@ -59,15 +56,11 @@ def page_languages() -> tuple[str, ...]:
 def leaflet_page(leaflet: Leaflet, style: PageStyle) -> str:
     """The page for the patient."""
     words = _all_words()[style.language]
-    pictured = [(each, _picture([each.place], each.term, words, style)) for each in explained_words(leaflet)]
-    places = shown_places(leaflet)
-    what = ", ".join(dict.fromkeys(each.name.replace("_", " ") for each in places))
     return _render(
         "leaflet.html.j2",
         leaflet,
         style,
-        explained=pictured,
-        drawing=_picture(places, what, words, style),
+        explained=explained_words(leaflet),
         parts=_with_headings(leaflet, words),
     )
 
@@ -96,12 +89,6 @@ def _render(template: str, leaflet: Leaflet, style: PageStyle, **more: Any) -> s
             **more,
         )
     )
-
-
-def _picture(places: Any, what: str, words: Mapping[str, Any], style: PageStyle) -> str:
-    drawn = [each for each in places if each is not None] if style.pictures else []
-    title = str(words["body_of"]).format(what=what)
-    return picture(drawn, title=title, right=words["right"], left=words["left"])
 
 
 def _with_headings(leaflet: Leaflet, words: Mapping[str, Any]) -> list[tuple[str, PlainSentence | None]]:
