@@ -17,6 +17,7 @@ from radgauge.reader.label_values import (
     status_of,
 )
 
+_STOP = re.compile(r"[.;](?=\s)")
 _SIDES = frozenset(TABLE["columns"]["sides"])
 
 
@@ -29,12 +30,21 @@ def _lines(text: str) -> Iterator[Span]:
         start = end + 1
 
 
+def _clauses(text: str) -> Iterator[Span]:
+    """Lines, parted at stops: boxes belong to the label of their own clause, "Dose: [ ] mGy. Brain: ..."."""
+    for start, end in _lines(text):
+        for stop in _STOP.finditer(text, start, end):
+            yield start, stop.end()
+            start = stop.end()
+        yield start, end
+
+
 def boxes(text: str) -> Iterator[Statement]:
     """Check boxes: "[x] Effusion", "Effusion: [ ] yes [x] no", "Effusion: yes [ ] no [x]"."""
     if BOX.search(text) is None:
         return
     before: Span = (0, 0)
-    for start, end in _lines(text):
+    for start, end in _clauses(text):
         marks = list(BOX.finditer(text, start, end))
         if marks:
             yield from _boxes_of_line(text, start, end, marks, before)
