@@ -235,6 +235,40 @@ def test_a_clear_rest_leaves_the_place_of_what_was_named() -> None:
     assert [each.finding.concept for each in found] == ["consolidation"]
 
 
+@pytest.mark.parametrize(
+    ("reference", "candidate", "denied"),
+    [
+        (
+            "Ground-glass nodule in the lingula.",
+            "Right lung nodule. Apart from this, no nodule is detected.",
+            [],
+        ),
+        ("Brain metastasis and brain tumor.", "Brain metastasis. No other intracranial masses.", []),
+        ("Plaque in the iliac artery.", "Trunk: Normal.", []),
+        ("Effusion.", "No effusion on the right.", []),
+        ("Effusion.", "CT: Normal study.", ["pleural_effusion"]),
+    ],
+)
+def test_a_denial_of_the_rest_or_of_one_part_leaves_the_others(
+    reference: str, candidate: str, denied: list[str]
+) -> None:
+    assert [each.finding.concept for each in aligned(reference, candidate).denied] == denied
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Opacities in both lungs, mostly in the upper parts (pneumonia? Fungal infection?).",
+            ["lung_opacity"],
+        ),
+        ("Small lymph nodes in the mediastinum.", []),
+    ],
+)
+def test_what_is_asked_of_a_finding_is_no_finding_of_its_own(text: str, expected: list[str]) -> None:
+    assert present(text) == expected
+
+
 def test_a_segment_is_in_its_lobe_whichever_side_the_name_carries() -> None:
     found = aligned("Opacity in the superior segment of the left lower lobe.", "Left lower lobe opacity.")
     assert not [each for each in found.matched[0].differences if each.attribute == "location"]

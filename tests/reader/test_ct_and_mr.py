@@ -28,6 +28,11 @@ def test_what_is_called_normal_is_no_finding(text: str) -> None:
     assert _findings(text) == []
 
 
+def test_the_adjective_of_a_whole_is_no_place_of_its_own() -> None:
+    said = read_report("The thoracic esophagus is normal.").mentions
+    assert {each.attributes.locations for each in said if each.kind == "normality"} == {("esophagus",)}
+
+
 @pytest.mark.parametrize(
     ("text", "concept"),
     [

@@ -80,7 +80,7 @@ def findings_of(reading: ReportReading, knowledge: Knowledge) -> Findings:
             anatomy = [mentions[target] for target in places.get(index, ())]
             if (denial := _normality(mention, anatomy, knowledge.lexicon)) is not None:
                 denied.append(denial)
-            elif _stands_alone(index, mentions):  # "Normal study."
+            elif _stands_alone(index, mentions) and _of_study(mention, reading):  # "Normal study."
                 denied.append(_denial(mention, knowledge)._replace(concepts=frozenset((_ABNORMAL,)), normal=True))
     starts = [start for start, _, _ in reading.sentences]
     denied = [_limited(each, reading, bisect_right(starts, each.span[0]) - 1) for each in denied]
@@ -127,6 +127,12 @@ def _stands_alone(index: int, mentions: Sequence[Mention]) -> bool:
     """Whether a mention is the only one of its sentence; mentions are in the order of the text."""
     around = (*mentions[max(index - 1, 0) : index], *mentions[index + 1 : index + 2])
     return all(each.sentence != mentions[index].sentence for each in around)
+
+
+def _of_study(mention: Mention, reading: ReportReading) -> bool:
+    """Whether "normal" is said of the study: "CT head: normal", not of what the reader lacks, "Trunk: normal"."""
+    label, colon, _ = reading.text[reading.sentences[mention.sentence].start : mention.start].rpartition(":")
+    return not colon or _STUDY.search(label) is not None
 
 
 def _measured(
@@ -366,6 +372,9 @@ _NEARBY = 80  # characters around a denial that may limit it
 _KIND = 30  # characters in front of a denial that say what kind is denied
 _LISTS = shipped_toml(__file__, "word_lists.toml")
 _NEW = re.compile(rf"\b(?:{'|'.join(_LISTS['new'])})\W+(?:[\w-]+\W+){{0,3}}$", re.IGNORECASE)
+_APART = re.compile(rf"\W*(?:{'|'.join(_LISTS['apart'])})\s+(?:this|these|that|those|the)\b", re.IGNORECASE)
+_OTHER = re.compile(rf"\b(?:{'|'.join(_LISTS['other'])})\W+(?:[\w-]+\W+){{0,4}}$", re.IGNORECASE)
+_STUDY = re.compile(rf"\b(?:{'|'.join(_LISTS['studies'])})\b", re.IGNORECASE)
 _BORDERLINE = re.compile(
     r"\b(?:borderline|upper (?:limits? of )?normal|upper limits?|high[- ]normal|top[- ]normal)\b", re.IGNORECASE
 )
@@ -375,8 +384,8 @@ _REST = re.compile(rf"\b(?:{'|'.join(_LISTS['rest'])})\b", re.IGNORECASE)
 
 def _limited(denial: Denial, reading: ReportReading, sentence: int) -> Denial:
     """The denial with what it leaves open: "no new nodule", "no suspicious nodule", "lungs otherwise clear"."""
-    start, end, _ = reading.sentences[sentence]
-    start, end = max(start, denial.span[0] - _NEARBY), min(end, denial.span[1] + _NEARBY)
+    opening, end, _ = reading.sentences[sentence]
+    start, end = max(opening, denial.span[0] - _NEARBY), min(end, denial.span[1] + _NEARBY)
     before = reading.text[start : denial.span[0]]
     if labels := labels_in(reading.text[max(start, denial.span[0] - _KIND) : denial.span[1]]):
         denial = denial._replace(labels=frozenset((name, value) for name, value, _ in labels))
@@ -386,7 +395,8 @@ def _limited(denial: Denial, reading: ReportReading, sentence: int) -> Denial:
         return denial._replace(only="rest") if _REST.search(reading.text[start:end]) else denial
     if _NEW.search(before):
         return denial._replace(only="new")
-    return denial._replace(only="rest") if _SERIOUS.search(before) else denial
+    of_rest = _SERIOUS.search(before) or _OTHER.search(before) or _APART.match(reading.text, opening)
+    return denial._replace(only="rest") if of_rest else denial
 
 
 def _normality(mention: Mention, anatomy: Sequence[Mention], lexicon: Lexicon) -> Denial | None:

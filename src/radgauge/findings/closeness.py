@@ -10,6 +10,7 @@ from radgauge.findings.open_claims import OPEN, likeness
 from radgauge.findings.places import LEFT, RIGHT
 
 _NUMBERS = numbers()["match"]
+_ANYTHING = "abnormality"
 OTHER_SIDE, ONE_OF_BOTH = _NUMBERS["other_side"], _NUMBERS["one_of_both"]
 OTHER_PLACE, UNSAID = _NUMBERS["other_place"], _NUMBERS["unsaid"]
 """What remains of a similarity when side or place differ: the same finding on the other side is still a match with
@@ -157,7 +158,7 @@ def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
     """Whether a denial speaks of this finding."""
     if denial.sides and finding.sides and not denial.sides & finding.sides:
         return False
-    if denial.sides in (LEFT, RIGHT) and not finding.sides and (denial.normal or denial.places):
+    if denial.sides in (LEFT, RIGHT) and not finding.sides:
         return False  # the other side may have it
     if denial.severity and finding.severity < denial.severity:
         return False
@@ -172,8 +173,10 @@ def denies(denial: Denial, finding: Finding, knowledge: Knowledge) -> bool:
         return any(likeness(words, each.removeprefix(OPEN)) >= SAME for each in denial.concepts if OPEN in each)
     if finding.concept.startswith(NOT_NORMAL):
         return any(knowledge.places.related(x, y) for x in denial.places for y in finding.locations)
-    if not denial.concepts.isdisjoint(knowledge.similarity.ancestors(finding.concept)):
-        return True
+    if shared := denial.concepts & knowledge.similarity.ancestors(finding.concept).keys():
+        # a normal vein rules out whatever is wrong with it, not with the spine
+        anything = denial.normal and shared == {_ANYTHING}
+        return not anything or not denial.places or _about(denial.places, finding, knowledge)
     return not denial.normal and any(_is_kind_there(each, finding, knowledge) for each in denial.concepts)
 
 

@@ -21,7 +21,8 @@ CAN_BE = numbers()["similarity"]["can_be"]
 SAYS_AGAIN = numbers()["similarity"]["says_again"]
 OUTWEIGHED = 2  # tiers from a benign description to an actionable diagnosis, or from a minor to an urgent one
 _SLASH = re.compile(r"^\s*/\s*$")
-_BRACKET = re.compile(r"^[^.;:()?]{0,40}\(\s*$")  # "hypodense lesion in the liver (cyst?)"
+_ASKED = re.compile(r"^\?\W*(?:\w+\W+){0,3}$")  # "(tumor? granuloma?)"
+_BRACKET = re.compile(r"^[^.;:()?]{0,80}\(\s*$")  # "hypodense lesion in the liver (cyst?)"
 _APPOSED = re.compile(
     r"(?:^|[,;(])\s*(?:which\s+)?(?:is\s+|are\s+)?(?:most\s+)?"
     r"(?:likely|probably|possibly|presumably|perhaps|suspected|favored)\b(?:\W+\w+){0,3}\W*$",
@@ -53,6 +54,7 @@ def join_suggestions(
             or _ALTERNATIVE.match(between)
             or (_APPOSED.search(between) and _can_be(a, b, knowledge))
             or (b.uncertain and _BRACKET.match(between) and _can_be(a, b, knowledge))
+            or (b.uncertain and _ASKED.match(between))
         ):
             claims[following] = _joined(a, b, knowledge.rules)
             del claims[index]

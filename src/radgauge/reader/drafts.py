@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 
+from radgauge.core.parsing import shipped_toml
 from radgauge.reader.composing import Draft, apart, compose, composed
 from radgauge.reader.growth import grown_structures, tells_growth
 from radgauge.reader.phrases import (
@@ -58,7 +59,10 @@ def drafts_of(
                     drafts += _shared_finding(items, words, index, draft, vocabulary)
                 if " of " in words[index] and index + 2 < len(items) and items[index + 1].role in JOINS:
                     drafts += _shared_noun(items, words, index, draft, vocabulary)
-            if shared := _finding_of_last(items, words, draft, vocabulary):
+            if shared := (
+                _finding_of_last(items, words, draft, vocabulary)
+                or _finding_of_front(items, words, index, vocabulary)
+            ):
                 draft.concept = shared
             elif words[index] in vocabulary.compositions:
                 compose(draft, composed(draft, items, words[index], vocabulary))
@@ -117,6 +121,23 @@ def _finding_of_last(items: Sequence[Item], words: Sequence[str], draft: Draft, 
         return ""
     entry = vocabulary.term((*words[draft.item].split(), *words[places[-1]].split()))
     return entry.value if entry is not None and entry.role in FINDINGS and places[0] > draft.item else ""
+
+
+_CARRIED = frozenset(shipped_toml(__file__, "word_lists.toml")["shares_front"])
+
+
+def _finding_of_front(items: Sequence[Item], words: Sequence[str], index: int, vocabulary: Vocabulary) -> str:
+    """The finding of a noun that shares its adjective with the one before: "pleural effusion or thickening"."""
+    before = index - 1
+    if words[index] not in _CARRIED or before < 0:
+        return ""
+    while before > 0 and (items[before].role in JOINS or words[before] == "-"):
+        before -= 1
+    front = vocabulary.word(words[before].split()[0])
+    if items[before].role not in FINDINGS or front is None or front.role != "anatomy":
+        return ""
+    entry = vocabulary.term((words[before].split()[0], *words[index].split()))
+    return entry.value if entry is not None and entry.role in FINDINGS else ""
 
 
 def _may_lie(finding: str, place: str, vocabulary: Vocabulary) -> bool:

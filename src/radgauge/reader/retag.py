@@ -73,6 +73,16 @@ def _finding_follows(items: Sequence[Item], index: int) -> bool:
     return index < len(items) and items[index].role in FINDINGS and items[index].form == "noun"
 
 
+def places_of_wholes(items: list[Item], vocabulary: Vocabulary) -> None:
+    """The adjective of a whole in front of its part adds nothing: "the thoracic esophagus", "abdominal bowel"."""
+    for index, item in enumerate(items[:-1]):
+        part = items[index + 1]
+        if item.role != "anatomy" or item.form != "adjective" or part.role != "anatomy" or part.form != "noun":
+            continue
+        if item.value in vocabulary.lexicon.ancestors(part.value):
+            items[index] = item._replace(role="position", form="noun")
+
+
 _ASPECTS = frozenset(_LISTS["aspects"])
 
 

@@ -42,6 +42,7 @@ from radgauge.reader.retag import (
     misplaced_devices,
     normal_aspects,
     not_seen_before,
+    places_of_wholes,
     set_aside_preamble,
 )
 from radgauge.reader.senses import choose_senses, share_heads
@@ -94,6 +95,7 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     if not roles.isdisjoint(("conjunction", "comma", "slash")):
         share_heads(items, tokens, vocabulary)
     choose_senses(items, words_of(items, tokens), vocabulary)
+    places_of_wholes(items, vocabulary)
     adjectives_in_front(items)
     words = words_of(items, tokens)
     if not roles.isdisjoint(("colon", "semicolon")):

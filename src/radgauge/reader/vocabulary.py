@@ -193,8 +193,11 @@ class Vocabulary:
                 end, found = _longest(short, words, position, count)
                 if found is not None and end >= best:
                     best, entry = end, found
-            if entry is None and not lowered and word in self.lowered:  # "no ptx" between capitals
-                best, entry = _longest(self.lowered, words, position, count)
+            if entry is None and not lowered and (plain := word.lower()) in self.lowered:
+                if plain == word:  # "no ptx" between capitals
+                    best, entry = _longest(self.lowered, words, position, count)
+                elif len(word) > 2 and (found := _node(self.lowered, plain).get("")) is not None:  # "Smv: patent"
+                    best, entry = position + 1, found
             if entry is not None:
                 items.append(new(Item, (position, best, *entry)))
                 position = best
