@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,166 +22,15 @@ def results(text: str, kind: str, corpus: Corpus | None = None) -> set[str]:
     return {each.text for each in made if each is not None}
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "expected"),
-    [
-        (
-            "remove_pathology",
-            "Heart size is normal. There is a left pneumothorax. No effusion.",
-            {"Heart size is normal. No effusion."},
-        ),
-        (
-            "remove_pathology",
-            "FINDINGS: The lungs are clear.\nIMPRESSION: Acute rib fracture.",
-            {"FINDINGS: The lungs are clear."},
-        ),
-        (
-            "remove_pathology",
-            "IMPRESSION:\n1. Large pneumothorax.\n2. No effusion.",
-            {"IMPRESSION:\n2. No effusion."},
-        ),
-        (
-            "remove_insignificant",
-            "PA and lateral views of the chest were obtained. No effusion.",
-            {"No effusion."},
-        ),
-        (
-            "remove_insignificant",
-            "Large pneumothorax. Findings were discussed with Dr. Smith by telephone.",
-            {"Large pneumothorax."},
-        ),
-        (
-            "change_location",
-            "Right lower lobe consolidation.",
-            {"Left lower lobe consolidation.", "Right upper lobe consolidation."},
-        ),
-        (
-            "change_severity",
-            "There is a small left pleural effusion.",
-            {"There is a large left pleural effusion.", "There is a moderate left pleural effusion."},
-        ),
-        ("unknown_word", "The lungs are clear.", {"[UNK] lungs are clear.", "The lungs [UNK] clear."}),
-        ("remove_normal", "Large pneumothorax. The heart is normal.", {"Large pneumothorax."}),
-        ("flip_negation", "There is no effusion.", {"There is an effusion."}),
-        ("flip_negation", "No pneumothorax.", {"There is a pneumothorax."}),
-        ("flip_negation", "There is a large pneumothorax.", {"There is no pneumothorax."}),
-        ("flip_negation", "The heart is enlarged.", {"The heart is not enlarged."}),
-        ("flip_negation", "There is no pulmonary edema.", {"There is pulmonary edema."}),
-        (
-            "flip_negation",
-            "No pleural effusion or pneumothorax is seen.",
-            {"Pleural effusion and pneumothorax are seen."},
-        ),
-        (
-            "change_measurement",
-            "There is a 6 mm nodule.",
-            {f"There is a{a} mm nodule." for a in (" 2", " 3", " 12", " 15", "n 18")},
-        ),
-        (
-            "drop_comparison",
-            "A small effusion has increased since the prior study.",
-            {"A small effusion is present."},
-        ),
-        ("drop_comparison", "Mild cardiomegaly is unchanged.", {"Mild cardiomegaly is present."}),
-        ("hedge", "There is a left pneumothorax.", {"There may be a left pneumothorax."}),
-        ("hedge", "Small left pleural effusion.", {"Possible small left pleural effusion."}),
-        ("assert", "These opacities may represent pneumonia.", {"These opacities represent pneumonia."}),
-        ("flip_negation", "No pleural effusions or nodules.", {"There are pleural effusions and nodules."}),
-        ("flip_negation", "no pleural effusion .", {"there is a pleural effusion ."}),
-        ("flip_negation", "THERE IS NO PNEUMOTHORAX.", {"THERE IS A PNEUMOTHORAX."}),
-        ("change_location", "LARGE LEFT EFFUSION.", {"LARGE RIGHT EFFUSION."}),
-        ("drop_comparison", "the effusion is unchanged .", {"the effusion is present ."}),
-        ("paraphrase", "Clear, and there is no zzz.", {"Clear, and there is no evidence of zzz."}),
-        ("assert", "Possible left lower lobe pneumonia.", {"Left lower lobe pneumonia."}),
-        ("flip_negation", "Mild cardiomegaly.", {"No cardiomegaly."}),
-        ("flip_negation", "No focal areas of consolidation.", {"There are focal areas of consolidation."}),
-        (
-            "flip_negation",
-            "No effusion or pneumothorax is appreciated.",
-            {"Effusion and pneumothorax are appreciated."},
-        ),
-        ("flip_negation", "The heart is mildly enlarged.", {"The heart is not enlarged."}),
-        ("flip_negation", "T-spine osteophytes.", {"No T-spine osteophytes."}),
-        (
-            "hedge",
-            "Opacities are most consistent with pneumonia.",
-            {"Opacities may be most consistent with pneumonia."},
-        ),
-        ("hedge", "Mildly hyperexpanded lungs.", {"Possibly mildly hyperexpanded lungs."}),
-        ("assert", "This may represent pneumonia.", {"This represents pneumonia."}),
-        (
-            "assert",
-            "Opacity in the lung bases may reflect pneumonia.",
-            {"Opacity in the lung bases reflects pneumonia."},
-        ),
-        (
-            "assert",
-            "There are opacities, which may be atelectasis.",
-            {"There are opacities, which are atelectasis."},
-        ),
-        ("assert", "The presence of an aneurysm cannot be excluded.", {"An aneurysm is present."}),
-        (
-            "drop_comparison",
-            "Calcified granulomas are again identified.",
-            {"Calcified granulomas are identified."},
-        ),
-        ("drop_comparison", "Interval increased left effusion.", {"Left effusion."}),
-        ("change_severity", "There is a small calcified granuloma.", {"There is a large calcified granuloma."}),
-        (
-            "remove_pathology",
-            "1. Low lung volumes 2. Large pneumothorax 3. Lungs are clear",
-            {"1. Low lung volumes 3. Lungs are clear", "2. Large pneumothorax 3. Lungs are clear"},
-        ),
-        (
-            "reorder",
-            "The lungs are clear. Heart size is normal.",
-            {"Heart size is normal. The lungs are clear."},
-        ),
-    ],
-)
-def test_hand_made_cases(kind: str, text: str, expected: set[str]) -> None:
-    found = results(text, kind)
-    assert found
-    assert found <= expected
+TABLE = Path(__file__).parents[2] / "data" / "perturbations.tsv"
+ROWS = [line.replace("\\n", "\n").split("\t") for line in TABLE.read_text("utf-8").splitlines()[1:]]
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [
-        ("remove_pathology", "Large pneumothorax."),  # nothing would be left
-        ("remove_pathology", "The lungs are clear. No effusion."),
-        ("remove_insignificant", "The lungs are clear. No effusion."),
-        ("change_location", "Pacemaker lead in the right ventricle."),
-        ("change_location", "The thoracic aorta is tortuous."),
-        ("change_location", "Right middle lobe pneumonia."),  # there is no left one
-        ("change_location", "Opacity on the lateral radiograph."),
-        ("change_location", "Scoliosis of the thoracic and lumbar spine."),
-        ("change_severity", "There is no large effusion."),
-        ("remove_pathology", "The lungs are clear. If pneumonia is suspected, a lateral view may help."),
-        (
-            "remove_insignificant",
-            "Frontal and lateral views of the chest show an unchanged silhouette. No effusion.",
-        ),
-        ("add_comparison", "If pneumonia is suspected, a lateral view may help."),
-        ("hedge", "Overall, smaller effusion."),
-        ("flip_negation", "These findings are pneumonia."),
-        ("drop_comparison", "Increased interstitial markings."),  # how they look, not how they were
-        ("drop_comparison", "Stable effusion compared to the film of May."),  # a comparison would be left
-        ("reorder", "The lungs are clear. 1. No effusion."),
-        ("unknown_word", "No effusion."),
-        ("change_measurement", "Large effusion on 3/12."),
-        ("assert", "Large effusion."),
-        ("hedge", "No effusion."),
-        ("drop_comparison", "Large effusion."),
-        ("reorder", "There is a mass. This is suspicious."),
-        ("swap_report", "Large effusion."),  # no corpus
-        ("normal_report", "The lungs are clear."),
-        ("add_finding", ""),
-        ("paraphrase", "xyz"),
-    ],
-)
-def test_none_possible(kind: str, text: str) -> None:
-    assert results(text, kind) == set()
+@pytest.mark.parametrize(("kind", "text", "possible"), ROWS)
+def test_hand_made_cases(kind: str, text: str, possible: str) -> None:
+    made = results(text, kind)
+    assert bool(made) is bool(possible)
+    assert made <= set(possible.split(" | "))
 
 
 def test_kinds_and_knowledge_are_complete() -> None:
@@ -339,20 +189,6 @@ def proposed(kind: str, text: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("There is a subarachnoid hemorrhage.", {"There is a subarachnoid bleed."}),
-        ("Infraspinatus tear.", set()),  # the subscapularis is another muscle
-        ("The liver demonstrates fatty infiltration.", set()),  # no noun is exchanged for an adjective
-        ("Hepatic steatosis.", {"Liver steatosis.", "Fatty liver."}),
-        ("Mild degenerative disc disease at L4-L5.", {"Mild degenerative disk disease at L4-L5."}),
-    ],
-)
-def test_synonyms_outside_the_chest_keep_region_and_specificity(text: str, expected: set[str]) -> None:
-    assert proposed("paraphrase", text) == expected
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "He was given vitamin K.",
@@ -364,19 +200,6 @@ def test_synonyms_outside_the_chest_keep_region_and_specificity(text: str, expec
 def test_what_has_no_sensible_opposite_is_skipped_and_counted(text: str) -> None:
     assert proposed("flip_negation", text) == set()
     assert make_triples({"1": text}).no_opposite == 1
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Liver is normal. Status post cholecystectomy.",
-        "Liver is normal. Surgical clips are seen in the right upper quadrant.",
-        "Findings: Liver is normal.\nIndication: Appendicitis.",
-        "Liver is normal. Gravid uterus.",
-    ],
-)
-def test_only_pathologies_are_removed_as_such(text: str) -> None:
-    assert proposed("remove_pathology", text) == set()
 
 
 def test_a_report_without_an_insignificant_sentence_is_given_one_to_remove() -> None:
