@@ -20,7 +20,7 @@ _ENDINGS = re.compile(
     r"\w{3,}(?:"
     r"ción|ciones|ções|ção|zione|zioni|mento|mente|mentos|[lnrstvc]ado|[lnrstvc]ados|[lnrstvc]adas|"  # Romance
     r"heit|keit|lich|liche|lichen|ierung|tionen|igkeit|ungen|schatten|"  # German
-    r"heden|elijk|elijke|[ai]tie|[ai]ties|"  # Dutch
+    r"heden|elijk|elijke|[ai]tie|aties|"  # Dutch
     r"ości|owego|owych|nych|nego|"  # Polish
     r"miştir|mıştır|mektedir|maktadır|ları|leri|larda|lerde|ında|sında|"  # Turkish
     r"ningar|ninger|heten"  # Nordic

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from radgauge.core.cases import Case
+from radgauge.core.clean import decode
 from radgauge.core.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases
 from radgauge.io.case_files.write import write_cases
@@ -97,8 +98,8 @@ def test_a_join_keeps_every_study_and_every_candidate(
     found = read_cases(references=tmp_path / "r.jsonl", candidates=[tmp_path / "a.jsonl"], missing="nan").cases
     assert [case.id for case in found] == studies + list(reversed(more))
     for case in found:
-        assert case.candidate == (f"cand {case.id}" if case.id in there + more else "")
-        assert case.references == ((f"ref {case.id}",) if case.id in studies else ())
+        assert case.candidate == (decode(f"cand {case.id}") if case.id in there + more else "")
+        assert case.references == ((decode(f"ref {case.id}"),) if case.id in studies else ())
 
 
 def test_the_simplest_file(tmp_path: Path) -> None:
@@ -119,10 +120,10 @@ def test_the_same_cases_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"id '1' holds a NUL character; write .jsonl instead"):
-        write_cases(tmp_path / "c.csv", [Case("1", "\0")])
+        write_cases(tmp_path / "c.csv", [Case("1", "x", meta={"note": "\0"})])
     assert list(tmp_path.iterdir()) == []
-    write_cases(tmp_path / "c.jsonl", [Case("1", "\0")])
-    assert read_cases(tmp_path / "c.jsonl").cases[0].candidate == "\0"
+    write_cases(tmp_path / "c.jsonl", [Case("1", "x", meta={"note": "\0"})])
+    assert read_cases(tmp_path / "c.jsonl").cases[0].meta["note"] == "\0"
     with pytest.raises(UsageError, match=r"cases are written as .csv, .tsv, .jsonl or .parquet"):
         write_cases(tmp_path / "c.json", [])
     with pytest.raises(InputError, match="the name must end in one of"):
