@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 import radgauge as rg
-from radgauge.analysis.perturb import SensitivityStudy, evaluate, make_triples, perturb_reports
-from radgauge.analysis.perturb.study import Delta
+from radgauge.analysis.perturb import Delta, SensitivityStudy, evaluate, make_triples, perturb_reports
 from radgauge.analysis.triple_accuracy import triple_accuracy
 from radgauge.core.wording import number, p_value, share
 from radgauge.encoders.text.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes

@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from radgauge.analysis.perturb import perturb_reports
-from radgauge.analysis.perturb.study import perturbed_cases
+from radgauge.analysis.perturb import perturb_reports, perturbed_cases
 from radgauge.core.cases import Case
 from radgauge.core.readings import Readings
 from radgauge.encoders.image.embedded_image_text import EmbeddedImageText, unit

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import radgauge as rg
 from radgauge.cli import app
-from radgauge.cli.downloads import agree
 from radgauge.cli.flags import in_flags
+from radgauge.cli.options import agree
 from radgauge.core import progress
 
 REPORTS = "id,system,reference,candidate\n1,x,a b c,a b c\n1,y,a b c,a\n2,x,a b,a b\n2,y,a b,b\n"

@@ -13,8 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import radgauge as rg
-from radgauge.analysis.perturb import KINDS, evaluate, perturb_reports
-from radgauge.analysis.perturb.study import _pairs
+from radgauge.analysis.perturb import KINDS, _pairs, evaluate, perturb_reports
 from radgauge.cli import app
 from radgauge.core.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases, read_references

@@ -6,9 +6,8 @@ import pytest
 
 from radgauge.core.cases import Case
 from radgauge.core.readings import Readings
-from radgauge.findings import descriptions
-from radgauge.findings.descriptions import Descriptions, diagnoses
-from radgauge.findings.findings import knowledge_for
+from radgauge.findings import findings as descriptions
+from radgauge.findings.findings import Descriptions, diagnoses, knowledge_for
 from radgauge.metrics.errors import Errors
 from radgauge.reader import load_lexicon
 

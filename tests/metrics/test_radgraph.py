@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import radgauge as rg
 from radgauge.cli import app
 from radgauge.cli.options import ReportForm
-from radgauge.cli.read_table import write_table_graphs
+from radgauge.cli.read import write_table_graphs
 from radgauge.core.errors import InputError, UsageError
 from radgauge.metrics.radgraph import RadGraph, f1_of_items
 from radgauge.reader.graph_json import graph_items, read_graphs, write_graphs

@@ -6,6 +6,8 @@ that a command line needs from here.
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +28,8 @@ from radgauge.cli.case_options import roles as roles
 from radgauge.cli.commands import app as app
 from radgauge.cli.commands import command as command
 from radgauge.cli.commands import subjects as subjects
-from radgauge.cli.json_output import print_json as print_json
-from radgauge.cli.json_output import to_json as to_json
+from radgauge.cli.exit_codes import USAGE
+from radgauge.cli.lines import echo
 from radgauge.cli.result_notes import account_notes as account_notes
 from radgauge.cli.result_notes import confidence_notes as confidence_notes
 from radgauge.cli.result_notes import few_cases_note as few_cases_note
@@ -46,6 +48,75 @@ if TYPE_CHECKING:
     from radgauge.io.case_files import CaseFile
     from radgauge.io.judgments import Judgments
     from radgauge.stats.resampling import Resampling
+
+
+# Results as JSON for machines, on standard output.
+
+
+def print_json(value: object) -> None:
+    """JSON for machines on stdout."""
+    typer.echo(to_json(value))
+
+
+def to_json(value: object) -> str:
+    """JSON for machines: dataclasses as objects, NaN as null; escapes where stdout takes no Unicode."""
+    import json
+    import sys
+
+    escaped = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    return json.dumps(_jsonable(value), ensure_ascii=escaped, indent=1, allow_nan=False)
+
+
+def _jsonable(value: object) -> object:
+    import math
+
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    return str(value)
+
+
+# Ask before downloading: which checkpoints a run with published models needs and does not find.
+
+
+def agree(metrics: Sequence[str] | None, *, yes: bool) -> None:
+    """Ask before anything is downloaded.
+
+    Args:
+        metrics: Specifications; None = the defaults.
+        yes: The user has agreed already.
+    """
+    from radgauge.core.errors import MissingModel, UsageError
+    from radgauge.core.registry import DEFAULTS, specs
+    from radgauge.encoders.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, offline
+
+    names = {spec.partition(":")[0].partition(" ")[0] for each in metrics or DEFAULTS for spec in specs(each)}
+    missing = [each for each in CHECKPOINTS if names & set(each.metrics) and find(each) is None]
+    if not missing:
+        return
+    listed = ", ".join(f"{each.name} ({each.megabytes or '?'} MB)" for each in missing)
+    if offline():
+        raise MissingModel(
+            f"{len(missing)} checkpoints are not on this machine and RADGAUGE_OFFLINE forbids fetching them: "
+            f"{listed}; looked for in {models_dir()} ($RADGAUGE_MODELS), in the hub's cache {hub_cache()}, in the "
+            "caches of the authors' packages (`radgauge models list --places` shows every place)"
+        )
+    known = sum(each.megabytes for each in missing)
+    plan = f"{len(missing)} checkpoints will be fetched into {models_dir()}, {known} MB and more: {listed}"
+    if yes:
+        echo(f"radgauge: {plan}", err=True)
+    elif not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{plan}; to agree, add --yes (or `radgauge models fetch` them first)")
+    elif not typer.confirm(f"{plan}. Go on?", err=True):
+        raise typer.Exit(USAGE)
+
 
 M = TypeVar("M", bound="Metric")
 
@@ -295,8 +366,6 @@ class Judging(JudgeServer, Judged):
 def agreed(models: str, metrics: Sequence[str] | None, *, yes: bool) -> str:
     """The profile; for `published`, once the user has agreed to what it fetches for these metrics."""
     if models == "published":
-        from radgauge.cli.downloads import agree
-
         agree(metrics, yes=yes)
     return models
 

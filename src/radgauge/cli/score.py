@@ -11,7 +11,165 @@ from radgauge.cli import options as o
 from radgauge.cli.scale_options import Cluster
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from radgauge.analysis.summary import Summaries
+    from radgauge.cli.scale_options import Cluster
+    from radgauge.core.cases import Case
     from radgauge.core.scores import Results
+    from radgauge.io.score_folder import Manifest
+    from radgauge.run.run import Ran
+
+
+# `radgauge score -o FOLDER`: any number of reports, in parts (see `radgauge.run`).
+
+
+def is_folder(output: Path | None) -> bool:
+    """Whether `--output` names a folder: one that is there, or a name without an ending."""
+    if output is None:
+        return False
+    from radgauge.core.storage import plain
+
+    place = plain(output)
+    return place.is_dir() or (not place.suffix and not place.exists())
+
+
+def score_in_parts(
+    source: o.CaseSource,
+    judged: o.Judging,
+    sampling: o.Intervals,
+    say: o.ReadingOutput,
+    cluster: Cluster,
+    output: Path,
+    *,
+    explain: Path | None,
+    longest: int,
+    all_columns: bool,
+    signatures: bool,
+) -> None:
+    """Score into a folder, then print values and intervals of the whole."""
+    from radgauge.cli.result_notes import folder_notes
+    from radgauge.cli.resume import keeps
+    from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary, truncation_notes
+    from radgauge.core.storage import shown_path
+    from radgauge.render.terminal import console
+
+    keeps()
+    ran = _ran(source, judged, say, cluster, output, explain=explain, longest=longest)
+    lines = folder_lines(output, sampling)
+    if say.as_json:
+        about = {"seed": sampling.seed, "input": dict(ran.manifest.input), "parts": len(ran.manifest.parts)}
+        o.print_json({"summary": lines, **about})
+    else:
+        out = console()
+        shown = lines if all_columns else main_outputs(lines)
+        print_summary(out, shown)
+        if signatures:
+            out.say(*dict.fromkeys(line.signature for line in lines))
+        hidden = len({line.column for line in lines}) - len({line.column for line in shown})
+        if hidden:
+            say.notes(f"{hidden} more outputs with --all-columns")
+    say.notes(*ran.manifest.input.get("warnings", ()), *not_judged_notes(lines), *truncation_notes(lines))
+    say.notes(*folder_notes(ran.manifest, lines), *_interval_notes(ran.manifest, lines, sampling))
+    parts = len(ran.manifest.parts)
+    was = f", {parts - ran.scored} of them were there" if ran.scored < parts else ""
+    say.tell(
+        f"{shown_path(output)}: {ran.manifest.cases} cases in {parts} {'part' if parts == 1 else 'parts'}{was}; "
+        "every id that went in came out"
+    )
+    if explain is not None:
+        say.tell(f"wrote {explain}: why each case got its scores, a file per part")
+    fail_if_nothing_was_judged(lines)
+
+
+def _interval_notes(manifest: Manifest, lines: Summaries, sampling: o.Intervals) -> list[str]:
+    """What a person should know of the intervals."""
+    notes = []
+    if sampling.interval == "yu2022":
+        notes.append("yu2022 is the interval of a simulated mean, far too narrow: only to compare with that paper")
+    if sampling.resamples:
+        heads = {about["columns"][0] for about in manifest.judges.values()}
+        notes += o.few_cases_note(min((x.judged for x in lines if x.judged and x.column in heads), default=0))
+    return notes
+
+
+def folder_lines(folder: Path, sampling: o.Intervals) -> Summaries:
+    """Compute values and intervals of a folder of any size."""
+    from radgauge.analysis.summary import summarise
+    from radgauge.analysis.sums import exceeds_memory, summarise_parts
+    from radgauge.core.storage import local_copy
+    from radgauge.io.scores_file import read_scores
+
+    how = sampling.record(method=sampling.interval)
+    with local_copy(folder) as here:
+        if exceeds_memory(here):
+            return summarise_parts(here, resampling=how)
+        return summarise(read_scores(here), resampling=how)
+
+
+def fail_if_nothing_was_judged(lines: Summaries) -> None:
+    """A metric without a single value is no result: exit code 3, with the reason."""
+    from radgauge.core.errors import InputError
+
+    for judge in dict.fromkeys(line.judge for line in lines):
+        mine = [line for line in lines if line.judge == judge]
+        if not any(line.judged for line in mine):
+            cases = sum({line.system: line.not_judged for line in mine}.values())
+            why = ", ".join(f"{reason} ({count})" for reason, count in mine[0].reasons[:3])
+            raise InputError(f"{judge} judged none of the {cases} cases: {why}")
+
+
+def _ran(
+    source: o.CaseSource,
+    judged: o.Judging,
+    say: o.ReadingOutput,
+    cluster: Cluster,
+    output: Path,
+    *,
+    explain: Path | None,
+    longest: int,
+) -> Ran:
+    from radgauge.analysis.collapse import collapse_notes
+    from radgauge.core.cache import default_cache_dir
+    from radgauge.core.errors import UsageError
+    from radgauge.run.run import score_to_folder
+
+    def look(cases: Sequence[Case]) -> list[str]:
+        return collapse_notes(cases, reading=say.readings())
+
+    if source.one_view:
+        raise UsageError(
+            "--one-view must see all reports of a study and writes to a file, not to a folder; choose the views "
+            "first, in the table"
+        )
+    reports, given = source.files()
+    if any(str(each) == "-" for each in (reports, source.reference_file, *(given or {}).values())):
+        raise UsageError("standard input cannot be read a second time; a run into a folder needs files")
+    with judged.session(say):
+        judged.agreed()
+        return score_to_folder(
+            reports,
+            output,
+            metrics=judged.metric or None,
+            references=source.reference_file,
+            candidates=given,
+            candidate_columns=o.names(source.candidate_columns),
+            columns=source.roles,
+            section=source.section,
+            encoding=source.encoding,
+            split=source.split,
+            missing=source.missing,
+            images=source.images,
+            images_outside=source.images_outside,
+            models=judged.models,
+            longest=longest,
+            any_language=judged.any_language,
+            parts=cluster.parts,
+            engine=cluster.engine(),
+            cache=None if say.no_cache else default_cache_dir(),
+            look=look,
+            explain=explain,
+        )
 
 
 @o.command(o.app, "score")
@@ -61,7 +219,6 @@ def score_cli(
     """
     from radgauge.analysis.collapse import collapse_notes
     from radgauge.analysis.summary import summarise
-    from radgauge.cli.score_parts import is_folder, score_in_parts
     from radgauge.cli.summary import main_outputs, not_judged_notes, print_summary
     from radgauge.core.errors import UsageError
     from radgauge.core.files import check_folder

@@ -4,19 +4,363 @@ The six kinds of VLScore (section 4.2) and eleven more. Every change is proposed
 reader, and recorded.
 """
 
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+
 from radgauge.analysis.perturb.edits import KINDS, Edit, Kind, Perturbed
 from radgauge.analysis.perturb.make import Laboratory, perturb, perturb_reports
 from radgauge.analysis.perturb.sentences import Corpus
-from radgauge.analysis.perturb.study import (
-    DELTAS,
-    Delta,
-    Sensitivity,
-    SensitivityStudy,
-    Value,
-    evaluate,
-    perturbed_cases,
+from radgauge.core.cases import Case
+from radgauge.core.errors import InputError, UsageError
+from radgauge.core.files import write_file
+from radgauge.core.metric import Metric
+from radgauge.core.progress import working
+from radgauge.core.readings import Readings
+from radgauge.core.scores import Results, Scores
+from radgauge.io.judgments.rate_eval import Triple
+from radgauge.run.score import score
+from radgauge.stats.corrections import adjust
+from radgauge.stats.paired import Alternative, permutation_test
+from radgauge.stats.resample import CorpusScores, Rows, interval, mean_scores
+from radgauge.stats.resampling import USUAL, Resampling
+from radgauge.stats.unpaired import unpaired_test
+
+# Triples of a report, the same in other words, and its opposite: the form of RaTE-Eval task 3.
+#
+# There a language model wrote both; here the rules do. A metric is right where the rewrite scores better.
+# Zhao et al., RaTEScore (EMNLP 2024), section 4.3.
+
+
+class Triples(NamedTuple):
+    """Triples, and how many reports could not be said in other words, or have no sensible opposite."""
+
+    triples: tuple[Triple, ...]
+    no_rewrite: int
+    no_opposite: int
+
+
+@working("making triples")
+def make_triples(reports: Mapping[str, str], *, seed: int = 0) -> Triples:
+    """The triples of all reports that can be both rewritten and turned round; the others are counted.
+
+    Args:
+        reports: Id -> text.
+        seed: Seed of every choice.
+
+    >>> made = make_triples({"1": "There is no pleural effusion.", "2": "He was given contrast."})
+    >>> made.triples[0].opposite, made.no_opposite
+    ('There is a pleural effusion.', 1)
+    """
+    done = perturb_reports(reports, ["paraphrase", "flip_negation"], seed=seed)
+    made = done.perturbed
+    triples = tuple(
+        Triple(study, text, made[study, "paraphrase"].text, made[study, "flip_negation"].text)
+        for study, text in reports.items()
+        if (study, "paraphrase") in made and (study, "flip_negation") in made
+    )
+    return Triples(triples, done.none_possible["paraphrase"], done.none_possible["flip_negation"])
+
+
+def write_triples(path: Path, triples: Sequence[Triple]) -> None:
+    """JSON lines with id, original, rewrite, opposite, as `radgauge triples` reads them."""
+    if path.suffix.lower() != ".jsonl":
+        raise UsageError(f"triples are written as .jsonl, got {path.name}")
+    write_file(path, "".join(json.dumps(triple._asdict(), ensure_ascii=False) + "\n" for triple in triples))
+
+
+# Sensitivity study: do scores drop for significant changes and stay for insignificant ones?
+#
+# VLScore, tables 2 and 3 and figure 2, for any metric: mean score per kind of change, differences between
+# significant and insignificant kinds with p values, and the share of pairs on the same report that are ranked
+# right.
+
+DELTAS = (
+    ("pathology removal", "remove_insignificant", "remove_pathology"),
+    ("pathology removal, against normal sentences", "remove_normal", "remove_pathology"),
+    ("location", "unknown_word", "change_location"),
+    ("severity", "unknown_word", "change_severity"),
+    ("opposite, against rewrite", "paraphrase", "flip_negation"),
 )
-from radgauge.analysis.perturb.triples import make_triples, write_triples
+"""Name, insignificant kind, significant kind. The paper's tables 2 and 3, and two where its kinds are rare."""
+
+
+class _Chance(TypedDict):
+    permutations: int
+    alternative: Alternative
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number with its interval and how many reports are behind it; NaN if none is."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delta(Value):
+    """How much lower a significant change scores than an insignificant one; positive is right.
+
+    Attributes:
+        p: Chance of a difference this large if the kinds did not differ: a permutation test, one-sided, of all
+            reports that allow either change.
+        p_holm: The same, corrected by Holm over the metrics of the study.
+        both: Reports that were judged with both changes.
+        paired: The difference on those reports alone, where nothing but the change can explain it.
+        paired_p: Its chance, from a paired permutation test, one-sided.
+        paired_p_holm: The same, corrected.
+    """
+
+    p: float
+    p_holm: float
+    both: int
+    paired: float
+    paired_p: float
+    paired_p_holm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """What one metric makes of the changes.
+
+    Attributes:
+        judge: Name of the metric.
+        column: Its headline output.
+        higher_is_better: Direction of the means.
+        signature: Its settings.
+        means: Mean score per kind.
+        deltas: Insignificant minus significant, turned so that positive is right.
+        ranked_right: Share of pairs (a significant and an insignificant change of one report) in which the
+            significant one scores worse; ties are not right.
+        ties: Share of pairs with equal scores.
+        pairs: Number of pairs.
+        right_by_kind: The same share for each significant kind.
+        not_judged: Cases that could not be judged.
+    """
+
+    judge: str
+    column: str
+    higher_is_better: bool
+    signature: str
+    means: Mapping[str, Value]
+    deltas: Mapping[str, Delta]
+    ranked_right: Value
+    ties: float
+    pairs: int
+    right_by_kind: Mapping[str, Value]
+    not_judged: int
+
+
+@dataclass(frozen=True)
+class SensitivityStudy:
+    """The study of all metrics, with what could be perturbed and what could not."""
+
+    reports: int
+    possible: Mapping[str, int]
+    none_possible: Mapping[str, int]
+    metrics: tuple[Sensitivity, ...]
+    results: Results
+
+
+def perturbed_cases(laboratory: Laboratory, *, cases: Mapping[str, Case] | None = None) -> list[Case]:
+    """Perturbed reports as cases: the original is the reference, the kind is the system.
+
+    Args:
+        laboratory: What `perturb_reports` made.
+        cases: Cases of the originals by id, for their images.
+    """
+    return [
+        Case(
+            study,
+            done.text,
+            (done.original,),
+            system=kind,
+            images=cases[study].images if cases is not None else (),
+            meta=MappingProxyType(_columns(done)),
+        )
+        for (study, kind), done in laboratory.perturbed.items()
+    ]
+
+
+def _columns(done: Perturbed) -> dict[str, str]:
+    edits = done.edits
+    return {
+        "edit_spans": ";".join(f"{edit.span[0]}-{edit.span[1]}" for edit in edits),
+        "edit_before": " | ".join(edit.before for edit in edits),
+        "edit_after": " | ".join(edit.after for edit in edits),
+        "edit_significant": "yes" if done.significant else "no",
+        "edit_category": ";".join(str(edit.category or "") for edit in edits).strip(";"),
+    }
+
+
+@working("judging changed reports")
+def evaluate(
+    laboratory: Laboratory,
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    cases: Mapping[str, Case] | None = None,
+    reading: Readings | None = None,
+    models: str = "embedded",
+    permutations: int = 5000,
+    resampling: Resampling = USUAL,
+) -> SensitivityStudy:
+    """Judge the perturbed reports with metrics and say how each metric treats each kind of change.
+
+    Args:
+        laboratory: What `perturb_reports` made.
+        metrics: Names or metrics; None = the defaults.
+        cases: Cases of the originals by id, for their images.
+        reading: Cache and progress.
+        models: "embedded", "published" or a folder.
+        permutations: Permutations behind each p value.
+        resampling: Coverage, resamples and seed of the intervals; reports are drawn.
+    """
+    made = perturbed_cases(laboratory, cases=cases)
+    if not made:
+        raise InputError("no report could be perturbed: the reader found nothing to change in any of them")
+    results = score(made, metrics, reading=reading, models=models)
+    studies = list(dict.fromkeys(case.id for case in made))
+    significant = {key: done.significant for key, done in laboratory.perturbed.items()}
+    kinds = list(laboratory.none_possible)
+    possible = {kind: sum(name == kind for _, name in laboratory.perturbed) for kind in kinds}
+    return SensitivityStudy(
+        reports=max((possible[kind] + laboratory.none_possible[kind] for kind in kinds), default=0),
+        possible=possible,
+        none_possible=laboratory.none_possible,
+        metrics=_corrected(
+            _sensitivity(
+                scores,
+                studies,
+                kinds,
+                significant,
+                permutations=permutations,
+                resampling=resampling,
+            )
+            for scores in results.values()
+        ),
+        results=results,
+    )
+
+
+def _sensitivity(
+    scores: Scores,
+    studies: list[str],
+    kinds: list[str],
+    significant: Mapping[tuple[str, str], bool],
+    *,
+    permutations: int,
+    resampling: Resampling,
+) -> Sensitivity:
+    row = {study: number for number, study in enumerate(studies)}
+    column = {kind: number for number, kind in enumerate(kinds)}
+    table = np.full((len(studies), len(kinds)), np.nan)
+    weighty = np.zeros(table.shape, dtype=bool)
+    for (study, kind), value in zip(scores.keys, scores.headline, strict=True):
+        table[row[study], column[kind]] = value
+        weighty[row[study], column[kind]] = significant[study, kind]
+    sign = 1.0 if scores.directions[0] else -1.0
+
+    def bounded(rows: Rows, corpus: CorpusScores = mean_scores) -> Value:
+        if not len(rows) or np.isnan(rows).all():
+            return Value(np.nan, np.nan, np.nan, 0)
+        found = interval(rows, corpus, **resampling.draw())[0]
+        return Value(found.value, found.low, found.high, int((~np.isnan(rows)).any(axis=1).sum()))
+
+    def delta(insignificant: str, significant: str) -> Delta:
+        rows = sign * table[:, [column[insignificant], column[significant]]]
+        found = bounded(rows, _difference)
+        chance: _Chance = {"permutations": permutations, "alternative": "greater"}
+        apart = unpaired_test(rows[:, 0], rows[:, 1], rng=resampling.rng(), **chance)
+        both = rows[~np.isnan(rows).any(axis=1)]
+        paired = paired_p = np.nan
+        if len(both):
+            test = permutation_test(both[:, :1], both[:, 1:], rng=resampling.rng(), **chance)
+            paired, paired_p = float(test.differences[0]), float(test.p[0])
+        return Delta(
+            value=found.value,
+            low=found.low,
+            high=found.high,
+            n=found.n,
+            p=apart.p,
+            p_holm=np.nan,
+            both=len(both),
+            paired=paired,
+            paired_p=paired_p,
+            paired_p_holm=np.nan,
+        )
+
+    deltas = {
+        name: delta(insignificant, significant)
+        for name, insignificant, significant in DELTAS
+        if insignificant in column and significant in column
+    }
+    right, ties, pairs = _pairs(sign * table, weighty)
+    totals = np.stack([right.sum(1), pairs.sum(1)], axis=1)
+    number = int(pairs.sum())
+    return Sensitivity(
+        judge=scores.judge,
+        column=scores.columns[0],
+        higher_is_better=scores.directions[0],
+        signature=scores.signature,
+        means={kind: bounded(table[:, [number_]]) for kind, number_ in column.items()},
+        deltas=deltas,
+        ranked_right=bounded(totals[totals[:, 1] > 0], _ratio),
+        ties=float(ties.sum() / number) if number else np.nan,
+        pairs=number,
+        right_by_kind={
+            kind: bounded(np.stack([right[:, place], pairs[:, place]], axis=1)[pairs[:, place] > 0], _ratio)
+            for kind, place in column.items()
+            if KINDS[kind].significant
+        },
+        not_judged=int(np.isnan(scores.headline).sum()),
+    )
+
+
+def _corrected(metrics: Iterable[Sensitivity]) -> tuple[Sensitivity, ...]:
+    """The same with p values corrected over the metrics, each delta for itself."""
+    found = list(metrics)
+    for name in found[0].deltas if found else ():
+        deltas = [metric.deltas[name] for metric in found]
+        apart, paired = (adjust([getattr(delta, p) for delta in deltas]) for p in ("p", "paired_p"))
+        for place, delta in enumerate(deltas):
+            delta = replace(delta, p_holm=float(apart[place]), paired_p_holm=float(paired[place]))
+            found[place] = replace(found[place], deltas={**found[place].deltas, name: delta})
+    return tuple(found)
+
+
+def _pairs(table: Rows, weighty: np.ndarray) -> tuple[Rows, Rows, Rows]:
+    """Per report and significant kind: pairs ranked right, ties, and pairs with the insignificant kinds."""
+    judged = ~np.isnan(table)
+    right, ties, pairs = np.zeros(table.shape), np.zeros(table.shape), np.zeros(table.shape)
+    for place in range(table.shape[1]):
+        mine = table[:, [place]]
+        both = (judged & weighty)[:, [place]] & judged & ~weighty
+        with np.errstate(invalid="ignore"):
+            tied = np.isclose(mine, table, rtol=0, atol=1e-9)
+            right[:, place] = (both & (mine < table) & ~tied).sum(1)
+        ties[:, place] = (both & tied).sum(1)
+        pairs[:, place] = both.sum(1)
+    return right, ties, pairs
+
+
+def _difference(totals: Rows, counts: Rows) -> Rows:
+    means = mean_scores(totals, counts)
+    difference: Rows = means[..., :1] - means[..., 1:]
+    return difference
+
+
+def _ratio(totals: Rows, counts: Rows) -> Rows:
+    del counts  # the second column holds them
+    return mean_scores(totals[..., :1], totals[..., 1:])
+
 
 __all__ = [
     "DELTAS",
