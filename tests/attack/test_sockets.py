@@ -97,7 +97,7 @@ RUNS = {
     "study collect": "R/study.sqlite R/sheets/rater-1.xlsx",
     "layman sign": "R/leaflets R/study.sqlite",
     "study plan": "R/ratings.csv -t rating --simulations 50 --studies 10 --raters 2",
-    "study estimate": "R/ratings.csv -t rating --scores R/scores.jsonl -c bleu4 --simple-random",
+    "study estimate": "R/ratings.csv -t rating --scores R/scores.jsonl -c bleu_4 --simple-random",
     "study status": "R/study.sqlite",
     "study backup": "R/study.sqlite R/backup.sqlite",
     "align": "--judgments R/ratings.csv -m bleu --resamples 20",
