@@ -146,7 +146,7 @@ def test_signing_from_a_study(reports: Path, tmp_path: Path) -> None:
         for field in ("right", "complete", "release"):
             rater.act(case, "set", candidate=label, field=field, value={"choice": "yes"})
         rater.act(case, "set", candidate=label, field="understandable", value=5)
-        rater.act(case, "submit")
+        rater.submit(case)
     out, _ = run("sign", folder, made.path)
     assert "1 signed, 0 not released, 1 to be signed" in out
     assert "signed by Dr Ada &lt;Example&gt; on" in (folder / "pages/7.html").read_text("utf-8")

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from radgauge.cli import app
 from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.io.case_files import write_cases
-from radgauge.study import Store
+from radgauge.study import Store, load_design
 
 
 def _run(*arguments: object, code: int = 0) -> str:
@@ -45,7 +45,7 @@ def study(reports: Path) -> Path:
                             count = 1
                         said = {"field": "errors", "part": "omission/significant", "value": count}
                         rater.act(case, "set", candidate=rater.label(case, system), **said)
-                    rater.act(case, "submit")
+                    rater.submit(case)
     return path
 
 
@@ -125,9 +125,14 @@ def test_a_backup_is_checked(study: Path) -> None:
 
 def test_designs_are_listed_shown_and_checked(tmp_path: Path) -> None:
     listed = _run("study", "designs")
-    for name in ("rexval", "radevalx", "radpref", "preference", "lay", "rate_eval"):
+    for name in ("errors", "rexval", "radevalx", "radpref", "preference", "lay", "rate_eval"):
         assert name in listed
     assert "omitted_uncertainty" in _run("study", "designs", "radevalx")
+    written = tmp_path / "replication.toml"
+    _run("study", "designs", "rexval", "-o", written)
+    assert load_design(written) == load_design("rexval")
+    with pytest.raises(RadgaugeError, match="a new file, and the name of the design"):
+        _run("study", "designs", "rexval", "-o", written)
     own = tmp_path / "own.toml"
     own.write_text('title = "x"\n[[field]]\nkey = "Bad Key"\nkind = "stars"\nunknown = 1\n')
     with pytest.raises(RadgaugeError) as wrong:
@@ -154,7 +159,7 @@ def test_four_oracles_make_a_rexval_study(reports: Path, tmp_path: Path) -> None
         rater.train()
         for case in list(study_ids(store).values())[:2]:
             assert len(store.case("rater-1", case).candidates) == 4
-            rater.act(case, "submit")
+            rater.submit(case)
     _run("study", "export", path, "-o", tmp_path / "rexval", "--form", "rexval")
     head = (tmp_path / "rexval" / "50_samples_gt_and_candidates.csv").read_text().splitlines()[0]
     assert head.replace('"', "") == "study_id,gt_report,radgraph,bertscore,s_emb,bleu"

@@ -41,12 +41,12 @@ def _count(store: Store) -> None:
                 label = rater.label(case, system)
                 for level, number in zip(("significant", "insignificant"), numbers, strict=True):
                     rater.act(case, "set", candidate=label, field="errors", part=f"omission/{level}", value=number)
-            rater.act(case, "submit")
+            rater.submit(case)
         open_case = study_ids(store)["s4"]
         rater.act(open_case, "set", candidate="A", field="errors", part="omission/significant", value=9)
         unable = study_ids(store)["s2"]
         rater.act(unable, "cannot_judge", candidate=rater.label(unable, "beta"), reason="cut off")
-        rater.act(unable, "submit")
+        rater.submit(unable)
 
 
 def test_judgments_are_the_numbers_entered_and_nothing_else(make: Make) -> None:
@@ -87,7 +87,7 @@ def test_a_table_reads_back_as_the_study_itself(make: Make, tmp_path: Path, name
     assert again.cases[0].candidate
     assert again.cases[0].meta["modality"] in ("CR", "CT")
     about = json.loads((tmp_path / f"{name}.about.json").read_text())
-    assert about["study"]["design"]["name"] == "rexval"
+    assert about["study"]["design"]["name"] == "errors"
     assert about["events"] == check_study(made.path).events
     assert len(about["last_event_hash"]) == 64
     assert "secret" not in json.dumps(about)
@@ -104,7 +104,7 @@ def test_columns_of_the_reports_do_not_pass_for_answers(tmp_path: Path) -> None:
         cases_of_rater = rater.keys()
         for case in cases_of_rater:
             rater.act(case, "set", candidate="A", field="rating", value=3)
-            rater.act(case, "submit")
+            rater.submit(case)
     export_study(made.path, tmp_path / "judgments.csv")
     again = read_judgments(tmp_path / "judgments.csv")
     assert again.raters == ("Rater 1",)
@@ -150,7 +150,7 @@ def test_rexval_layout_goes_both_ways(tmp_path: Path) -> None:
                 rater.act(
                     case, "set", candidate=label, field="errors", part="severity/insignificant", value=number
                 )
-                rater.act(case, "submit")
+                rater.submit(case)
     export_study(made.path, tmp_path / "rexval", form="rexval")
     again = read_judgments(tmp_path / "rexval")
     assert again.name == "ReXVal"
@@ -179,7 +179,7 @@ def test_layouts_refuse_what_they_cannot_hold(make: Make, tmp_path: Path) -> Non
 def _count_one(store: Store) -> None:
     rater = Rater(store, "rater-1")
     rater.train()
-    rater.act(rater.keys()[0], "submit")
+    rater.submit(rater.keys()[0])
 
 
 def test_radpref_layout_goes_both_ways(make: Make, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_radpref_layout_goes_both_ways(make: Make, tmp_path: Path) -> None:
         )
         for label, value in ((alpha, 4), (beta, 2)):
             rater.act(case, "set", candidate=label, field="rating", value=value)
-        rater.act(case, "submit")
+        rater.submit(case)
     export_study(made.path, tmp_path / "radpref.json", form="radpref")
     again, direct = read_judgments(tmp_path / "radpref.json"), study_judgments(made.path)
     names = {"C1": "alpha", "C2": "beta"}
@@ -225,7 +225,7 @@ def test_every_answer_is_exported_and_runs_in_no_spreadsheet(make: Make, tmp_pat
         choice = {"choice": rater.label(case, "beta"), "reason": "=cmd|' /C calc'!A0"}
         rater.act(case, "set", field="preference", value=choice)
         rater.act(case, "time", seconds=4)
-        rater.act(case, "submit")
+        rater.submit(case)
     export_study(made.path, tmp_path / "answers.csv", form="answers")
     (row,) = csv.DictReader((tmp_path / "answers.csv").read_text().splitlines())
     assert (row["id"], row["value"], row["seconds"]) == ("s3", "beta", "4.0")
@@ -243,7 +243,7 @@ def test_preference_becomes_a_rating(make: Make) -> None:
             case = study_ids(store)[study]
             label = choice if choice == "equal" else rater.label(case, choice)
             rater.act(case, "set", field="preference", value={"choice": label, "reason": "r"})
-            rater.act(case, "submit")
+            rater.submit(case)
     found = study_judgments(made.path)
     values = dict(zip((case.key for case in found.cases), found.ratings["Rater 1"].headline, strict=True))
     assert (values["s1", "alpha"], values["s1", "beta"]) == (1.0, 0.0)
@@ -264,7 +264,7 @@ def test_lay_and_sentence_answers_become_shares_and_sums(make: Make) -> None:
             for field in ("right", "complete"):
                 rater.act(case, "set", candidate=label, field=field, value={"choice": "partly"})
             rater.act(case, "set", candidate=label, field="understandable", value=3)
-        rater.act(case, "submit")
+        rater.submit(case)
     found = study_judgments(lay.path)
     values = dict(zip((case.key for case in found.cases), found.ratings["Rater 1"].headline, strict=True))
     assert (values["s1", "alpha"], values["s1", "beta"]) == (0.5, 1.0)
@@ -279,7 +279,7 @@ def test_lay_and_sentence_answers_become_shares_and_sums(make: Make) -> None:
                 said = {"field": "sentence_errors", "unit": unit, "part": "severity", "value": unit + 1}
                 rater.act(case, "set", candidate=label, **said)
             rater.act(case, "set", candidate=label, field="rating", value=2)
-        rater.act(case, "submit")
+        rater.submit(case)
     scores = study_judgments(rate.path).errors["Rater 1"]
     totals = dict(zip(scores.keys, scores.column("errors_severity"), strict=True))
     assert (totals["s1", "alpha"], totals["s1", "beta"]) == (3.0, 1.0)
@@ -293,7 +293,7 @@ def test_adjudicated_judgments_take_the_adjudicator_where_there_is_one(make: Mak
         case = study_ids(store)["s1"]
         label = chief.label(case, "beta")
         chief.act(case, "set", candidate=label, field="errors", part="omission/significant", value=7)
-        chief.act(case, "submit")
+        chief.submit(case)
     plain = study_judgments(made.path)
     assert plain.raters == ("Rater 1", "Rater 2")
     assert any("adjudicator has decided 1 cases" in note for note in plain.notes)
@@ -391,7 +391,7 @@ def test_an_exported_table_runs_in_no_spreadsheet_and_reads_as_it_was(tmp_path: 
         keys = rater.keys()
         for key in keys:
             rater.act(key, "set", candidate="A", field="rating", value=3)
-            rater.act(key, "submit")
+            rater.submit(key)
     export_study(made.path, tmp_path / "judgments.csv")
     with (tmp_path / "judgments.csv").open(newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]

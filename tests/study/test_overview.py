@@ -28,7 +28,7 @@ def _rate(store: Store) -> None:
             for system, value in (("alpha", alpha), ("beta", beta)):
                 rater.act(case, "set", candidate=rater.label(case, system), field="rating", value=value)
             rater.act(case, "time", seconds=10 * number)
-            rater.act(case, "submit")
+            rater.submit(case)
 
 
 def test_agreement_is_that_of_the_numbers_behind_the_labels(make: Make) -> None:
@@ -83,7 +83,7 @@ def test_names_agree_by_name_not_by_label(make: Make) -> None:
                     continue
                 choice = "equal" if study == "s2" else rater.label(case, "alpha" if study != "s4" else "beta")
                 rater.act(case, "set", field="preference", value={"choice": choice, "reason": "better"})
-                rater.act(case, "submit")
+                rater.submit(case)
         (found,) = agreement_so_far(store, resamples=50)
         assert (found.nominal, found.cases, found.alpha.value, found.kappa) == (True, 4, 1.0, 1.0)
         assert found.icc is None
@@ -102,7 +102,7 @@ def test_assistance_on_half_of_the_cases_is_measured(make: Make) -> None:
                     value = number + 2 * (case in helped)
                     rater.act(case, "set", candidate=label, field="rating", value=value)
                 rater.act(case, "time", seconds=30 if case in helped else 50)
-                rater.act(case, "submit")
+                rater.submit(case)
         found = {each.question: each for each in assistance_effects(store, resamples=50)}
         assert (found["rating"].assisted, found["rating"].alone) == (3.5, 1.5)
         assert (found["rating"].difference.value, found["rating"].difference.low) == (2.0, 2.0)

@@ -43,14 +43,15 @@ def test_a_saved_form_becomes_events_once(make: Make, tmp_path: Path) -> None:
     made = make(raters=1)
     with Store(made.path) as store:
         case = study_ids(store)["s1"]
-        beta = Rater(store, "rater-1").label(case, "beta")
+        alpha, beta = (Rater(store, "rater-1").label(case, system) for system in ("alpha", "beta"))
         said = {
             "version": 0,
             "answers": {
                 beta: {
                     "errors": {"omission/significant": 2},
                     "marks": [{"category": "location", "significance": "significant", "start": 6, "end": 11}],
-                }
+                },
+                alpha: {"errors": {"omission/significant": 0}},
             },
             "cannot_judge": {},
             "submitted": True,

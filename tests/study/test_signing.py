@@ -32,7 +32,7 @@ def answer(rater: Rater, case: str, release: str | None, *, match: str = "yes", 
     rater.act(case, "set", candidate=label, field="understandable", value=4)
     if release:
         rater.act(case, "set", candidate=label, field="release", value={"choice": release, "reason": reason})
-    rater.act(case, "submit")
+    rater.submit(case)
 
 
 def test_who_signs_what_and_what_is_not_released(tmp_path: Path) -> None:

@@ -10,16 +10,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from study_support import Rater, study_ids
+from study_support import Rater, study_ids, two_systems
 
 from radgauge.core.errors import InputError, UsageError
-from radgauge.study import Action, NewStudy, Refused, Stale, Store
+from radgauge.study import Action, NewStudy, Refused, Stale, Store, new_study
 from radgauge.study.check import check_study
 from radgauge.study.state import replay
 
@@ -48,7 +49,7 @@ def test_counts_marks_and_missing_findings_become_one_state(make: Make) -> None:
         assert said["missing"][0]["start"] == 29  # the second sentence of the reference
         assert done.state.version == 3
         assert not done.state.submitted
-        assert rater.act(case, "submit").state.submitted
+        assert rater.submit(case).state.submitted
 
 
 @pytest.mark.parametrize(
@@ -120,11 +121,11 @@ def test_identical_candidates_must_get_equal_counts(make: Make) -> None:
         case = study_ids(store)["s2"]
         rater.act(case, "set", candidate="A", field="errors", part="severity/insignificant", value=1)
         with pytest.raises(Refused, match="A and B are identical: their answers must be equal"):
-            rater.act(case, "submit")
+            rater.submit(case)
         # a mark counts like a number that was entered
         entry = {"category": "severity", "significance": "insignificant", "start": 0, "end": 5}
         rater.act(case, "add", candidate="B", field="marks", entry=entry)
-        assert rater.act(case, "submit").state.submitted
+        assert rater.submit(case).state.submitted
 
 
 def test_real_cases_wait_for_the_training_and_its_feedback_names_what_was_expected(make: Make) -> None:
@@ -151,14 +152,40 @@ def test_undo_takes_back_step_by_step_and_is_an_event_itself(make: Make) -> None
         before = len(store.events())
         for value in (1, 2):
             rater.act(case, "set", candidate="A", field="errors", part="omission/significant", value=value)
-        rater.act(case, "submit")
+        rater.submit(case)
         assert not rater.act(case, "undo").state.submitted
+        assert "B" not in rater.act(case, "undo").state.answers  # no errors, said by submit
         assert rater.act(case, "undo").state.answers == {"A": {"errors": {"omission/significant": 1}}}
         last = rater.act(case, "undo").state
-        assert (last.answers, last.can_undo, last.version) == ({}, False, 6)
+        assert (last.answers, last.can_undo, last.version) == ({}, False, 8)
         with pytest.raises(Refused, match="nothing to undo"):
             rater.act(case, "undo")
-        assert len(store.events()) == before + 6  # nothing was removed
+        assert len(store.events()) == before + 8  # nothing was removed
+
+
+def test_untouched_counts_are_no_zeros_and_identical_candidates_share_answers(make: Make) -> None:
+    with Store(make(raters=1).path) as store:
+        rater = Rater(store, "rater-1")
+        rater.train()
+        case = study_ids(store)["s2"]  # both candidates are the same text
+        with pytest.raises(Refused, match="candidate A: count the errors, or say that there are none"):
+            rater.act(case, "submit")
+        rater.act(case, "set", candidate="A", field="errors", part="omission/significant", value=0)
+        mark = {"category": "location", "significance": "significant", "start": 0, "end": 5}
+        rater.act(case, "add", candidate="A", field="marks", entry=mark)
+        state = rater.act(case, "copy", candidate="B", source="A").state
+        assert state.answers["B"] == state.answers["A"]
+        assert rater.act(case, "submit").state.submitted
+        rater.act(case, "reopen")
+        rater.act(case, "cannot_judge", candidate="A", reason="cut off")
+        both = rater.act(case, "copy", candidate="B", source="A").state
+        assert both.cannot_judge == dict.fromkeys("AB", "cut off")
+        assert rater.act(case, "undo").state.cannot_judge == {"A": "cut off"}
+        other = study_ids(store)["s1"]
+        for payload in ({"candidate": "B", "source": "A"}, {"candidate": "A", "source": "A"}, {"candidate": "A"}):
+            with pytest.raises(Refused, match="between identical candidates only"):
+                rater.act(other, "copy", **payload)
+    assert check_study(store.path).problems == ()
 
 
 def test_a_submitted_case_takes_no_change_before_it_is_reopened(make: Make) -> None:
@@ -166,7 +193,7 @@ def test_a_submitted_case_takes_no_change_before_it_is_reopened(make: Make) -> N
         rater = Rater(store, "rater-1")
         rater.train()
         case = rater.keys()[0]
-        rater.act(case, "submit")
+        rater.submit(case)
         with pytest.raises(Refused, match="reopen it"):
             rater.act(case, "set", candidate="A", field="errors", part="omission/significant", value=1)
         rater.act(case, "reopen")
@@ -485,3 +512,18 @@ def test_any_sequence_of_actions_replays_to_the_state_that_was_told(make: Make) 
             assert replay(store.events(person_id="rater-1", case=case)) == seen
         assert min(told.values()) > 10
     assert check_study(made.path).problems == ()
+
+
+def test_images_that_cannot_be_read_are_named_before_the_study_starts(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"no image")
+    cases = [replace(case, images=(broken,)) for case in two_systems()]
+    made = new_study(tmp_path / "a.sqlite", cases, raters=1)
+    assert "1 of 4 images cannot be read; raters do not see them. First broken.png: " in made.notes[-1]
+    for file, settings in (("b", {"images": False}), ("c", {"design": "rexval"})):
+        plain = new_study(tmp_path / f"{file}.sqlite", cases, raters=1, **settings)
+        assert not any("images" in note for note in plain.notes)
+        with Store(plain.path) as store:
+            assert not store.design.show_images
+            key = Rater(store, "rater-1").keys()[0]
+            assert store.case("rater-1", key).images == 0

@@ -29,6 +29,7 @@ Actions (kind, payload); `candidate` is a label ("A") and left out (or "") for w
                   entry of marks: {"category", "significance", "attribute", "start", "end" or "unit", "note"}
                   entry of missing: {"category", "significance", "text" or "unit" or "start" and "end", "note"},
                   with places in the reference; what the design does not ask for is left out
+    copy          {"candidate", "source"}                            all answers of an identical candidate
     cannot_judge  {"candidate", "reason"}                            of the whole case without candidate
     can_judge     {"candidate"}
     submit        {}   refused with the problems while something is missing

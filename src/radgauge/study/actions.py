@@ -59,6 +59,8 @@ class ActionCheck:
             return {"candidate": label, "reason": reason}
         if kind == "can_judge":
             return {"candidate": label}
+        if kind == "copy":
+            return {"candidate": label, "source": self._twin(said, label)}
         return self._change(kind, said, label, state)
 
     def _change(self, kind: str, said: Mapping[str, Any], label: str, state: CaseState) -> dict[str, Any]:
@@ -174,6 +176,14 @@ class ActionCheck:
         if not text[start:end].strip():
             raise Refused("the passage is empty")
         return {"start": start, "end": end}
+
+    def _twin(self, said: Mapping[str, Any], label: str) -> str:
+        """Label of the candidate with the same text whose answers are copied."""
+        source = said.get("source")
+        texts = {each.label: each.text.strip() for each in self.candidates}
+        if not _is_one_of(source, texts) or source == label or texts[str(source)] != texts.get(label):
+            raise Refused("answers are copied between identical candidates only")
+        return str(source)
 
     def _candidate(self, label: str) -> Shown:
         return next(each for each in self.candidates if each.label == label)

@@ -7,7 +7,7 @@ import json
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -15,8 +15,9 @@ from typing import Any, Literal
 import numpy as np
 
 from radgauge.core.cases import Case
-from radgauge.core.errors import InputError, UsageError
+from radgauge.core.errors import ImageError, InputError, MissingExtra, UsageError
 from radgauge.core.scores import Results
+from radgauge.images.web import web_picture
 from radgauge.study import people, schema
 from radgauge.study.assistance import suggestions
 from radgauge.study.check import check_study
@@ -68,7 +69,7 @@ def new_study(
     path: Path | str,
     cases: Sequence[Case],
     *,
-    design: str | Path | Design = "rexval",
+    design: str | Path | Design = "errors",
     raters: int | Sequence[str] = 2,
     adjudicators: Sequence[str] = (),
     number: int | None = None,
@@ -76,6 +77,7 @@ def new_study(
     equal: bool = False,
     scores: Results | None = None,
     before: Results | None = None,
+    images: bool = True,
     shared: int | None = None,
     raters_per_case: int = 1,
     assistance: Assistance = "none",
@@ -98,6 +100,7 @@ def new_study(
         equal: As many of each stratum, not in proportion.
         scores: Scores of the reports, whose worst tenth, next three tenths and rest are strata.
         before: Scores of an earlier release: strata are then by how much worse a study has become.
+        images: Whether raters see the images, if the design shows any.
         shared: Studies that every rater sees; None = all. The others are divided among the raters.
         raters_per_case: How many raters see each study that is not shared.
         assistance: Whether raters are offered what radgauge's reader would mark: on no case, on half of each
@@ -111,6 +114,8 @@ def new_study(
         provenance: How the cases were read.
     """
     plan = design if isinstance(design, Design) else load_design(design)
+    if not images:
+        plan = replace(plan, show_images=False)
     names = [f"Rater {n}" for n in range(1, raters + 1)] if isinstance(raters, int) else list(raters)
     if not names:
         raise UsageError("a study needs at least one rater")
@@ -245,10 +250,29 @@ def _studies(cases: Sequence[Case], sample: Sample, plan: Design) -> tuple[list[
         notes.append(f"{absent} candidates were not supplied and are not shown")
     if blank:
         notes.append(f"{blank} of {len(found)} studies have no reference to show")
-    missing = sum(not image.is_file() for each in found for image in each.images)
-    if missing:
-        notes.append(f"{missing} image files are not there")
+    if not plan.show_images:
+        return [replace(study, images=()) for study in found], notes
+    problems = {image: why for study in found for image in study.images if (why := _image_problem(image))}
+    if problems:
+        first, why = next(iter(problems.items()))
+        number = sum(len(study.images) for study in found)
+        notes.append(
+            f"{len(problems)} of {number} images cannot be read; raters do not see them. First {first.name}: {why}"
+        )
+        found = [
+            replace(study, images=tuple(image for image in study.images if image not in problems))
+            for study in found
+        ]
     return found, notes
+
+
+def _image_problem(path: Path) -> str:
+    """Why raters could not see an image; "" if they can."""
+    try:
+        web_picture(path, longest=32)
+    except (ImageError, MissingExtra, OSError) as error:
+        return str(error)
+    return ""
 
 
 def _as_case(study: _Study, system: str) -> Case:

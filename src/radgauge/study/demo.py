@@ -11,7 +11,7 @@ from radgauge.study.create import NewStudy, new_study
 STUDIES = 6
 
 
-def demo_study(path: Path, *, design: str = "rexval", seed: int = 0) -> NewStudy:
+def demo_study(path: Path, *, design: str = "errors", seed: int = 0) -> NewStudy:
     """Make a small study of the bundled reports: six studies, the reports of four invented systems."""
     cases = read_cases(sample_reports_path())
     written = [case for case in cases.cases if case.candidate.strip()]

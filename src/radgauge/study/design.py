@@ -67,8 +67,8 @@ class Field:
         title: The question.
         per: case, candidate or sentence.
         help: A longer explanation.
-        required: Whether a case can be submitted without it. Counts are 0 until set; lists may stay empty.
-        identical: Whether identical candidates of a case must get equal answers.
+        required: Whether a case can be submitted without it; lists may stay empty.
+        identical: Whether identical candidates of a case must get equal answers; they are then judged once.
         categories: Of counts, marks and missing findings.
         significance: Levels, most severe first; empty = not asked.
         minimum: Of numbers, ratings and counts.
@@ -81,6 +81,7 @@ class Field:
         on: What is marked: passage or sentence.
         counts_into: A field of counts that is at least the number of these entries.
         use: What `align` takes the answers for: "errors", "rating" or nothing.
+        explicit: Whether counts must be given, "no errors" too; earlier studies take them for 0 until set.
     """
 
     key: str
@@ -102,6 +103,7 @@ class Field:
     on: Literal["passage", "sentence"] = "passage"
     counts_into: str = ""
     use: Literal["", "errors", "rating"] = ""
+    explicit: bool = False
 
     def levels(self, category: str) -> tuple[Option, ...]:
         """Levels of significance of an entry with this category; empty = not asked."""
@@ -173,7 +175,11 @@ class Design:
     @property
     def version(self) -> str:
         """First 12 hex digits of the SHA-256 of the design."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
+        values = asdict(self)
+        for field in values["fields"]:
+            if not field["explicit"]:
+                del field["explicit"]  # designs of earlier studies keep their hash
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
     def field(self, key: str) -> Field:
         """The field of this key."""

@@ -30,6 +30,20 @@ def load_design(name: str | Path) -> Design:
     >>> load_design("rexval").keys[:1]
     ('errors',)
     """
+    path = _path_of(name)
+    try:
+        table = parse_toml(path.read_bytes().decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DesignError(f"{path.name}: not valid TOML: {error}") from None
+    return _Reader(path.name).design(table, path.stem)
+
+
+def design_text(name: str | Path) -> str:
+    """The TOML text of a design, to start one of your own from."""
+    return _path_of(name).read_text(encoding="utf-8")
+
+
+def _path_of(name: str | Path) -> Path:
     text = str(name)
     path = FOLDER / f"{text}.toml"
     if text not in shipped_designs():
@@ -41,19 +55,15 @@ def load_design(name: str | Path) -> Design:
             )
         if not path.is_file():
             raise InputError(f"no such file: {path}")
-    try:
-        table = parse_toml(path.read_bytes().decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DesignError(f"{path.name}: not valid TOML: {error}") from None
-    return _Reader(path.name).design(table, path.stem)
+    return path
 
 
 _TOP = {"name", "title", "source", "instructions", "show", "blinded", "assistance", "field", "training"}
 _TOP |= {"training_required"}
 _FIELD = {"key", "kind", "title", "per", "help", "required", "identical", "category", "significance", "min", "max"}
-_FIELD |= {"step", "anchors", "options", "candidates", "reason", "on", "counts_into", "use"}
+_FIELD |= {"step", "anchors", "options", "candidates", "reason", "on", "counts_into", "use", "explicit"}
 _KINDS: dict[str, set[str]] = {
-    "counts": {"category", "significance", "identical", "max"},
+    "counts": {"category", "significance", "identical", "max", "explicit"},
     "number": {"min", "max", "identical"},
     "rating": {"min", "max", "step", "anchors", "identical"},
     "choice": {"options", "candidates", "reason", "identical"},
@@ -195,6 +205,7 @@ class _Reader:
             on=on,
             counts_into=self.typed(row, "counts_into", str, "", where),
             use=use,
+            explicit=kind == "counts" and per != "sentence" and self.typed(row, "explicit", bool, True, where),
         )
 
     def category(self, row: Any, where: str) -> Category:

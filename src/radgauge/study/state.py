@@ -19,7 +19,7 @@ from typing import Any
 from radgauge.core.errors import InputError
 from radgauge.study.design import Design, Field
 
-CHANGES = ("set", "add", "change", "remove", "cannot_judge", "can_judge")
+CHANGES = ("set", "add", "change", "remove", "copy", "cannot_judge", "can_judge")
 KINDS = (*CHANGES, "submit", "reopen", "undo", "time", "ready")
 """What an event can be. `time` and `ready` change no answer and need no version."""
 UNVERSIONED = ("time", "ready")
@@ -140,6 +140,8 @@ def replay(events: Iterable[Event]) -> CaseState:
             cannot[event.payload["candidate"]] = event.payload["reason"]
         elif event.kind == "can_judge":
             cannot.pop(event.payload["candidate"], None)
+        elif event.kind == "copy":
+            _copy(answers, cannot, event.payload["source"], event.payload["candidate"])
         else:
             _apply(answers, event)
     return CaseState(version, _pruned(answers), cannot, submitted, round(seconds, 3), steps > 0)
@@ -162,6 +164,13 @@ def last_step(events: Sequence[Event]) -> Event | None:
         ),
         None,
     )
+
+
+def _copy(answers: dict[str, dict[str, Any]], cannot: dict[str, str], source: str, label: str) -> None:
+    answers[label] = copy.deepcopy(answers.get(source, {}))
+    cannot.pop(label, None)
+    if source in cannot:
+        cannot[label] = cannot[source]
 
 
 def _apply(answers: dict[str, dict[str, Any]], event: Event) -> None:
@@ -225,18 +234,18 @@ def problems(design: Design, candidates: Sequence[Shown], *, state: CaseState) -
     for asked in design.fields:
         if asked.per == "case":
             if judged:
-                found += _unanswered(asked, state, "", None)
+                found += _unanswered(design, asked, state, "", None)
             continue
         for candidate in judged:
             sentences = range(len(candidate.sentences)) if asked.per == "sentence" else [None]
             for sentence in sentences:
-                found += _unanswered(asked, state, candidate.label, sentence)
+                found += _unanswered(design, asked, state, candidate.label, sentence)
         if asked.identical:
             found += _unequal(design, asked, judged, state)
     return found
 
 
-def _unanswered(asked: Field, state: CaseState, label: str, sentence: int | None) -> list[Problem]:
+def _unanswered(design: Design, asked: Field, state: CaseState, label: str, sentence: int | None) -> list[Problem]:
     answer = state.answers.get(label, {}).get(asked.key)
     if sentence is not None:
         answer = (answer or {}).get(str(sentence))
@@ -244,7 +253,11 @@ def _unanswered(asked: Field, state: CaseState, label: str, sentence: int | None
     where += f"sentence {sentence + 1}: " if sentence is not None else ""
     if asked.kind == "choice" and answer is not None and asked.reason == "required" and not answer.get("reason"):
         return [Problem(label, asked.key, f"{where}{asked.title}: give a reason", sentence)]
-    if not asked.required or answer is not None or asked.kind == "counts":
+    if asked.kind == "counts":
+        if not asked.explicit or answer or any(counts_of(design, state, label=label, field=asked).values()):
+            return []
+        return [Problem(label, asked.key, f"{where}count the errors, or say that there are none", sentence)]
+    if not asked.required or answer is not None:
         return []
     what = "add at least one" if asked.kind in ("marks", "missing") else "not answered yet"
     return [Problem(label, asked.key, f"{where}{asked.title}: {what}", sentence)]

@@ -24,7 +24,7 @@ class Action:
 
     Attributes:
         case: Key of the case; "" for `ready`.
-        kind: set, add, change, remove, cannot_judge, can_judge, submit, reopen, undo, time or ready.
+        kind: set, add, change, remove, copy, cannot_judge, can_judge, submit, reopen, undo, time or ready.
         payload: See `radgauge.study`.
         based_on: `CaseState.version` that the rater saw; not looked at for `time` and `ready`.
         client_id: Made anew for each action, the same for each retry of it; at most 64 characters.

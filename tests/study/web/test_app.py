@@ -291,12 +291,15 @@ def test_real_cases_wait_for_the_practice_and_feedback_follows_it(make: Make, op
     first, second = one.case_keys(training=True)
     assert one.case(first).json()["feedback"] is None
     assert one.act(first, "set", candidate="A", field="errors", part="severity/significant", value=1).is_success
-    feedback = one.act(first, "submit").json()["feedback"]
+    refused = one.act(first, "submit")
+    assert refused.status_code == 422
+    assert "count the errors, or say that there are none" in refused.text
+    feedback = one.submit(first).json()["feedback"]
     assert (feedback["right"], feedback["of"]) == (0, 2)
     assert "other side" in feedback["text"]
     assert feedback["lines"][0].startswith("Candidate A, Errors: expected ")
     assert "you answered Wrong severity of a finding, clinically significant: 1" in feedback["lines"][0]
-    one.act(second, "submit")
+    one.submit(second)
     assert one.case(real).status_code == 200
 
 
@@ -352,7 +355,9 @@ def test_images_come_without_file_names_and_a_missing_one_is_said(tmp_path: Path
     image.fromarray(pixels).save(tmp_path / "Smith_John.png")
     image.fromarray(pixels).save(tmp_path / "Smith_John.jpg")
     missing = tmp_path / "Smith_gone.png"
+    image.fromarray(pixels).save(missing)
     study = _with_images(tmp_path, tmp_path / "Smith_John.png", tmp_path / "Smith_John.jpg", missing)
+    missing.unlink()
     _, enter = opened(study)
     one = enter("rater-1")
     one.train()
@@ -401,7 +406,7 @@ def test_the_organiser_sees_progress_agreement_and_where_raters_differ(make: Mak
                 assert rater.act(key, "set", **part, value=value).is_success
             if place:
                 rater.act(key, "time", seconds=60)
-                assert rater.act(key, "submit").is_success
+                assert rater.submit(key).is_success
     page = organiser.http.get("/organiser").text
     assert "<b>6</b> of 8 assigned cases submitted" in page
     assert "3 of 4" in page
@@ -427,7 +432,7 @@ def test_the_organiser_sees_the_texts_and_all_answers_of_a_case_with_systems(mak
             if value and place_of(store, key) == "s3":
                 part = {"candidate": labels["beta"], "field": "errors", "part": "omission/significant"}
                 rater.act(key, "set", **part, value=value)
-            rater.act(key, "submit")
+            rater.submit(key)
     organiser = enter("organiser-1")
     page = organiser.http.get("/organiser").text
     row = re.search(r"<tr><th scope=\"row\">s3</th><td>beta</td>.*?</tr>", page, re.DOTALL)
@@ -453,7 +458,7 @@ def test_choices_are_shown_by_name_where_raters_differ(make: Make, opened: Opene
             chosen = other if place_of(store, key) == "s3" else labels["alpha"]
             value = {"choice": chosen, "reason": "because"}
             assert rater.act(key, "set", candidate="", field="preference", value=value).is_success
-            assert rater.act(key, "submit").is_success
+            assert rater.submit(key).is_success
     page = enter("organiser-1").http.get("/organiser").text
     row = re.search(r"<tr><th scope=\"row\">s3</th>.*?</tr>", page, re.DOTALL)
     assert row is not None

@@ -27,7 +27,7 @@ def new_cli(
         str,
         "-d",
         "A shipped design (`radgauge study designs`), or your own TOML file.",
-    ] = "rexval",
+    ] = "errors",
     raters: Annotated[int, typer.Option("--raters", min=1, help="How many raters.")] = 2,
     rater: Annotated[list[str] | None, "Name of a rater, instead of --raters. Repeatable."] = None,
     adjudicator: Annotated[
@@ -60,6 +60,7 @@ def new_cli(
         Literal["none", "half", "all"],
         "Offer what radgauge's reader would mark, on no, half or all cases.",
     ] = "none",
+    no_images: Annotated[bool, "Raters see texts alone, whatever the design shows."] = False,
     title: Annotated[str | None, "Heading of the study."] = None,
     days: Annotated[float, "How long the raters' links are valid."] = 90,
     seed: Annotated[
@@ -92,6 +93,7 @@ def new_cli(
         equal=equal,
         scores=read_scores(scores) if scores is not None else None,
         before=read_scores(before) if before is not None else None,
+        images=not no_images,
         shared=shared,
         raters_per_case=raters_per_case,
         assistance=assistance,
@@ -125,13 +127,27 @@ def _print_made(made: NewStudy, days: float) -> None:
 @o.command(study, "designs")
 def designs_cli(
     design: Annotated[str | None, typer.Argument(help="Show this one: a name, or a TOML file to check.")] = None,
+    output: Annotated[Path | None, "-o", "Write the design as TOML, to put in your own words."] = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """List the shipped designs, or show one; a design of your own is checked."""
+    """List the shipped designs, or show one; a design of your own is checked.
+
+    Examples:
+
+      radgauge study designs
+
+      radgauge study designs rexval -o replication.toml
+    """
+    from radgauge.core.errors import UsageError
+    from radgauge.core.files import write_file
     from radgauge.render.tables import table
     from radgauge.render.terminal import console
-    from radgauge.study.design_file import load_design, shipped_designs
+    from radgauge.study.design_file import design_text, load_design, shipped_designs
 
+    if output is not None:
+        if design is None or output.exists():
+            raise UsageError("--output takes a new file, and the name of the design to write")
+        write_file(output, design_text(design))
     chosen = [load_design(name) for name in ([design] if design else shipped_designs())]
     if as_json:
         o.print_json([{**each.as_dict(), "version": each.version} for each in chosen])

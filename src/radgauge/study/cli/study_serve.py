@@ -22,7 +22,7 @@ def serve_cli(
         Path | None, typer.Argument(help="The file of the study; with --demo it is made if it is not there.")
     ] = None,
     demo: Annotated[bool, "Try it: a study of the bundled reports, opened in your browser."] = False,
-    design: Annotated[str, "-d", "With --demo: a shipped design, or your own TOML file."] = "rexval",
+    design: Annotated[str, "-d", "With --demo: a shipped design, or your own TOML file."] = "errors",
     links: Annotated[bool, "Make new links for everybody and print them; old ones end."] = False,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="With --demo: open the first rater's page.")

@@ -85,7 +85,24 @@
     if (value === null) delete place[path.at(-1)];
     else place[path.at(-1)] = value;
     answers[cases[at].key].submitted = false;
+    toTwins(label);
     remember();
+  };
+
+  // Identical candidates are judged once, where the design wants equal answers: the first is shown for all of them.
+  const once = design.fields.some((field) => field.identical) && !design.fields.some((field) => field.candidates);
+  const twins = (label) => {
+    const text = (name) => cases[at].candidates.find((each) => each.label === name).text.trim();
+    return once ? cases[at].candidates.map((each) => each.label).filter((name) => text(name) === text(label)) : [label];
+  };
+  const toTwins = (label) => {
+    if (!label) return;
+    const said = answers[cases[at].key];
+    for (const twin of twins(label).slice(1)) {
+      if (said.answers[label]) said.answers[twin] = structuredClone(said.answers[label]);
+      if (label in said.cannot_judge) said.cannot_judge[twin] = said.cannot_judge[label];
+      else delete said.cannot_judge[twin];
+    }
   };
 
   const levels = (field, category) => {
@@ -119,6 +136,8 @@
         const open = answer === undefined || (Array.isArray(answer) && !answer.length);
         if (field.kind === "choice" && answer && field.reason === "required" && !(answer.reason || "").trim()) {
           found.push(`${where}${field.title} Give a reason.`);
+        } else if (field.explicit && !Object.keys(answer ?? {}).length && !Object.values(counted(field, label)).some(Boolean)) {
+          found.push(`${where}${field.title} Count them, or tick “no errors”.`);
         } else if (field.required && open && field.kind !== "counts") found.push(`${where}${field.title} Not answered yet.`);
       };
       if (field.per === "case") { if (judged.length) look("", null, ""); continue; }
@@ -165,7 +184,16 @@
           } },
         }));
       })));
-    return make("table", {}, head, ...rows);
+    const table = make("table", {}, head, ...rows);
+    if (!field.explicit) return table;
+    const first = `${field.categories[0].key}${plain.length ? `/${plain[0].key}` : ""}`;
+    const none = Object.keys(given).length > 0 && !Object.values(given).some(Boolean);
+    return make("div", {}, make("label", { className: "option" }, make("input", { type: "checkbox", checked: none,
+      "aria-label": `${label ? `Candidate ${label}, ` : ""}no errors`, on: { change: (event) => {
+        for (const part of Object.keys(mine(field, label, unit) || {})) put(field, label, unit, part, null);
+        if (event.target.checked) put(field, label, unit, first, 0);
+        for (const input of table.querySelectorAll("input")) input.value = "";
+      } } }), "No errors"), table);
   };
 
   const drawNumber = (field, label, unit) => make("input", {
@@ -343,6 +371,7 @@
         const said = answers[cases[at].key];
         if (event.target.value.trim()) said.cannot_judge[label] = event.target.value;
         else delete said.cannot_judge[label];
+        toTwins(label);
         said.submitted = false;
         remember();
       } } }));
@@ -397,10 +426,12 @@
         ...Object.entries(one.context).map(([name, text]) => make("p", { className: "quiet" }, `${name}: ${text}`)),
         make("div", { className: "report", id: "reference" }, one.reference || "(no reference is shown)")),
       one.images.length ? make("section", { className: "box pictures" }, ...one.images.map((each, n) => make("img", { src: each, alt: `Image ${n + 1} of the study` }))) : null);
-    const right = make("div", {}, ...one.candidates.map((candidate) => {
+    const shown = one.candidates.filter((each) => twins(each.label)[0] === each.label);
+    const right = make("div", {}, ...shown.map((candidate) => {
       const text = make("div", { className: "report", id: `text-${candidate.label}` });
       texts.set(candidate.label, text);
-      const name = candidate.system ? `Candidate ${candidate.label}: ${candidate.system}` : `Candidate ${candidate.label}`;
+      const label = twins(candidate.label).join(" = ");
+      const name = candidate.system ? `Candidate ${label}: ${candidate.system}` : `Candidate ${label}`;
       const hints = candidate.suggestions.length ? make("details", {}, make("summary", {}, "What radgauge would mark"),
         ...candidate.suggestions.map((each) => make("p", { className: "quiet" }, each.text))) : null;
       return make("section", { className: "box" }, make("h3", {}, name), text, hints,
@@ -411,7 +442,7 @@
       unable("", "the whole case"), wrong, make("p", {}, done),
       answers[one.key].submitted ? make("p", { className: "right" }, "This case is done. A change opens it again.") : null));
     page.replaceChildren(bar(), make("h1", {}, `Case ${one.number} of ${cases.length}`), make("div", { className: "side" }, left, right));
-    for (const candidate of one.candidates) marks(candidate.label, texts);
+    for (const candidate of shown) marks(candidate.label, texts);
   };
 
   const go = (place) => {

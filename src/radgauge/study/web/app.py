@@ -197,6 +197,11 @@ def _start(request: Request, person: Person, session: Session) -> Response:
         csrf=session.csrf,
         count=count,
         paragraphs=store.design.instructions.split("\n\n"),
+        counted=[
+            (each.title, [kind.title for kind in each.categories])
+            for each in store.design.fields
+            if each.kind == "counts"
+        ],
         ready=store.is_ready(person.id),
         **_kinds(store),
     )

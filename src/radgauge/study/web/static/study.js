@@ -22,6 +22,7 @@
     made.addEventListener("click", work);
     return made;
   };
+  const COLOURS = 6;
   const csrf = document.body.dataset.csrf;
   const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
   const freshId = () => {
@@ -43,6 +44,15 @@
 
   const fields = () => study.design.fields;
   const field = (name) => fields().find((each) => each.key === name);
+  // Identical candidates are judged once, where the design wants equal answers: the first is shown for all of them.
+  const judgedOnce = () => fields().some((each) => each.identical) && !fields().some((each) => each.candidates);
+  const twinsOf = (name) => {
+    const own = candidate(name).text.trim();
+    return judgedOnce() ? item.candidates.filter((each) => each.text.trim() === own).map((each) => each.label) : [name];
+  };
+  const judged = () => item.candidates.filter((each) => twinsOf(each.label)[0] === each.label);
+  const nameOf = (name) => twinsOf(name).join(" = ");
+  const openProblems = () => item.problems.filter((each) => !each.candidate || twinsOf(each.candidate)[0] === each.candidate);
   const candidate = (name = label) => item.candidates.find((each) => each.label === name);
   const counted = () => fields().find((each) => each.kind === "counts" && each.per === "candidate");
   const levelsOf = (asked, category) => {
@@ -62,6 +72,13 @@
   function apply(state, { kind, payload, client_id }) {
     if (kind === "time") return;
     state.version += 1;
+    if (kind === "copy") {
+      const { source, candidate: to } = payload;
+      state.answers[to] = clone(state.answers[source] ?? {});
+      delete state.cannot_judge[to];
+      if (source in state.cannot_judge) state.cannot_judge[to] = state.cannot_judge[source];
+      state.can_undo = true;
+    }
     if (kind === "cannot_judge") state.cannot_judge[payload.candidate] = payload.reason;
     if (kind === "can_judge") delete state.cannot_judge[payload.candidate];
     if (kind === "submit") state.submitted = true;
@@ -113,7 +130,7 @@
     try { return JSON.parse(sessionStorage.getItem(shelf()) ?? "[]"); } catch { return []; }
   };
   function act(kind, payload = {}) {
-    const changes = ["set", "add", "change", "remove", "cannot_judge", "can_judge"].includes(kind);
+    const changes = ["set", "add", "change", "remove", "copy", "cannot_judge", "can_judge"].includes(kind);
     if (changes && current().submitted) return tell("This case is submitted. Press e to open it again.", "warn");
     queue.push({ kind, payload, client_id: freshId(), based_on: base.version + queue.length });
     notice = "";
@@ -325,11 +342,27 @@
   function submit() {
     if (asking) return;
     const next = unseen();
-    return next ? choose(next.label) : submitCase();
+    if (!next) return submitCase();
+    const state = current();
+    if (label in state.cannot_judge || !uncounted(state, counted(), label)) return choose(next.label);
+    tell("Count an error, or press 0: no errors.", "warn");
+    goTo(counted().key);
+  }
+  // What was said of a candidate holds for its twins.
+  function copyToTwins() {
+    const state = current();
+    const said = (name) => JSON.stringify([state.answers[name] ?? {}, state.cannot_judge[name] ?? null]);
+    for (const { label: first } of judged()) {
+      for (const twin of twinsOf(first).slice(1)) {
+        if (said(twin) !== said(first)) act("copy", { candidate: twin, source: first });
+      }
+    }
   }
   const submitCase = moved(async () => {
     if (!await settled()) return;
     if (base.submitted) return nextOpen();
+    copyToTwins();
+    if (!await settled()) return;
     if (item.problems.length) {
       showProblems = true;
       tell(`${item.problems.length === 1 ? "One answer is" : `${item.problems.length} answers are`} missing.`, "warn");
@@ -345,17 +378,18 @@
   });
   function choose(name) {
     if (!candidate(name)) return;
-    label = name;
+    label = name = twinsOf(name)[0];
     looked.add(name);
     selection = asking = null;
     firstOpen();
     render();
   }
   // A candidate that was never on the screen was not judged, even if no answer is missing.
-  const unseen = () => (sideBySide() || "" in current().cannot_judge || base.submitted ? undefined : item.candidates.find((each) => !looked.has(each.label)));
+  const unseen = () => (sideBySide() || "" in current().cannot_judge || base.submitted ? undefined : judged().find((each) => !looked.has(each.label)));
   function besides(by) {
-    const at = item.candidates.findIndex((each) => each.label === label) + by;
-    if (item.candidates[at]) choose(item.candidates[at].label);
+    const list = judged();
+    const at = list.findIndex((each) => each.label === label) + by;
+    if (list[at]) choose(list[at].label);
   }
 
   // ---------------------------------------------------------------- questions: stops that the number keys answer
@@ -421,7 +455,16 @@
     const least = marked[part] ?? 0;
     if (value < least) return tell("A count is at least the number of its marks: remove a mark instead.", "warn");
     if (value > asked.maximum) return;
-    act("set", { candidate: label, field: asked.key, part, value: value || null });
+    act("set", { candidate: label, field: asked.key, part, value: value || !asked.explicit ? value || null : 0 });
+  }
+  // An answer of its own: counts that nobody touched are not zeros.
+  const uncounted = (state, asked, of) => asked?.explicit && !Object.keys(answer(state, asked.key, of) ?? {}).length
+    && !Object.values(countsOf(state, asked, of)[0]).some(Boolean);
+  function noErrors() {
+    const asked = counted();
+    if (!asked?.explicit) return;
+    if (Object.values(countsOf(current(), asked, label)[0]).some(Boolean)) return tell("Errors are counted here: count them down first.", "warn");
+    act("set", { candidate: label, field: asked.key, part: partsOf(asked)[0][0], value: 0 });
   }
   const addCount = (asked, part, by) => setCount(asked, part, (countsOf(current(), asked, label)[0][part] ?? 0) + by);
 
@@ -558,7 +601,7 @@
   }
   const kindOf = (asked, entry) => {
     const list = (counted() ?? asked).categories;
-    return Math.max(0, list.findIndex((each) => each.key === entry.category)) % 5;
+    return Math.max(0, list.findIndex((each) => each.key === entry.category)) % COLOURS;
   };
   function drawWords(pane, text, state) {
     const box = el("p", "words");
@@ -684,8 +727,6 @@
       list.append(line);
     }
     $("cases").replaceChildren(list);
-    const here = list.querySelector("[aria-current]");
-    if (here) $("cases").scrollLeft = here.offsetLeft - $("cases").clientWidth / 2;
     $("notice").hidden = !notice;
     $("notice").textContent = notice;
     $("context").replaceChildren(...Object.entries(item.context).flatMap(([name, value]) => {
@@ -720,19 +761,21 @@
       pane.append(head, drawWords("", item.reference, state));
       panes.push(pane);
     }
+    const list = judged();
     const shown = sideBySide() ? item.candidates : [candidate()];
     for (const each of shown) {
       const pane = el("section", `text candidate${each.label === label && sideBySide() ? " current" : ""}`);
       const head = el("h2");
-      if (sideBySide() || item.candidates.length === 1) head.append(item.candidates.length === 1 ? "Candidate" : `Candidate ${each.label}`);
+      if (sideBySide() || list.length === 1) head.append(item.candidates.length === 1 ? "Candidate" : `Candidate ${sideBySide() ? each.label : nameOf(each.label)}`);
       else {
         if (item.candidates.length > 3) head.append("Candidate");
         const tabs = el("div", "tabs");
         tabs.setAttribute("role", "tablist");
-        for (const other of item.candidates) {
-          const tab = button(item.candidates.length > 3 ? other.label : `Candidate ${other.label}`, `tab-${other.label}`, () => choose(other.label));
+        for (const other of list) {
+          const name = nameOf(other.label);
+          const tab = button(item.candidates.length > 3 ? name : `Candidate ${name}`, `tab-${other.label}`, () => choose(other.label));
           tab.setAttribute("role", "tab");
-          tab.setAttribute("aria-label", `Candidate ${other.label}`);
+          tab.setAttribute("aria-label", `Candidate ${name}`);
           tab.setAttribute("aria-selected", String(other.label === label));
           const left = item.problems.some((problem) => problem.candidate === other.label);
           if (other.label in state.cannot_judge) tab.append(el("span", "tick", " –"));
@@ -743,6 +786,8 @@
       }
       if (each.system) head.append(el("span", "small", ` ${each.system}`));
       pane.append(head, drawWords(each.label, each, state));
+      const twins = sideBySide() ? [] : twinsOf(each.label);
+      if (twins.length > 1) pane.append(el("p", "small", `${twins.length} candidates with the same text: judged once.`));
       if (each.label in state.cannot_judge) pane.append(el("p", "cannot", `Not judged: ${state.cannot_judge[each.label]}`));
       panes.push(pane);
     }
@@ -850,7 +895,7 @@
       const name = el("th");
       name.scope = "row";
       const pickIt = button("", `category-${category.key}`, () => pickCategory(category.key));
-      pickIt.className = `category k${n % 5}`;
+      pickIt.className = `category k${n % COLOURS}`;
       pickIt.append(n < 9 ? key(String(n + 1)) : "", ` ${category.title}`);
       name.append(pickIt);
       line.append(name);
@@ -866,14 +911,23 @@
     });
     table.append(top, body);
     const listed = fields().filter((each) => each.counts_into === asked.key || each.kind === "missing");
-    return [table, ...listed.flatMap((each) => drawEntries(each, state)), ...tools(active)];
+    const none = el("p", "tools");
+    if (asked.explicit) {
+      const some = Object.values(counts).some(Boolean);
+      const choice = button("No errors ", "no-errors", noErrors);
+      choice.append(key("0"));
+      choice.setAttribute("aria-pressed", String(!some && !uncounted(state, asked, label)));
+      choice.disabled = some;
+      none.append(choice);
+    }
+    return [none, table, ...listed.flatMap((each) => drawEntries(each, state)), ...tools(active)];
   }
   function drawMarks(asked, state, active) {
     const made = [];
     const list = el("div", "categories");
     asked.categories.forEach((category, n) => {
       const pickIt = button("", `category-${category.key}`, () => pickCategory(category.key));
-      pickIt.className = `category k${n % 5}`;
+      pickIt.className = `category k${n % COLOURS}`;
       pickIt.append(n < 9 ? key(String(n + 1)) : "", ` ${category.title}`);
       list.append(pickIt);
     });
@@ -1101,10 +1155,10 @@
     return [box];
   }
   function drawFoot(state) {
-    const left = item.problems.length;
+    const left = openProblems().length;
     const box = $("submit");
     const next = unseen();
-    box.replaceChildren(state.submitted ? "Next case " : next ? `To candidate ${next.label} ` : "Submit and go on ", key("Enter"));
+    box.replaceChildren(state.submitted ? "Next case " : next ? `To candidate ${nameOf(next.label)} ` : "Submit and go on ", key("Enter"));
     box.classList.toggle("ready", Boolean(next) || !left || state.submitted);
     $("reopen").hidden = !state.submitted;
     const cannot = $("cannot");
@@ -1114,7 +1168,7 @@
     $("left").textContent = state.submitted ? "Submitted." : next ? "" : left ? `${left} answer${left > 1 ? "s" : ""} missing` : "Complete.";
     const list = $("problems");
     list.hidden = !showProblems || !left || state.submitted;
-    list.replaceChildren(...item.problems.slice(0, 6).map((problem, n) => {
+    list.replaceChildren(...openProblems().slice(0, 6).map((problem, n) => {
       const line = el("li");
       line.append(button(problem.message, `problem-${n}`, () => {
         if (problem.candidate) choose(problem.candidate);
@@ -1221,6 +1275,7 @@
     }
     const place = stops()[stop];
     const { field: asked } = place;
+    if (digit === 0 && asked.explicit) return noErrors();
     if (asked.kind === "rating") {
       const values = steps(asked);
       const value = values.every(Number.isInteger) && values.at(-1) <= 9 ? values.find((each) => each === digit) : values[digit - 1];
