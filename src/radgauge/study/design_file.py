@@ -205,7 +205,7 @@ class _Reader:
             on=on,
             counts_into=self.typed(row, "counts_into", str, "", where),
             use=use,
-            explicit=kind == "counts" and per != "sentence" and self.typed(row, "explicit", bool, True, where),
+            explicit=kind == "counts" and per == "candidate" and self.typed(row, "explicit", bool, True, where),
         )
 
     def category(self, row: Any, where: str) -> Category:

@@ -104,12 +104,16 @@ def served(make: Make) -> Iterator[Callable[..., tuple[NewStudy, StudyServer]]]:
 def practise(rater: Window) -> None:
     """Through the two practice cases of rexval by keys, up to the first real case."""
     rater.at("Practice case 1 of 2")
-    rater.press("Enter", "Enter")
+    rater.press("Enter", "Enter", "Enter", "Enter")  # nothing was answered, so nothing is submitted
+    assert "press 0: no errors" in rater.text("#toast")
+    assert rater.page.locator("#feedback:not([hidden])").count() == 0
+    rater.press("0", "Enter", "0", "Enter")
     rater.page.wait_for_selector("#feedback:not([hidden])")
     assert "answers as expected" in rater.text("#feedback")
     rater.press("Enter")
     rater.at("Practice case 2 of 2")
-    rater.press("Enter", "Enter", "Enter")
+    assert rater.page.locator(".tabs button").all_inner_texts() == ["Candidate A", "Candidate B = C"]
+    rater.press("0", "Enter", "0", "Enter")
     rater.page.wait_for_selector("#feedback:not([hidden])")
     rater.press("Enter")
     rater.page.wait_for_selector("#where:has-text('Case 1 of')")
@@ -148,6 +152,7 @@ def judge(rater: Window, extra: bool) -> None:
     elif "Fracture" in reference:
         to_candidate(rater, "Rib fracture.")
         rater.press("x", "2", "Enter")  # cannot judge, for the second reason offered
+    rater.press("h", "0", "l", "0")  # the others have no errors
     rater.saved()
 
 
@@ -617,3 +622,17 @@ def test_suggestions_are_shown_where_the_study_offers_them_and_can_be_taken_over
         assisted.saved()
     with Store(study.path) as store:
         assert store.state("rater-1", key).answers[label]
+
+
+def test_buttons_of_fifty_cases_fit(browser: Any, served: Any, tmp_path: Path) -> None:
+    cases = [replace(two_systems()[0], id=f"s{number}") for number in range(50)]
+    study, server = served(new_study(tmp_path / "fifty.sqlite", cases, raters=1))
+    with window(browser, server) as rater:
+        rater.open(study.tokens["rater-1"])
+        rater.begin()
+        boxes = [each.bounding_box() for each in rater.page.locator("#cases button").all()]
+        assert len(boxes) == 52
+        assert len({box["y"] for box in boxes}) == 1
+        assert max(box["x"] + box["width"] for box in boxes) <= 1280
+        colours = "[...document.querySelectorAll('.category')].map((each) => getComputedStyle(each).borderLeftColor)"
+        assert len(set(rater.page.evaluate(colours))) == 6

@@ -462,7 +462,7 @@
     && !Object.values(countsOf(state, asked, of)[0]).some(Boolean);
   function noErrors() {
     const asked = counted();
-    if (!asked?.explicit) return;
+    if (!asked?.explicit || label in current().cannot_judge) return;
     if (Object.values(countsOf(current(), asked, label)[0]).some(Boolean)) return tell("Errors are counted here: count them down first.", "warn");
     act("set", { candidate: label, field: asked.key, part: partsOf(asked)[0][0], value: 0 });
   }
