@@ -608,7 +608,7 @@ def estimate_coverage(data: Path) -> str:
     for line in results["lines"]:
         facts = f"| {line['label']} | {line['design']} | {line['tau']:.1f} | {line['labels']} "
         rates = " | ".join(f"{100 * line[name]:.1f} %" for name in ("coverage", "labels_alone"))
-        rows.append(f"{facts}| {rates} | {100 * line['narrower']:.0f} % |")
+        rows.append(f"{facts}| {rates} | {round(100 * line['narrower'])} % |")
     return "\n".join([*rows, "", f"{results['studies']} studies per line."]) + "\n"
 
 

@@ -634,5 +634,7 @@ def test_buttons_of_fifty_cases_fit(browser: Any, served: Any, tmp_path: Path) -
         assert len(boxes) == 52
         assert len({box["y"] for box in boxes}) == 1
         assert max(box["x"] + box["width"] for box in boxes) <= 1280
-        colours = "[...document.querySelectorAll('.category')].map((each) => getComputedStyle(each).borderLeftColor)"
+        colours = (
+            "[...document.querySelectorAll('.category')].map((each) => getComputedStyle(each).borderLeftColor)"
+        )
         assert len(set(rater.page.evaluate(colours))) == 6
