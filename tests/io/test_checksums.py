@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +93,33 @@ def test_no_flipped_bit_of_a_scores_file_is_read_as_another_value(tmp_path: Path
         assert content is not None or path.name in message
         refused += content is None
     assert refused > FLIPS // 8
+
+
+FLIPPED = """
+import random, sys
+from pathlib import Path
+from radgauge.core.errors import InputError
+from radgauge.io.scores_file import read_scores
+path = Path(sys.argv[1])
+original, rng = path.read_bytes(), random.Random(1)
+for _ in range(4000):
+    changed = bytearray(original)
+    changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    path.write_bytes(changed)
+    try:
+        read_scores(path)
+    except InputError:
+        continue
+"""
+
+
+@pytest.mark.process
+def test_no_flipped_bit_ends_the_process_that_reads(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "scores.parquet"
+    write_scores(path, _results())
+    read = subprocess.run([sys.executable, "-c", FLIPPED, path], capture_output=True, text=True)
+    assert read.returncode == 0, read.stderr[-500:]
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

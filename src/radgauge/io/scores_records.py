@@ -346,8 +346,8 @@ def _write_parquet(path: Path, header: Mapping[str, Any], table: Mapping[str, li
 
 
 def _read_parquet(path: Path) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    check_row_counts(path, _parquet(path, "read_metadata"))
     arrow = _parquet(path, "read_table")
+    check_row_counts(path, _parquet(path, "read_metadata"))
     packed = (arrow.schema.metadata or {}).get(b"radgauge")
     if packed is None:
         raise InputError(f"{path}: not a scores file: the schema has no radgauge header")

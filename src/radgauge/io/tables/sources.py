@@ -165,6 +165,9 @@ def _encoding_notes(path: Path, given: str | None) -> tuple[str, ...]:
 def check_row_counts(path: Path, metadata: Any) -> None:
     """Refuse a Parquet file whose footer contradicts itself: readers believe the row count of a row group.
 
+    To be called when the file has been read: of a damaged column pyarrow's reader raises an exception, and its
+    view of the footer ends the process.
+
     Raises:
         InputError: Row groups do not add up to the file, or a flat column holds another number of values.
     """

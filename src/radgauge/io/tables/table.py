@@ -249,7 +249,6 @@ def _parquet(path: Path) -> Iterator[Record]:
     arrow = require("pyarrow", extra="parquet")
     try:
         with parquet.ParquetFile(path) as file:
-            check_row_counts(path, file.metadata)
             names = file.schema_arrow.names
             _header(names, path)
             number = 0
@@ -257,5 +256,6 @@ def _parquet(path: Path) -> Iterator[Record]:
                 for values in batch.to_pylist():
                     number += 1
                     yield Record(number, values)
+            check_row_counts(path, file.metadata)
     except (arrow.ArrowException, OSError, ValueError):
         raise InputError(f"{path.name} is damaged, cut off or no Parquet file") from None
