@@ -61,7 +61,11 @@ def halves(texts: list[str]) -> list[tuple[list[str], list[str]]]:
 
 def print_attacks(table: list[dict[str, str]], system: str, references: list[str]) -> None:
     """What attacks earn of `errors`, without guards, with guards, and with limits from references."""
-    cases = [Case(row["id"], row[system], (row["reference"],), system) for row in table if row[system].strip()]
+    cases = [
+        Case(str(number), row[system], (row["reference"],), system)
+        for number, row in enumerate(table)
+        if row[system].strip()
+    ]
     reading = Readings()
     rewards = [
         reward("errors", name="no guards", guards=Guards.off(), reading=reading),
