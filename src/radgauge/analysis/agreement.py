@@ -47,6 +47,11 @@ from radgauge.stats.ties import merge_ties
 
 Array = NDArray[np.float64]
 
+LIKE_WITH_LIKE = (
+    "counts predict counts, quality predicts ratings: errors_total and errors_significant are to be held against "
+    "counted errors, errors_quality against ratings"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class AlignLine:
@@ -223,6 +228,10 @@ def align(
     copies = _copies(judgments)[joined.human][keep]
     if copies.any():
         notes.append(f"{int(copies.sum())} of {len(keep)} candidates repeat a reference word for word")
+    if any(name != "rating" for name in wanted) and any(
+        column.endswith("errors_quality") for _, column, _ in outputs
+    ):
+        notes.append(LIKE_WITH_LIKE)
     lines: list[AlignLine] = []
     ceilings: list[Ceiling] = []
     for target in wanted:
