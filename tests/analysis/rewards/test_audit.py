@@ -49,6 +49,7 @@ def test_few_studies_are_not_audited(cases: list[rg.Case]) -> None:
         audit(cases[:4], [reward("bleu")])
 
 
+@pytest.mark.long
 def test_the_command_line_audits_one_system() -> None:
     path = str(sample_reports_path())
     refused = CliRunner().invoke(app, ["rewards", "audit", path])

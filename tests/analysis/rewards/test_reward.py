@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import radgauge as rg
 from radgauge.analysis.rewards import Guards
 from radgauge.analysis.rewards.guards import answer_of
+from radgauge.analysis.rewards.norms import Norms
 from radgauge.analysis.rewards.reward import reward
 from radgauge.analysis.rewards.reward import reward as reward_module_name
 
@@ -135,6 +137,20 @@ def test_the_references_of_a_training_set_the_limits() -> None:
     }
     verdicts = judge.judge(list(texts), [" ".join(TRAINING[:3])] * len(texts))
     assert [verdict.reason for verdict in verdicts] == list(texts.values())
+
+
+def test_an_unusual_order_of_words_earns_less_than_its_metric_says() -> None:
+    norms = Norms.of(TRAINING, tail=0.0025)
+    assert norms.fluency(TRAINING[0]) == 1.0
+    assert norms.fluency("heart No left the pneumothorax pleural is small effusion enlarged.") == 0.0
+    mean = norms.order.gains(TRAINING[0]).mean()
+    halfway = replace(norms, limits=np.array([[[mean - 1, -9.0], [mean + 1, -8.0]]]), lengths=np.array([10]))
+    assert halfway.fluency(TRAINING[0]) == pytest.approx(0.5)
+    judge = reward("rouge", references=TRAINING)
+    judge.norms = halfway
+    (verdict,) = judge.judge(TRAINING[:1], TRAINING[:1])
+    assert verdict.parts == {"rouge": 1.0}
+    assert verdict.value == pytest.approx(0.5)
 
 
 def test_limits_need_thirty_references() -> None:

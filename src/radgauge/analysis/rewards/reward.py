@@ -71,7 +71,7 @@ class Verdict:
     """One candidate's reward.
 
     Attributes:
-        value: 0..1, or the floor.
+        value: 0..1, or the floor; less than its parts where the order of words is unusual among the references.
         reason: Why it is the floor; "" if it was judged.
         parts: Metric or output -> its scaled value, of a judged text; without those that do not apply to the
             study, such as recall where there is nothing to find.
@@ -246,9 +246,9 @@ class Reward:
                 return Verdict(self.floor, scores.reasons.get(case.key, "cannot be judged"))
         if not weights:
             return Verdict(self.floor, INAPPLICABLE)
-        return Verdict(
-            sum(w * v for w, v in zip(weights, scaled.values(), strict=True)) / sum(weights), "", scaled
-        )
+        value = sum(w * v for w, v in zip(weights, scaled.values(), strict=True)) / sum(weights)
+        fluency = self.norms.fluency(case.candidate) if self.norms is not None else 1.0
+        return Verdict(value * fluency, "", scaled)
 
     def _inapplicable(self, part: Part, case: Case) -> bool:
         """True if an output other than the headline has no value even for a copy of the reference."""
