@@ -105,7 +105,7 @@ ENCODINGS = ("inline tags", "nbsp entity", "nbsp", "entities", "zero width", "so
 
 _SIDES = {"left": "right", "right": "left"}
 _DENIED = "effusion|pneumothorax|consolidation|fracture|hydronephrosis|mass|hemorrhage|edema"
-_NORMAL = r"\b((?:heart(?: size)?|lungs|liver|kidneys|spleen) (?:is|are)) (?:normal|clear|unremarkable)"
+_NORMAL = r"\b((?:heart(?: size)?|lungs|liver|kidneys|spleen) (?:is|are)) (?:normal|clear|unremarkable)\b"
 
 
 def _first(pattern: str, text: str, new: Callable[[re.Match[str]], str]) -> str:

@@ -38,7 +38,7 @@ def test_the_adjective_of_a_whole_is_no_place_of_its_own() -> None:
     [
         (
             "mild tr and ai, no pe, old mi.",
-            {"tricuspid_regurgitation", "myocardial_infarction", "pulmonary_embolism"},
+            {"tricuspid_regurgitation", "aortic_regurgitation", "myocardial_infarction", "pulmonary_embolism"},
         ),
         ("gs in the gb. normal hks.", {"cholelithiasis"}),
         ("the lungs of us all are clear.", set()),

@@ -71,3 +71,30 @@ def test_real_reports_hold_their_quality(metamorphic: ModuleType) -> None:
         changed, lost = metamorphic.losses(chest, form, "errors") if metamorphic.changed(chest, form) else (1, 0)
         shares[name] = lost / changed
     assert {name: share for name, share in shares.items() if share > metamorphic.LIMITS["chest"]} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "assertion"),
+    [
+        (
+            "The heart size is within normal limits for technique, no\nmediastinal widening is seen.",
+            "mediastinal_widening",
+            "absent",
+        ),
+        ("COPD.\nNo acute abnormality.", "copd", "present"),
+        (
+            "Neurological and general examination today: No\nlymphadenopathy, right inguinal hernia or wheeze.",
+            "inguinal_hernia",
+            "absent",
+        ),
+    ],
+)
+def test_a_wrapped_line_is_no_value_of_a_label(text: str, concept: str, assertion: str) -> None:
+    said = [mention.assertion for mention in read_report(text).mentions if mention.concept == concept]
+    assert said == [assertion]
+
+
+def test_blanks_do_not_matter_to_what_a_sentence_is_about() -> None:
+    text = "Overexposure  limits evaluation  for subtle infiltrates. No  effusion."
+    values = rg.score([rg.Case("1", text, (" ".join(text.split()),))], ["errors"])["errors"]
+    assert (values.headline[0], values.column("errors_total")[0]) == (1.0, 0.0)

@@ -92,7 +92,8 @@ def advice_of(reading: ReportReading) -> tuple[Advice, ...]:
     """
     advice = []
     for index, sentence in enumerate(reading.sentences):
-        parts = _parts_of(reading.text[sentence.start : sentence.end], section=sentence.section)
+        words = " ".join(reading.text[sentence.start : sentence.end].split())
+        parts = _parts_of(words, section=sentence.section)
         if parts is not None:
             advice.append(Advice(*parts, index, (sentence.start, sentence.end)))
     return tuple(advice)

@@ -273,15 +273,19 @@ def _on_quality(reading: ReportReading, rules: Rules) -> frozenset[int]:
     )
 
 
+def _cue_of(mention: Mention) -> str:
+    return " ".join(mention.attributes.cue.lower().split())
+
+
 def _is_unlikely(mention: Mention, rules: Rules) -> bool:
-    cue = mention.attributes.cue.lower()
+    cue = _cue_of(mention)
     return mention.assertion == "uncertain" and any(hedge in cue for hedge in rules.unlikely)
 
 
 def _only_hedged(mention: Mention, rules: Rules) -> bool:
     if mention.assertion != "uncertain":
         return False
-    cue = mention.attributes.cue.lower()
+    cue = _cue_of(mention)
     return any(hedge in cue for hedge in rules.hedges)
 
 

@@ -176,7 +176,7 @@ def rules_for(lexicon: Lexicon) -> Rules:
         limits=_any(sentences["limits"]),
         request=_any(sentences["request"]),
         unseen=_any(sentences["unseen"]),
-        quality=GuardedPattern(re.compile("|".join(sentences["quality"]), re.IGNORECASE)),
+        quality=GuardedPattern(re.compile(_with_blanks("|".join(sentences["quality"])), re.IGNORECASE)),
         hedges=tuple(table["hedges"]["cues"]),
         unlikely=tuple(table["hedges"]["unlikely"]),
         context=tuple(
@@ -192,7 +192,7 @@ def rules_for(lexicon: Lexicon) -> Rules:
         ),
         tiers=_tiers(table["expected"]["concepts"], lexicon),
         topics=_topics(table["topics"], lexicon),
-        acted_on=GuardedPattern(re.compile("|".join(table["acted_on"]["words"]), re.IGNORECASE)),
+        acted_on=GuardedPattern(re.compile(_with_blanks("|".join(table["acted_on"]["words"])), re.IGNORECASE)),
         old=frozenset(table["old"]["descriptors"]),
         slight=_closed(table["slight"]["concepts"], lexicon),
         sizes=tuple(
@@ -242,5 +242,10 @@ def _closed(concepts: list[str], lexicon: Lexicon) -> frozenset[str]:
 def _any(phrases: list[str]) -> GuardedPattern:
     longest_first = sorted(phrases, key=len, reverse=True)
     return GuardedPattern(
-        re.compile("|".join(rf"\b{re.escape(phrase)}" for phrase in longest_first), re.IGNORECASE)
+        re.compile("|".join(rf"\b{_with_blanks(re.escape(phrase))}" for phrase in longest_first), re.IGNORECASE)
     )
+
+
+def _with_blanks(pattern: str) -> str:
+    """The pattern, taking any blanks for one: reports keep theirs, to which the spans of findings point."""
+    return pattern.replace("\\ ", " ").replace(" ", r"\s+")

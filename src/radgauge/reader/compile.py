@@ -98,7 +98,7 @@ def compile_lexicon(lexicon: Lexicon) -> Vocabulary:
 
 
 _LOWER_CASE_WORDS = frozenset(
-    {"ai", "am", "an", "ar", "et", "he", "ho", "hi", "la", "le", "me", "om", "pm", "so", "ta", "us", "ut"}
+    {"am", "an", "ar", "et", "he", "ho", "hi", "la", "le", "me", "om", "pm", "so", "ta", "us", "ut"}
 )
 """Abbreviations of two letters that are words, or parts of words, without capitals."""
 

@@ -127,13 +127,29 @@ def _labelled(text: str) -> Iterator[Statement]:
         if not status or (match["value"].isdigit() and _SCALES.search(text[slice(*label)])):
             continue
         alone = "\n" in separator and not separator.strip()
-        if alone and not _is_heading_line(text, label, value):
+        if alone and (text[match.start() - 1] in _STOPS or not _is_heading_line(text, label, value)):
+            continue
+        if _is_wrapped(text, match.end("value")):
             continue
         if status == "present" and text[match.end() : match.end() + 1] == "," and "(" not in separator:
             status, value = "", (value[0], _clause_end(text, match.end()))
             label = (label[0], value[1])
         yield Statement(label[0], max(value[1], match.end()), (label,), status, value)
         done = position
+
+
+def _is_wrapped(text: str, end: int) -> bool:
+    """Whether a sentence runs on below a full line that ends at `end`: "size within limits, no\neffusion"."""
+    line = text.rfind("\n", max(0, end - _FULL_LINE), end)
+    if text[end : end + 1] != "\n" or line >= 0 or end < _FULL_LINE:
+        return False
+    below = line_below(text, end)
+    return below[:1].islower() and _SEPARATED.search(re.split(r"[.;]", below, maxsplit=1)[0]) is None
+
+
+_FULL_LINE = 40  # characters
+_STOPS = frozenset(".!?")
+_SEPARATED = re.compile(r"[:=|?\t]")
 
 
 def _is_heading_line(text: str, label: Span, value: Span) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from radgauge.core.parsing import shipped_toml
+from radgauge.text.sections import SPOKEN_AS
 
 _ABBREVIATED = frozenset(shipped_toml(__file__, "words.toml")["abbreviations"])
 
@@ -22,7 +23,7 @@ _BREAK = re.compile(
     r"|\n\s*"  # lines, where they end a sentence
 )
 _NEW_LINE = re.compile(r"[A-Z][A-Z /&]{2,40}:|\(?\d{1,2}[.)]\s|[-*\u2022]\s")
-_LISTED = re.compile(r"(?<!\s)\s++(?=\(?[1-9]\d?[.)]\s++[A-Z])")
+_LISTED = re.compile(r"(?<!\s)\s++(?=\(?(?P<number>[1-9]\d?)[.)]\s++(?:[A-Z]|(?P<small>[a-z])))")
 _NUMBERING = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022,])(?:\s+|$)")
 _ITEM = re.compile(r"(?:^|\s)\(?(\d{1,2})$")
 _UNFINISHED = frozenset(shipped_toml(__file__, "words.toml")["unfinished"])
@@ -55,6 +56,11 @@ def _is_end(text: str, begin: int, start: int, end: int) -> bool:
     return name not in _ABBREVIATED or not following
 
 
+def _is_wrapped(above: str, heading: re.Match[str]) -> bool:
+    """True if a heading begins on the line above: "POSTOPERATIVE\nDIAGNOSIS:"."""
+    return " ".join(f"{above} {heading[0]}".lower().strip(" ,:").split()) in SPOKEN_AS
+
+
 def _is_inside_brackets(text: str, begin: int, start: int, end: int) -> bool:
     """True if a question mark stands inside brackets: "lesion (cyst? abscess?) of the liver"."""
     opening = text.rfind("(", max(begin, start - _BRACKETED), start)
@@ -84,7 +90,8 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     for match in _BREAK.finditer(text):
         start, end = match.span()
         if text[start] == "\n":
-            if "\n" not in text[start + 1 : end] and not _NEW_LINE.match(text, end):
+            heading = _NEW_LINE.match(text, end)
+            if "\n" not in text[start + 1 : end] and (heading is None or _is_wrapped(text[begin:start], heading)):
                 continue
             _add(text, begin, start, spans)
         elif _is_end(text, begin, start, end):
@@ -101,7 +108,12 @@ def _add(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
     piece = text[start:end]
     end = start + len(piece.rstrip())
     start += len(piece) - len(piece.lstrip())
-    while (listed := _LISTED.search(text, start + 1, end)) is not None:
+    position = start + 1
+    while (listed := _LISTED.search(text, position, end)) is not None:
+        position = listed.end()
+        number = int(listed["number"])
+        if listed["small"] and (number == 1 or not _counts_on(text, start, listed.start(), number)):
+            continue
         _keep(text, start, listed.start(), spans)
         start = listed.end()
     _keep(text, start, end, spans)

@@ -16,7 +16,7 @@ MASK = "\x00"  # what a de-identified word is called: equal to nothing a lexicon
 
 TOKEN = re.compile(
     r"[^\W\d_]+(?:'[^\W\d_]{1,2}\b)?"
-    r"|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*"
+    r"|\d+(?i:st|nd|rd|th)\b|\d+(?:[.,]\d+)*"
     r"|_{2,}|\[\*\*.{0,200}?\*\*\]"  # de-identified, as XXXX is among the words
     r"|[^\s-]|-(?!\w)|(?<!\w)-"
 )
