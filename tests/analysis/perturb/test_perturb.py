@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from radgauge.analysis.perturb import KINDS, Corpus, Laboratory, make_triples, perturb, perturb_reports
+from radgauge.analysis.perturb.check import accepted, denied, families_of
+from radgauge.analysis.perturb.edits import Proposal
 from radgauge.analysis.perturb.fitting import fit, shrink
 from radgauge.analysis.perturb.knowledge import knowledge
 from radgauge.core.errors import UsageError
@@ -133,38 +135,73 @@ def test_every_report_counts_once_per_kind(reports: dict[str, str], laboratory: 
         assert made + laboratory.none_possible[kind] == len(reports)
 
 
-def claims(text: str) -> dict[str, list[tuple[str, ...]]]:
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for each in read_report(text).mentions:
-        if each.kind in ("abnormality", "disease", "device"):
-            said = each.attributes
-            found.setdefault("assertion", []).append((each.concept, each.assertion))
-            found.setdefault("place", []).append(
-                (each.concept, said.laterality, *said.locations, *said.descriptors)
-            )
-            found.setdefault("severity", []).append((each.concept, said.severity))
-            found.setdefault("change", []).append((each.concept, said.change))
-    return found
+CHANGED = ("flip_negation", "hedge", "assert", "change_location", "change_severity", "drop_comparison")
 
 
-SEEN = {
-    "flip_negation": "assertion",
-    "hedge": "assertion",
-    "assert": "assertion",
-    "change_location": "place",
-    "change_severity": "severity",
-    "add_comparison": "change",
-    "drop_comparison": "change",
-}
+def test_the_reader_does_not_decide_which_changes_are_made(
+    reports: dict[str, str], laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("radgauge.analysis.perturb.make._same", lambda before, after: False)
+    again = perturb_reports(reports, [*CHANGED, "remove_pathology", "reorder"], seed=7).perturbed
+    assert again == {key: done for key, done in laboratory.perturbed.items() if key[1] in (*CHANGED, *REMOVED)}
+    assert perturb_reports(reports, ["paraphrase"], seed=7).perturbed == {}  # its synonyms are the reader's own
 
 
-def test_the_reader_sees_the_change_and_only_that(laboratory: Laboratory) -> None:
-    for (_, kind), done in laboratory.perturbed.items():
-        before, after = claims(done.original), claims(done.text)
-        if aspect := SEEN.get(kind):
-            assert before[aspect] != after[aspect], done
-        if kind in ("unknown_word", "reorder", "paraphrase"):
-            assert all(sorted(before[aspect]) == sorted(after[aspect]) for aspect in before), done
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("There is mediastinal shift to the left.", "change_location"),
+        ("The lower thoracic spine shows dextroscoliosis.", "change_location"),
+        ("There is a stable mild tenting of the diaphragm.", "change_severity"),
+    ],
+)
+def test_changes_that_the_reader_misses_are_made(text: str, kind: str) -> None:
+    done = perturb(text, kind, rng=np.random.default_rng(0))
+    assert done is not None
+    assert done.text != text
+
+
+REMOVED = ("remove_pathology", "reorder")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (
+            "There is a large left pneumothorax. The heart is normal. IMPRESSION: Left pneumothorax.",
+            "The heart is normal.",
+        ),
+        (
+            "The heart is enlarged. The lungs are clear. 1. Cardiomegaly. 2. No acute disease.",
+            "The lungs are clear. 2. No acute disease.",
+        ),
+        (
+            "Right basilar airspace disease. This has increased. No effusion. Findings suggest pneumonia.",
+            "No effusion.",
+        ),
+        ("Heart size is normal. There is a left pneumothorax. No effusion.", "Heart size is normal. No effusion."),
+        (
+            "FINDINGS:\nBlunted costophrenic angle. Clear lungs.\nIMPRESSION:\nSmall left effusion.",
+            "FINDINGS:\nClear lungs.",
+        ),
+        ("Acute rib fracture. No other fracture is seen. Clear lungs.", "No other fracture is seen. Clear lungs."),
+    ],
+)
+def test_every_statement_of_a_removed_pathology_goes(text: str, left: str) -> None:
+    assert proposed("remove_pathology", text) == {left}
+
+
+def test_a_pathology_that_all_sentences_state_cannot_be_removed() -> None:
+    assert proposed("remove_pathology", "Large pneumothorax. IMPRESSION: Pneumothorax.") == set()
+
+
+def test_what_a_cue_denies_in_its_clause() -> None:
+    assert denied("There is no left effusion.", 12)
+    assert not denied("No edema, but there is a left effusion.", 25)
+    assert families_of("The heart is normal. No effusion.") == frozenset()
+    assert families_of("Stable enlarged heart with atelectasis.") == {"heart_size", "opacity"}
+    assert not accepted("No left effusion.", "change_location", [Proposal(3, 7, "right", 3, True)])
+    assert accepted("Small left effusion.", "change_location", [Proposal(6, 10, "right", 3, True)])
 
 
 def test_same_seed_same_edits_whatever_else_is_asked(reports: dict[str, str], laboratory: Laboratory) -> None:

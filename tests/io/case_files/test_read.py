@@ -424,3 +424,10 @@ def test_a_name_with_nul_is_an_image_that_is_not_there(tmp_path: Path) -> None:
     table.write_text('{"id": "1", "reference": "clear", "candidate": "clear", "image": "a\\u0000.png"}\n')
     found = read_cases(table, images=tmp_path / "files")
     assert any("1 of 1 images are not in files" in note for note in found.provenance.warnings)
+
+
+def test_the_folder_of_images_has_a_name_even_as_a_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, "r.csv", "id,candidate,reference,image\n1,a,b,none.png\n")
+    monkeypatch.chdir(tmp_path)
+    found = read_cases(path, images=Path())
+    assert found.provenance.warnings == (f"1 of 1 images are not in {tmp_path.name}; first: none.png (id '1')",)

@@ -28,7 +28,7 @@ class Kind:
 
 
 _ALL = (
-    Kind("remove_pathology", "remove a sentence that states a pathology", True, 2, True),
+    Kind("remove_pathology", "remove every sentence that states a pathology", True, 2, True),
     Kind("remove_insignificant", "remove a sentence that says nothing about the image", False, 0, True),
     Kind("change_location", "change a side or a location", True, 3, True),
     Kind("change_severity", "change a severity", True, 4, True),

@@ -1,4 +1,4 @@
-"""Perturb reports: propose changes of a kind, and make the first one that the report reader confirms."""
+"""Perturb reports: the report reader proposes changes of a kind; words and cues accept one of them."""
 
 from __future__ import annotations
 
@@ -9,71 +9,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from radgauge.analysis.perturb import claims, sentences, words
+from radgauge.analysis.perturb.check import accepted
 from radgauge.analysis.perturb.edits import KINDS, Edit, Perturbed, Proposal, apply
 from radgauge.analysis.perturb.knowledge import knowledge
-from radgauge.analysis.perturb.report import Fact, ParsedReport, read
+from radgauge.analysis.perturb.report import ParsedReport, read
 from radgauge.analysis.perturb.sentences import Corpus
 from radgauge.core.errors import UsageError
 from radgauge.core.progress import working
 from radgauge.text.grammar import in_case_of
 
 MOST_SYNONYMS = 3  # places that one paraphrase changes
-_TRIES = 24  # proposals that are put to the reader before a report counts as having none
+_TRIES = 24  # changes that are tried before a report counts as having none
 
-_Check = Callable[[list[Fact], list[Fact]], bool]
-
-
-def _concepts(facts: list[Fact]) -> list[str]:
-    return [each[0] for each in facts]
-
-
-def _moved(before: list[Fact], after: list[Fact]) -> bool:
-    """The same findings, as sure as before, at another place."""
-    where = [(each[2], each[3], each[6]) for each in before]
-    return (
-        [each[1] for each in before] == [each[1] for each in after]
-        and len(_concepts(before)) == len(_concepts(after))
-        and (where != [(each[2], each[3], each[6]) for each in after] or _concepts(before) != _concepts(after))
-    )
-
-
-def _became(field: int, old: Sequence[str], new: Sequence[str]) -> _Check:
-    """The same findings, one of them changed from an old value to a new one, none changed otherwise."""
-
-    def check(before: list[Fact], after: list[Fact]) -> bool:
-        if _concepts(before) != _concepts(after):
-            return False
-        changes = [
-            (one[field], two[field]) for one, two in zip(before, after, strict=True) if one[field] != two[field]
-        ]
-        return bool(changes) and all(one in old and two in new for one, two in changes)
-
-    return check
-
-
-def _flipped(before: list[Fact], after: list[Fact]) -> bool:
-    """The same findings, at least one of which is now denied or no longer denied."""
-    if _concepts(before) != _concepts(after):
-        return False
-    changes = [(one[1], two[1]) for one, two in zip(before, after, strict=True) if one[1] != two[1]]
-    sides = {one == "absent" for one, _ in changes}
-    return len(sides) == 1 and all((one == "absent") != (two == "absent") for one, two in changes)
-
-
-_CHANGES = ("new", "increased", "decreased", "stable", "resolved")
-_DEGREES = ("trace", "mild", "moderate", "severe")
-_CHECKS: dict[str, _Check] = {
-    "change_location": _moved,
-    "change_severity": _became(4, _DEGREES, _DEGREES),
-    "flip_negation": _flipped,
-    "hedge": _became(1, ("present",), ("uncertain",)),
-    "assert": _became(1, ("uncertain",), ("present",)),
-    "add_comparison": _became(5, ("",), _CHANGES),
-    "drop_comparison": _became(5, _CHANGES, ("",)),
-    "change_measurement": lambda before, after: _concepts(before) == _concepts(after),
-}
 _WHOLE = ("unknown_word", "normal_report", "swap_report")  # their words are given, in the letters they have
-_UNCHANGED = ("unknown_word", "reorder", "paraphrase")
+_REWORDED = ("paraphrase",)
+"""Kinds that the reader confirms: synonyms are its lexicon's, so nothing else can."""
 
 
 def _same(before: ParsedReport, after: ParsedReport) -> bool:
@@ -81,35 +31,22 @@ def _same(before: ParsedReport, after: ParsedReport) -> bool:
     return before.all_facts == after.all_facts
 
 
-def _changed_sentence(report: ParsedReport, proposal: Proposal) -> int:
-    for index, sentence in enumerate(report.reading.sentences):
-        if sentence.start <= proposal.start < max(sentence.end, sentence.start + 1):
-            return index
-    return -1
-
-
-def _confirmed(report: ParsedReport, kind: str, proposal: Proposal) -> bool:
-    """Whether the reader sees in the result what the edit claims."""
-    text = report.text[: proposal.start] + proposal.after + report.text[proposal.end :]
+def _confirmed(report: ParsedReport, kind: str, change: Sequence[Proposal]) -> bool:
+    """True if the change does what it claims: by words and cues, or for rewordings by the reader."""
+    text = apply(report.text, kind, list(change)).text
     if text == report.text or not text.strip():
         return False
-    if kind in _UNCHANGED:
+    if kind in _REWORDED:
         return _same(report, read(text))
-    check = _CHECKS.get(kind)
-    if check is None:
-        return True
-    result = read(text)
-    index = _changed_sentence(report, proposal)
-    if index < 0 or len(result.reading.sentences) != len(report.reading.sentences):
-        return False
-    return check(report.facts(index), result.facts(index))
+    return accepted(report.text, kind, change)
 
 
 def _proposals(
     report: ParsedReport, kind: str, *, rng: np.random.Generator, corpus: Corpus | None
-) -> list[Proposal]:
+) -> list[tuple[Proposal, ...]]:
+    if kind == "remove_pathology":
+        return list(sentences.remove_pathology(report))
     makers: Mapping[str, Callable[[ParsedReport], Iterable[Proposal]]] = {
-        "remove_pathology": sentences.remove_pathology,
         "remove_insignificant": sentences.remove_insignificant,
         "remove_normal": sentences.remove_normal,
         "change_location": words.change_location,
@@ -127,7 +64,7 @@ def _proposals(
         "reorder": sentences.reorder,
         "paraphrase": words.paraphrase,
     }
-    return list(makers[kind](report))
+    return [(each,) for each in makers[kind](report)]
 
 
 def perturb(
@@ -150,22 +87,26 @@ def perturb(
     if corpus is not None and not isinstance(corpus, Corpus):
         corpus = Corpus.of(corpus)
     report = read(text)
-    proposals = _proposals(report, kind, rng=rng, corpus=corpus)
+    changes = _proposals(report, kind, rng=rng, corpus=corpus)
     if kind not in _WHOLE and (text.isupper() or text.islower()):
-        proposals = [each._replace(after=in_case_of(text, each.after)) for each in proposals]
+        changes = [
+            tuple(each._replace(after=in_case_of(text, each.after)) for each in change) for change in changes
+        ]
     chosen: list[Proposal] = []
     wanted = int(rng.integers(1, MOST_SYNONYMS + 1)) if kind == "paraphrase" else 1
-    for number in rng.permutation(len(proposals))[:_TRIES]:
-        proposal = proposals[int(number)]
-        apart = all(proposal.end < each.start or each.end < proposal.start for each in chosen)
-        if apart and _confirmed(report, kind, proposal):
-            chosen.append(proposal)
-            if len(chosen) == wanted:
+    made = 0
+    for number in rng.permutation(len(changes))[:_TRIES]:
+        change = changes[int(number)]
+        apart = all(one.end < two.start or two.end < one.start for one in change for two in chosen)
+        if apart and _confirmed(report, kind, change):
+            chosen += change
+            made += 1
+            if made == wanted:
                 break
     if not chosen:
         return None
     done = apply(text, kind, chosen)
-    if len(chosen) > 1 and not _same(report, read(done.text)):
+    if made > 1 and not _same(report, read(done.text)):
         return apply(text, kind, chosen[:1])  # confirmed one by one, but not together
     return done
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from radgauge.analysis.perturb.check import cues, families_of, restates
 from radgauge.analysis.perturb.edits import Proposal
 from radgauge.analysis.perturb.fitting import with_number
 from radgauge.analysis.perturb.knowledge import knowledge
@@ -16,6 +18,7 @@ from radgauge.reader import load_lexicon
 
 LONGEST_STANDARD = 6  # sentences of a standard normal report
 LEAST_NORMAL = 2  # normal reports of a region behind its standard report
+_DANGLING = re.compile(r"(?:\s+\d{1,2}[.)])?\s*$")
 _ASIDE = ("technique", "history")
 
 
@@ -80,16 +83,27 @@ def _standard(reports: Sequence[ParsedReport]) -> str:
     return " ".join(chosen)
 
 
-def _removal(report: ParsedReport, index: int, *, category: int, significant: bool) -> Iterator[Proposal]:
-    """Take out a sentence with the space, the number and, if nothing else is under it, the heading before it."""
+def _removal(
+    report: ParsedReport, index: int, *, category: int, significant: bool, others: frozenset[int] = frozenset()
+) -> Iterator[Proposal]:
+    """Take out a sentence with the space, the number and, if nothing else is under it, the heading before it.
+
+    Args:
+        report: Where from.
+        index: Of the sentence.
+        category: Of the edit.
+        significant: Whether a reader of the report must care.
+        others: Sentences that are taken out as well.
+    """
     text, sentences = report.text, report.reading.sentences
-    if len(sentences) < 2:
+    removed = others | {index}
+    if len(removed) >= len(sentences):
         return
     start, end, section = sentences[index]
-    alone = report.in_section[section] == 1
+    alone = all(at in removed for at, each in enumerate(sentences) if each.section == section)
     before = sentences[index - 1].end if index else 0
     start = before if section and alone else with_number(text, start, after=before)
-    if index == 0 or (start and text[start - 1] == "\n"):
+    if removed >= set(range(index)) or (start and text[start - 1] == "\n"):
         while end < len(text) and text[end].isspace():
             end += 1
     elif index:
@@ -98,21 +112,62 @@ def _removal(report: ParsedReport, index: int, *, category: int, significant: bo
         if start > first:  # something stands between, a heading: keep it and take the space behind
             while end < len(text) and text[end] == " ":
                 end += 1
-    if not text[end:].strip():  # nothing follows: no space is left behind at the end
-        while start and text[start - 1].isspace():
-            start -= 1
+    if removed >= set(range(index + 1, len(sentences))) and not text[sentences[-1].end :].strip():
+        start = before + len(_DANGLING.sub("", text[before:start]))  # nothing follows: no space, no number is left
     yield Proposal(start, end, "", category, significant)
 
 
-def remove_pathology(report: ParsedReport) -> Iterator[Proposal]:
-    """Sentences of the findings that state a pathology of the lexicon which matters."""
+def remove_pathology(report: ParsedReport) -> Iterator[tuple[Proposal, ...]]:
+    """All sentences that state a pathology which matters, for each sentence that states one.
+
+    A report that still names the finding in its impression omits nothing. Statements are collected by the reader
+    and by words (`check.toml`), since neither sees all of them.
+    """
     lexicon = load_lexicon()
     for index, sentence in enumerate(report.reading.sentences):
         if sentence.section in (*_ASIDE, "recommendation"):
             continue
         stated = [each for each in report.stated(index) if each.concept in lexicon]
         if stated and is_significant(stated):
-            yield from _removal(report, index, category=2, significant=True)
+            removed = _statements(report, index)
+            parts = [
+                part
+                for at in sorted(removed)
+                for part in _removal(report, at, category=2, significant=True, others=removed)
+            ]
+            if parts:
+                yield tuple(_joined(parts))
+
+
+def _statements(report: ParsedReport, index: int) -> frozenset[int]:
+    """The sentence, those that state one of its findings too, and so on; and those that lean on one of these."""
+    lexicon, removed, grown = load_lexicon(), {index}, True
+    while grown:
+        stated = [each for at in removed for each in report.stated(at)]
+        kinds = {kind for each in stated for kind in (each.concept, *lexicon.ancestors(each.concept))}
+        names = [each.text.split()[-1] for each in stated]
+        families = frozenset().union(*(families_of(report.sentence(at)) for at in removed))
+        families |= families_of("", [each.text for each in stated])
+        more = set(removed)
+        for at, sentence in enumerate(report.reading.sentences):
+            leans = at - 1 in more and cues().leaning.match(report.sentence(at)) is not None
+            named = any(each.concept in kinds for each in report.stated(at))
+            again = restates(report.sentence(at), families=families, names=names)
+            if sentence.section not in _ASIDE and (leans or named or again):
+                more.add(at)
+        grown, removed = len(more) > len(removed), more
+    return frozenset(removed)
+
+
+def _joined(parts: Sequence[Proposal]) -> list[Proposal]:
+    """Removals in text order; those that touch are one."""
+    found: list[Proposal] = []
+    for part in parts:
+        if found and part.start <= found[-1].end:
+            found[-1] = found[-1]._replace(end=max(found[-1].end, part.end))
+        else:
+            found.append(part)
+    return found
 
 
 def remove_insignificant(report: ParsedReport) -> Iterator[Proposal]:

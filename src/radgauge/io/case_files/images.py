@@ -46,7 +46,10 @@ def place_images(cases: Sequence[Case], folder: Path, *, outside: bool = False) 
     absent = [(case, image) for case, image in named if not places[image].is_file()]
     other = [(case, image) for case, image in named if places[image].is_file() and places[image] != folder / image]
     notes = []
-    for what, found in ((f"are not in {folder.name}", absent), ("were found with another ending", other)):
+    for what, found in (
+        (f"are not in {folder.name or folder.resolve().name or folder}", absent),
+        ("were found with another ending", other),
+    ):
         if found:
             case, image = found[0]
             notes.append(f"{len(found)} of {total} images {what}; first: {image.name} (id {case.id!r})")
