@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from scale_runs import content, records, write
 
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.metric import Metric
-from radgauge.io.case_files import read_cases
+from radgauge.io.case_files import InputSpec, read_cases
 from radgauge.io.score_folder import read_manifest
 from radgauge.io.scores_file import read_scores
 from radgauge.run.engines import Engine
@@ -58,9 +59,8 @@ def test_references_meet_their_candidates(tmp_path: Path) -> None:
         for name in "ab"
     }
     references = write(tmp_path / "truth.csv", truth)
-    score_to_folder(
-        None, tmp_path / "scores", references=references, candidates=files, metrics="bleu", parts=5, kind="jsonl"
-    )
+    spec = InputSpec(references=references, candidates=files)
+    score_to_folder(spec, tmp_path / "scores", metrics="bleu", parts=5, kind="jsonl")
     expected = score(read_cases(references=references, candidates=files), "bleu")
     found = read_scores(tmp_path / "scores")
     assert found.keys_of_cases == expected.keys_of_cases
@@ -71,12 +71,11 @@ def test_a_study_without_candidate_is_found_before_anything_is_scored(tmp_path: 
     rows = records()
     references = write(tmp_path / "truth.csv", [{"id": r["id"], "reference": r["reference"]} for r in rows[::2]])
     short = write(tmp_path / "a.csv", [{"id": r["id"], "candidate": "x"} for r in rows[:-2:2]])
+    spec = InputSpec(references=references, candidates={"a": short})
     with pytest.raises(InputError, match=r"1 of \d+ studies have no candidate in a\.csv, first: 's29'"):
-        score_to_folder(None, tmp_path / "s", references=references, candidates=[short], metrics="bleu", parts=4)
+        score_to_folder(spec, tmp_path / "s", metrics="bleu", parts=4)
     assert not list((tmp_path / "s").glob("part-*"))
-    score_to_folder(
-        None, tmp_path / "t", references=references, candidates=[short], metrics="bleu", parts=4, missing="nan"
-    )
+    score_to_folder(replace(spec, missing="nan"), tmp_path / "t", metrics="bleu", parts=4)
     found = read_scores(tmp_path / "t")
     assert found["bleu"].reasons == {("s29", "a"): "no candidate"}
     assert len(found.keys_of_cases) == 30
@@ -147,8 +146,8 @@ def test_what_cannot_be_done_in_parts_is_said(tmp_path: Path) -> None:
     write(tmp_path / "mixed" / "b.jsonl", records())
     with pytest.raises(InputError, match="must hold tables of one format to be read as one, got csv, jsonl"):
         score_to_folder(tmp_path / "mixed", tmp_path / "s", metrics="bleu")
-    with pytest.raises(UsageError, match=r"nothing to read: give one file, or references and candidates"):
-        score_to_folder(None, tmp_path / "s", metrics="bleu")
+    with pytest.raises(UsageError, match="nothing to read"):
+        InputSpec()
 
 
 @pytest.mark.parametrize("engine", [Engine(), Engine("pool", 2)])
@@ -186,9 +185,8 @@ def test_splits_and_sections_are_those_of_one_run(tmp_path: Path) -> None:
     for row in rows[:30]:
         row["candidate"] = f"FINDINGS: {row['candidate']} IMPRESSION: none"
     path = write(tmp_path / "r.csv", rows)
-    ran = score_to_folder(
-        path, tmp_path / "s", metrics="bleu", parts=4, split="test", section="findings", kind="jsonl"
-    )
+    spec = InputSpec(reports=path, split="test", section="findings")
+    ran = score_to_folder(spec, tmp_path / "s", metrics="bleu", parts=4, kind="jsonl")
     expected = read_cases(path, split="test", section="findings")
     found = read_scores(tmp_path / "s")
     np.testing.assert_array_equal(found["bleu"].rows, score(expected, "bleu")["bleu"].rows)
@@ -196,7 +194,7 @@ def test_splits_and_sections_are_those_of_one_run(tmp_path: Path) -> None:
     assert wanted
     assert wanted <= set(ran.manifest.input["warnings"])
     with pytest.raises(InputError, match="has no studies of split 'dev'; it has test, train"):
-        score_to_folder(path, tmp_path / "t", metrics="bleu", split="dev")
+        score_to_folder(replace(spec, split="dev"), tmp_path / "t", metrics="bleu")
 
 
 def test_one_run_at_a_time_in_a_folder(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_folder_has_the_notes_of_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     [
         (["--jobs", "2"], "--jobs, --engine and --parts are for output to a folder"),
         (["-o", "s", "--baselines"], "--baselines needs all reports at once"),
-        (["-o", "s", "--one-view"], "--one-view must see all reports of a study"),
+        (["-o", "s", "--one-view"], "one_view must see all reports of a study"),
         (["-o", "s", "--gpus", "1"], "--gpus belongs to --engine ray"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,7 @@ from radgauge.core.choices import Missing, Section
 
 if TYPE_CHECKING:
     from radgauge.core.cases import Case
-    from radgauge.io.case_files import CaseFile
+    from radgauge.io.case_files import CaseFile, InputSpec
 
 CandidateColumns = Annotated[
     str | None,
@@ -155,38 +155,48 @@ class CaseForm(ImageFolder, ReportForm):
             raise UsageError("--references needs at least one --candidates file")
         return reports, _systems(candidates)
 
+    def spec(self, reports: Sequence[Path] | None) -> InputSpec:
+        """How the files that the options name are read."""
+        from radgauge.io.case_files import input_spec
+
+        reports, given = self._files(reports)
+        return input_spec(
+            reports[0] if reports else None,
+            references=self.reference_file,
+            candidates=given,
+            candidate_columns=names(self.candidate_columns),
+            columns=self.roles,
+            images=self.images,
+            section=self.section,
+            encoding=self.encoding,
+            missing=self.missing,
+            split=self.split,
+            images_outside=self.images_outside,
+            one_view=self.one_view,
+            view_seed=self.view_seed,
+        )
+
     def read(self, reports: Sequence[Path] | None) -> CaseFile:
         """The cases that the options describe."""
         from radgauge.cli.stdin import standing_in
         from radgauge.core.errors import UsageError
-        from radgauge.io.case_files import read_cases
+        from radgauge.io.case_files import read_input
 
-        reports, given = self._files(reports)
-        piped = next((name for name, file in (given or {}).items() if str(file) == "-"), None)
-        if [*map(str, (*(reports or ()), self.reference_file, *(given or {}).values()))].count("-") > 1:
+        spec = self.spec(reports)
+        files = (spec.reports, spec.references, *spec.candidates.values())
+        if [str(file) for file in files].count("-") > 1:
             raise UsageError("standard input (-) can be one file only")
-        with (
-            standing_in(reports[0] if reports else None) as file,
-            standing_in(self.reference_file) as references,
-            standing_in(Path("-") if piped is not None else None) as candidate_file,
-        ):
-            if given is not None and piped is not None and candidate_file is not None:
-                given = {**given, piped: candidate_file}
-            return read_cases(
-                file,
-                references=references,
-                candidates=given,
-                candidate_columns=names(self.candidate_columns),
-                columns=self.roles,
-                section=self.section,
-                encoding=self.encoding,
-                missing=self.missing,
-                split=self.split,
-                images=self.images,
-                images_outside=self.images_outside,
-                one_view=self.one_view,
-                view_seed=self.view_seed,
-            )
+        if Path("-") not in files:
+            return read_input(spec)
+        with standing_in(Path("-")) as piped:
+
+            def here(file: Path | None) -> Path | None:
+                return piped if file == Path("-") else file
+
+            given = {system: here(file) or file for system, file in spec.candidates.items()}
+            local = replace(spec, reports=here(spec.reports), references=here(spec.references), candidates=given)
+            file = read_input(local)
+        return replace(file, provenance=replace(file.provenance, spec=None))  # nobody can read it again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,11 +214,6 @@ class CaseSource(CaseForm):
     def cases(self) -> CaseFile:
         """The cases."""
         return self.read(self.reports)
-
-    def files(self) -> tuple[Path | None, dict[str, Path] | None]:
-        """The file of reports, or the files of candidates by system."""
-        reports, given = self._files(self.reports)
-        return (reports[0] if reports else None), given
 
 
 def roles(columns: str | None) -> Mapping[str, Sequence[str]] | None:

@@ -137,30 +137,15 @@ def _ran(
     def look(cases: Sequence[Case]) -> list[str]:
         return collapse_notes(cases, reading=say.readings())
 
-    if source.one_view:
-        raise UsageError(
-            "--one-view must see all reports of a study and writes to a file, not to a folder; choose the views "
-            "first, in the table"
-        )
-    reports, given = source.files()
-    if any(str(each) == "-" for each in (reports, source.reference_file, *(given or {}).values())):
+    spec = source.spec(source.reports)
+    if "-" in map(str, (spec.reports, spec.references, *spec.candidates.values())):
         raise UsageError("standard input cannot be read a second time; a run into a folder needs files")
     with judged.session(say):
         judged.agreed()
         return score_to_folder(
-            reports,
+            spec,
             output,
             metrics=judged.metric or None,
-            references=source.reference_file,
-            candidates=given,
-            candidate_columns=o.names(source.candidate_columns),
-            columns=source.roles,
-            section=source.section,
-            encoding=source.encoding,
-            split=source.split,
-            missing=source.missing,
-            images=source.images,
-            images_outside=source.images_outside,
             models=judged.models,
             longest=longest,
             any_language=judged.any_language,

@@ -85,12 +85,13 @@ def complete_manifest(
             for source in table.sources
         ),
         columns={table.name: table.roles.as_dict() for table in plan.tables},
-        section=plan.section,
+        section=plan.spec.section,
         split=settings["split"],
         studies=summed.studies,
         systems=tuple(split.systems),
         cases=cases,
         warnings=(*notes, *summed.notes(cases)),
+        spec=plan.spec,
     )
     parts = tuple(
         Part(part_name(number, plan.kind), *wanted[number], checksum)

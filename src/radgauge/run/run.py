@@ -7,22 +7,20 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
 from radgauge.core.cache import default_cache_dir
 from radgauge.core.cases import Case
-from radgauge.core.choices import Missing
 from radgauge.core.errors import InputError, RadgaugeError, UsageError, require
 from radgauge.core.files import make_folder, tighten
 from radgauge.core.metric import Metric, unaliased
 from radgauge.core.progress import working
 from radgauge.core.storage import Store, local_copy, plain, url_of
-from radgauge.io.case_files.read import system_files, system_name
+from radgauge.io.case_files.spec import InputSpec, system_name
 from radgauge.io.score_folder import Manifest, fingerprint_of, part_name
 from radgauge.io.tables.column_names import shown_names
-from radgauge.io.tables.columns import SECTIONS, check_roles
 from radgauge.run.buckets import WORK, Split, read_split, remove_buckets, write_buckets
 from radgauge.run.executors import HERE, Engine, run, run_in_order, session
 from radgauge.run.explained import check_explain, claim, finish, is_complete, is_explained
@@ -37,7 +35,7 @@ from radgauge.run.manifests import (
 )
 from radgauge.run.run_frequencies import surveyed
 from radgauge.run.score import LONGEST, judges_of
-from radgauge.run.streams import Reading, Table, expected_bytes, open_table, sources_of
+from radgauge.run.streams import Table, expected_bytes, open_table, sources_of
 from radgauge.run.work import Plan, cases_of, check_part, is_done, joins, score_part
 
 try:
@@ -54,19 +52,6 @@ LOOKED_AT = 4000
 
 Told = Callable[[str, int, int], None]
 Look = Callable[[Sequence[Case]], list[str]]
-
-
-@dataclass(frozen=True)
-class Input:
-    """Where the reports of a run are; see `radgauge.io.case_files.read_cases` for each."""
-
-    reports: Path | None = None
-    references: Path | None = None
-    candidates: Mapping[str, Path] | None = None
-    how: Reading = field(default_factory=Reading)
-    missing: Missing = "error"
-    images: Path | None = None
-    images_outside: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,20 +72,10 @@ class Ran:
 
 
 def score_to_folder(
-    reports: Path | str | None,
+    reports: Path | str | InputSpec,
     folder: Path | str,
     *,
     metrics: Sequence[str | Metric] | str | Metric | None = None,
-    references: Path | str | None = None,
-    candidates: Sequence[Path | str] | Mapping[str, Path | str] | None = None,
-    candidate_columns: Sequence[str] | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    section: str | None = None,
-    encoding: str | None = None,
-    split: str | None = None,
-    missing: Missing = "error",
-    images: Path | str | None = None,
-    images_outside: bool = False,
     models: str = "embedded",
     longest: int = LONGEST,
     any_language: bool = False,
@@ -115,20 +90,10 @@ def score_to_folder(
     """Score any number of reports into a folder of parts; the same call goes on where one was stopped.
 
     Args:
-        reports: A table of cases, or a folder of such tables; here and below also a URL (see `storage`).
+        reports: A table of cases or a folder of such tables, or how several files are read. Here and below also
+            URLs (see `storage`).
         folder: Where the parts and their manifest go; a URL gets scores, and report texts stay on this machine.
         metrics: As in `score`.
-        references: A table of references instead, joined with candidates by id.
-        candidates: Tables of candidates, or system -> table.
-        candidate_columns: As in `read_cases`; so are columns, section, encoding, split, missing, images and
-            images_outside.
-        columns: Role -> column.
-        section: Part of the reports.
-        encoding: Of text files.
-        split: Of the references.
-        missing: What to do with studies without a candidate.
-        images: Folder of the images.
-        images_outside: Whether images may lie outside it.
         models: Profile of metrics given by name.
         longest: Characters of the longest text that is judged.
         any_language: Judge texts that are not English, or hardly understood, as well.
@@ -145,8 +110,12 @@ def score_to_folder(
         InputError: The input cannot be used, or the folder holds another run.
         UsageError: The arguments do not fit together.
     """
-    if section is not None and section not in SECTIONS:
-        raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
+    spec = reports if isinstance(reports, InputSpec) else InputSpec(reports=Path(reports))
+    if spec.one_view:
+        raise UsageError(
+            "one_view must see all reports of a study and writes to a file, not to a folder; choose the views "
+            "first, in the table"
+        )
     judges = tuple(judges_of(metrics, models=models))
     url = url_of(folder)
     store = Store(url) if url is not None else None
@@ -154,23 +123,17 @@ def score_to_folder(
     with working("scoring in parts") as tell, ExitStack() as copies:
         told = progress or tell
         told("opening the input", 0, 1)
-        files = _systems(candidates)
-        given = Input(
-            None if reports is None else copies.enter_context(local_copy(reports)),
-            None if references is None else copies.enter_context(local_copy(references)),
-            None if files is None else {name: copies.enter_context(local_copy(f)) for name, f in files.items()},
-            Reading(
-                check_roles(columns),
-                tuple(candidate_columns) if candidate_columns else None,
-                section,
-                encoding,
-                split,
-            ),
-            missing,
-            Path(images) if images is not None else None,
-            images_outside,
+
+        def local(path: Path | None) -> Path | None:
+            return None if path is None else copies.enter_context(local_copy(path))
+
+        here = replace(
+            spec,
+            reports=local(spec.reports),
+            references=local(spec.references),
+            candidates={name: copies.enter_context(local_copy(file)) for name, file in spec.candidates.items()},
         )
-        tables = tables_of(given)
+        tables = tables_of(here)
         sends = store is not None and bool(engine.address)
         explained = None if explain is None else check_explain(explain, folder, sent=sends)
         _check_metrics(judges, tables, engine)
@@ -186,7 +149,7 @@ def score_to_folder(
         if kind == "parquet":
             require("pyarrow", extra="parquet")
         divided = parts or min(MOST_PARTS, max(1, -(-sum(map(expected_bytes, tables)) // PART_BYTES)))
-        settings = _settings(given, longest, any_language)
+        settings = _settings(here, longest, any_language)
         signatures = {metric.columns[0]: metric.signature() for metric in judges}
         fingerprint = fingerprint_of(
             {
@@ -203,10 +166,7 @@ def score_to_folder(
             kind,
             tables,
             judges,
-            section,
-            missing,
-            given.images,
-            images_outside,
+            spec,
             longest,
             cache,
             store,
@@ -232,18 +192,13 @@ def score_to_folder(
             return ran
 
 
-def tables_of(given: Input) -> tuple[Table, ...]:
+def tables_of(spec: InputSpec) -> tuple[Table, ...]:
     """The tables of an input: one of cases, or references and candidates."""
-    if given.references is None:
-        if given.reports is None:
-            raise UsageError("nothing to read: give one file, or references and candidates")
-        return (open_table(given.reports, "cases", given.how, system=system_name(given.reports)),)
-    files = dict(given.candidates or {})
-    if not files:
-        raise UsageError("references need candidates: give at least one file of candidates")
-    tables = [open_table(given.references, "references", given.how)]
-    tables += [open_table(file, "candidates", given.how, system=name) for name, file in files.items()]
-    for role, names in given.how.columns.items():
+    if spec.references is None:
+        return tuple(open_table(file, "cases", spec, system=system_name(file)) for file in (spec.reports,) if file)
+    tables = [open_table(spec.references, "references", spec)]
+    tables += [open_table(file, "candidates", spec, system=name) for name, file in spec.candidates.items()]
+    for role, names in spec.columns.items():
         if not any(set(names) <= set(table.columns) for table in tables):
             seen = "; ".join(f"{table.name}: {shown_names(table.columns)}" for table in tables)
             raise InputError(f"no file has the column {', '.join(names)} named for {role!r}; columns: {seen}")
@@ -333,17 +288,16 @@ def _left(plan: Plan, wanted: Mapping[int, tuple[int, str]], engine: Engine) -> 
     return [number for number in sorted(wanted) if number not in whole]
 
 
-def _settings(given: Input, longest: int, any_language: bool) -> dict[str, Any]:
-    how = given.how
+def _settings(spec: InputSpec, longest: int, any_language: bool) -> dict[str, Any]:
     return {
-        "section": how.section,
-        "split": how.split,
-        "missing": given.missing,
-        "encoding": how.encoding,
-        "columns": {role: list(names) for role, names in how.columns.items()},
-        "candidate_columns": list(how.candidate_columns) if how.candidate_columns else None,
-        "systems": list(given.candidates) if given.candidates else [],
-        "images": given.images is not None,
+        "section": spec.section,
+        "split": spec.split,
+        "missing": spec.missing,
+        "encoding": spec.encoding,
+        "columns": {role: list(names) for role, names in spec.columns.items()},
+        "candidate_columns": list(spec.candidate_columns) or None,
+        "systems": list(spec.candidates),
+        "images": spec.images is not None,
         "longest": longest,
         "any_language": any_language,
     }
@@ -365,16 +319,6 @@ def _check_metrics(metrics: Sequence[Metric], tables: Sequence[Table], engine: E
             f"{', '.join(needing)} cannot judge without references: {tables[0].name} has no reference column; its "
             f"columns: {shown_names(tables[0].columns)}; name it with columns={{'reference': NAME}}"
         )
-
-
-def _systems(
-    candidates: Sequence[Path | str] | Mapping[str, Path | str] | None,
-) -> Mapping[str, Path] | None:
-    if candidates is None:
-        return None
-    if isinstance(candidates, Mapping):
-        return {system: plain(file) for system, file in candidates.items()}
-    return system_files(candidates)
 
 
 def _usual_kind() -> str:

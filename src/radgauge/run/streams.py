@@ -6,12 +6,13 @@ those is in memory at once: CSV, JSON lines and Parquet are the formats for larg
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError
+from radgauge.io.case_files.spec import InputSpec
 from radgauge.io.records import SAMPLE, build_cases
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.columns import Columns, Mode, resolve
@@ -52,18 +53,7 @@ class Table:
         return InputTable(replace(self.sources[0], name=self.name), self.columns, ())
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How tables are read; see `radgauge.io.case_files.read_cases`."""
-
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    candidate_columns: tuple[str, ...] | None = None
-    section: str | None = None
-    encoding: str | None = None
-    split: str | None = None
-
-
-def open_table(path: Path, mode: Mode, how: Reading, *, system: str = "system") -> Table:
+def open_table(path: Path, mode: Mode, how: InputSpec, *, system: str = "system") -> Table:
     """The files of a path, and what their columns are: every name is seen, the first rows tell what they hold.
 
     Raises:
@@ -88,7 +78,7 @@ def open_table(path: Path, mode: Mode, how: Reading, *, system: str = "system") 
         name=path.name,
         mode=mode,
         given=how.columns if mode == "cases" else here,
-        candidate_columns=how.candidate_columns if mode != "references" else None,
+        candidate_columns=(how.candidate_columns or None) if mode != "references" else None,
         section=how.section,
     )
     wanted: tuple[str, ...] = ()

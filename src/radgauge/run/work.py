@@ -15,7 +15,6 @@ import numpy as np
 
 from radgauge.core.cache import Cache
 from radgauge.core.cases import Case
-from radgauge.core.choices import Missing
 from radgauge.core.errors import InputError, RadgaugeError
 from radgauge.core.metric import Metric
 from radgauge.core.readings import Readings
@@ -24,6 +23,7 @@ from radgauge.core.storage import StorageError, Store
 from radgauge.io.case_files.images import near_table, place_images
 from radgauge.io.case_files.join import Side, join
 from radgauge.io.case_files.sections import cut_to_section, headed_texts
+from radgauge.io.case_files.spec import InputSpec
 from radgauge.io.checksums import CHECKSUM
 from radgauge.io.records import Counted, odd_texts
 from radgauge.io.score_folder import digest_of, part_name, read_keys, write_part
@@ -53,7 +53,7 @@ class Plan:
         kind: "parquet" or "jsonl".
         tables: One table of cases, or references and tables of candidates.
         metrics: The judges.
-        section: As in `read_cases`; so are missing, images and images_outside.
+        spec: How the tables are read.
         longest: As in `score`.
         cache: Folder of the reading cache on the machine that works; None uses none.
         store: Where parts go if not to the folder, which then holds the buckets alone.
@@ -67,10 +67,7 @@ class Plan:
     kind: str
     tables: tuple[Table, ...]
     metrics: tuple[Metric, ...]
-    section: str | None
-    missing: Missing
-    images: Path | None
-    images_outside: bool
+    spec: InputSpec
     longest: int
     cache: Path | None
     store: Store | None = None
@@ -245,12 +242,12 @@ def cases_of(job: Job) -> Bucket:
         cases, places = list(side.cases), list(side.places)
     else:
         cases, places, rows, notes = _joined(plan, held)
-    headings = headed_texts(cases) if plan.section is None else []
+    headings = headed_texts(cases) if plan.spec.section is None else []
     headings = [replace(note, first=rows[note.first] if rows else 0) for note in headings]
     odd = [replace(note, first=rows[note.first]) for note in odd_texts(cases, places=places)]
     said: Sequence[str]
-    if plan.images is not None:
-        cases, said = place_images(cases, plan.images, outside=plan.images_outside)
+    if plan.spec.images is not None:
+        cases, said = place_images(cases, plan.spec.images, outside=plan.spec.images_outside)
     else:
         cases, said = near_table(cases, plan.tables[0].files[0])
     return Bucket(cases, rows, (*odd,), (*notes, *headings), tuple(said))
@@ -307,9 +304,9 @@ def _side(plan: Plan, number: int, held: Sequence[Held]) -> tuple[Side, list[int
     cases = [each.case for each in mine]
     places = [each.place for each in mine]
     notes: list[Counted] = []
-    if plan.section is not None:
+    if plan.spec.section is not None:
         cases, notes = cut_to_section(
-            cases, plan.section, places=places, name=table.name, settled=table.roles.sectioned
+            cases, plan.spec.section, places=places, name=table.name, settled=table.roles.sectioned
         )
         notes = [replace(note, first=mine[note.first].row if mine else 0) for note in notes]
     return Side(table.as_input(), table.roles, tuple(cases), tuple(places)), [each.row for each in mine], notes
@@ -319,7 +316,7 @@ def _joined(plan: Plan, held: Sequence[Held]) -> tuple[list[Case], list[str], li
     sides = [_side(plan, number, held) for number in range(len(plan.tables))]
     references, row_of_study, notes = sides[0]
     try:
-        cases, places = join(references, [side for side, _, _ in sides[1:]], missing=plan.missing)
+        cases, places = join(references, [side for side, _, _ in sides[1:]], missing=plan.spec.missing)
     except InputError as error:
         raise InputError(f"in one of the parts of the input: {error}") from None
     known = {case.id: row for case, row in zip(references.cases, row_of_study, strict=True)}

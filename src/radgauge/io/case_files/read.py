@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from radgauge.core.cases import Case
 from radgauge.core.choices import Missing
-from radgauge.core.errors import InputError, UsageError
+from radgauge.core.errors import InputError
+from radgauge.core.files import sha256_of
 from radgauge.core.progress import working
 from radgauge.io.case_files.images import near_table, place_images
 from radgauge.io.case_files.join import Side, join, uneven_systems
 from radgauge.io.case_files.sections import heading_notes, take_section
+from radgauge.io.case_files.spec import InputSpec, input_spec, spec_from_dict, system_name
 from radgauge.io.case_files.views import one_view as take_one_view
 from radgauge.io.records import SAMPLE, build_cases, check_unique, text_notes
 from radgauge.io.tables import InputTable, read_table
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
-from radgauge.io.tables.columns import SECTIONS, Mode, check_roles, resolve
+from radgauge.io.tables.columns import Mode, check_roles, resolve
 from radgauge.io.tables.sources import Source
 
 Given = Mapping[str, tuple[str, ...]]
@@ -38,6 +40,7 @@ class Provenance:
         systems: Names of the systems.
         cases: Number of cases.
         warnings: What a person should know before believing the numbers.
+        spec: How the same reports are read again; None for reports without candidates.
     """
 
     sources: tuple[Source, ...]
@@ -48,10 +51,14 @@ class Provenance:
     systems: tuple[str, ...]
     cases: int
     warnings: tuple[str, ...] = ()
+    spec: InputSpec | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain JSON values."""
-        return {**asdict(replace(self, columns={})), "columns": {k: dict(v) for k, v in self.columns.items()}}
+        plain = asdict(replace(self, columns={}, spec=None))
+        plain["columns"] = {name: dict(roles) for name, roles in self.columns.items()}
+        plain["spec"] = {} if self.spec is None else self.spec.as_dict()
+        return plain
 
 
 @dataclass(frozen=True)
@@ -119,22 +126,33 @@ def read_cases(
         InputError: The data cannot be used as it is; the message names the first offender and the remedy.
         UsageError: The arguments do not fit together.
     """
-    if section is not None and section not in SECTIONS:
-        raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
-    if missing not in get_args(Missing):
-        raise UsageError(f"missing must be one of {', '.join(get_args(Missing))}, got {missing!r}")
-    given = check_roles(columns)
-    if path is not None and candidates is not None:
-        raise UsageError("give one file, or references and candidates; not both")
-    files = _systems(candidates if candidates is not None else ([path] if references and path else []))
-    options = _Options(given, candidate_columns, section, encoding, split)
+    return read_input(
+        input_spec(
+            path,
+            references=references,
+            candidates=candidates,
+            candidate_columns=candidate_columns,
+            columns=columns,
+            images=images,
+            section=section,
+            encoding=encoding,
+            missing=missing,
+            split=split,
+            images_outside=images_outside,
+            one_view=one_view,
+            view_seed=view_seed,
+        )
+    )
+
+
+@working("reading files")
+def read_input(spec: InputSpec) -> CaseFile:
+    """Read the cases that a specification names; see `read_cases`."""
     warnings: list[str] = []
-    if references is None:
-        if path is None:
-            raise UsageError("nothing to read: give one file, or references and candidates")
-        sides = [_read(Path(path), "cases", options, system=system_name(Path(path)))]
-        if one_view:
-            sides[0], notes = _one_view(sides[0], Path(path), view_seed)
+    if spec.reports is not None:
+        sides = [_read(spec.reports, "cases", spec, system=system_name(spec.reports))]
+        if spec.one_view:
+            sides[0], notes = _one_view(sides[0], spec.reports, spec.view_seed)
             warnings += notes
         cases, places = list(sides[0].cases), list(sides[0].places)
         warnings += uneven_systems(cases)
@@ -144,48 +162,92 @@ def read_cases(
                 f"{sides[0].table.source.name} has no reference column; its columns: {seen}; "
                 "name it with columns={'reference': NAME}"
             )
-    else:
-        if not files:
-            raise UsageError("references need candidates: give at least one file of candidates")
-        reference_side = _read(Path(references), "references", options)
-        candidate_sides = [_read(file, "candidates", options, system=name) for name, file in files.items()]
-        if one_view:
-            reference_side, notes = _one_view(reference_side, Path(references), view_seed)
+    elif spec.references is not None:
+        reference_side = _read(spec.references, "references", spec)
+        candidate_sides = [_read(file, "candidates", spec, system=name) for name, file in spec.candidates.items()]
+        if spec.one_view:
+            reference_side, notes = _one_view(reference_side, spec.references, spec.view_seed)
             warnings += notes
             chosen = [
-                _one_view(side, file, view_seed, Path(references))
-                for side, file in zip(candidate_sides, files.values(), strict=True)
+                _one_view(side, file, spec.view_seed, spec.references)
+                for side, file in zip(candidate_sides, spec.candidates.values(), strict=True)
             ]
             candidate_sides = [side for side, _ in chosen]
             warnings += [note for _, notes in chosen for note in notes]
         sides = [reference_side, *candidate_sides]
-        cases, places = join(reference_side, candidate_sides, missing=missing)
+        cases, places = join(reference_side, candidate_sides, missing=spec.missing)
         studies = {case.id for case in reference_side.cases}
         if left_out := len(studies - {case.id for case in cases}):
             warnings.append(f"{left_out} of {len(studies)} studies were left out: no system has reported them")
-    _check_given(given, sides)
+    _check_given(spec.columns, sides)
     check_unique(cases, places=places)
-    if section is None:
+    if spec.section is None:
         warnings += heading_notes(cases)
     warnings += text_notes(cases, places=places)
-    if images is not None:
-        cases, notes = place_images(cases, Path(images), outside=images_outside)
-        warnings += notes
+    if spec.images is not None:
+        cases, notes = place_images(cases, spec.images, outside=spec.images_outside)
     else:
-        table = Path(path if references is None and path is not None else references or "")
-        cases, notes = near_table(cases, table)
-        warnings += notes
+        cases, notes = near_table(cases, spec.reports or spec.references or Path())
+    warnings += notes
     provenance = Provenance(
         sources=tuple(side.table.source for side in sides),
         columns=_columns_by_file(sides),
-        section=section,
-        split=split,
+        section=spec.section,
+        split=spec.split,
         studies=len({case.id for case in cases}),
         systems=tuple(dict.fromkeys(case.system for case in cases)),
         cases=len(cases),
         warnings=(*(note for side in sides for note in side.table.source.notes), *warnings),
+        spec=spec,
     )
     return CaseFile(tuple(cases), provenance)
+
+
+def read_again(input: Mapping[str, Any], *, folder: Path, moved: Sequence[Path] = ()) -> CaseFile:
+    """Read the reports behind scores, as they were read when they were scored.
+
+    Args:
+        input: What the header of the scores says of their input.
+        folder: Of the scores, where files are looked for that are not where they were.
+        moved: Where the files are now if they have moved; each is recognised by its hash.
+
+    Raises:
+        InputError: A file is not there or has changed.
+    """
+    if not input.get("spec"):
+        raise InputError("the scores do not say which reports they judge; name them: reports=FILE")
+    hashes = {source["sha256"]: source["name"] for source in input["sources"]}
+    spec = spec_from_dict(input["spec"], folder=folder)
+    if moved:
+        spec = _moved(spec, moved, hashes)
+    file = read_input(spec)
+    for source in file.provenance.sources:
+        if source.sha256 not in hashes:
+            raise InputError(
+                f"{source.name} has changed since it was scored; score it again, or name the judged file: "
+                "reports=FILE"
+            )
+    return file
+
+
+def _moved(spec: InputSpec, files: Sequence[Path], hashes: Mapping[str, str]) -> InputSpec:
+    """The specification with the places where its files are now."""
+    names: dict[str, Path] = {}
+    for file in files:
+        name = hashes.get(sha256_of(file)) if file.is_file() else None
+        if name is None:
+            raise InputError(f"{file} is none of the files that were judged ({', '.join(hashes.values())})")
+        names[name] = file
+
+    def now(path: Path) -> Path:
+        return names.get(path.name, path)
+
+    return replace(
+        spec,
+        reports=spec.reports and now(spec.reports),
+        references=spec.references and now(spec.references),
+        candidates={system: now(path) for system, path in spec.candidates.items()},
+    )
 
 
 @working("reading files")
@@ -210,10 +272,9 @@ def read_references(
         images: As in `read_cases`.
         images_outside: As in `read_cases`.
     """
-    if section is not None and section not in SECTIONS:
-        raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {section!r}")
     given = check_roles(columns)
-    side = _read(Path(path), "references", _Options(given, None, section, encoding, split))
+    how = InputSpec(reports=Path(path), columns=given, section=section, encoding=encoding, split=split)
+    side = _read(Path(path), "references", how)
     _check_given(given, [side])
     check_unique(side.cases, places=side.places)
     warnings = [*side.table.source.notes, *(heading_notes(side.cases) if section is None else ())]
@@ -236,66 +297,25 @@ def read_references(
     return CaseFile(tuple(cases), provenance)
 
 
-@dataclass(frozen=True)
-class _Options:
-    given: Given
-    candidate_columns: Sequence[str] | None
-    section: str | None
-    encoding: str | None
-    split: str | None
-
-
-def _systems(files: Sequence[Path | str] | Mapping[str, Path | str]) -> dict[str, Path]:
-    if isinstance(files, Mapping):
-        return {system: Path(file) for system, file in files.items()}
-    if isinstance(files, str | Path):
-        raise UsageError("candidates must be a list of files, or a mapping from system to file")
-    return system_files(files)
-
-
-def system_files(files: Sequence[Path | str | tuple[str, Path]]) -> dict[str, Path]:
-    """System -> file: the name given with the file, else the file's own without its endings.
-
-    >>> list(system_files([Path("runs/ours.jsonl.gz"), ("theirs", Path("out.csv"))]))
-    ['ours', 'theirs']
-    """
-    named: dict[str, Path] = {}
-    for item in files:
-        file = item[1] if isinstance(item, tuple) else Path(item)
-        system = item[0] if isinstance(item, tuple) else system_name(file)
-        if system in named:
-            raise UsageError(
-                f"two files of candidates would both be the system {system!r}: {named[system]} and {file}; "
-                "rename one, or name the systems: system=file"
-            )
-        named[system] = file
-    return named
-
-
-def system_name(file: Path) -> str:
-    """Name of a system whose reports a file holds: the file's own without its endings."""
-    return file.name.removesuffix(".gz").rsplit(".", 1)[0]
-
-
-def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") -> Side:
+def _read(path: Path, mode: Mode, spec: InputSpec, *, system: str = "system") -> Side:
     """One file: its columns understood, its rows as cases, the section chosen."""
-    table = _corpus(path) if mode == "references" and options.encoding is None else None
-    table = table or read_table(path, encoding=options.encoding)
+    table = _corpus(path) if mode == "references" and spec.encoding is None else None
+    table = table or read_table(path, encoding=spec.encoding)
     sample = {name: [record.values.get(name) for record in table.records[:SAMPLE]] for name in table.columns}
-    here = {role: names for role, names in options.given.items() if set(names) <= set(table.columns)}
-    given = options.given if mode == "cases" else here
-    wide = options.candidate_columns if mode != "references" else None
+    here = {role: names for role, names in spec.columns.items() if set(names) <= set(table.columns)}
+    given = spec.columns if mode == "cases" else here
+    wide = (spec.candidate_columns or None) if mode != "references" else None
     roles = resolve(
         sample,
         name=table.source.name,
         mode=mode,
         given=given,
         candidate_columns=wide,
-        section=options.section,
+        section=spec.section,
     )
     records = table.records
-    if options.split is not None and mode != "candidates":
-        records = _of_split(table, options.split)
+    if spec.split is not None and mode != "candidates":
+        records = _of_split(table, spec.split)
     cases: list[Case] = []
     places: list[str] = []
     for number, record in enumerate(records, start=1):
@@ -305,9 +325,9 @@ def _read(path: Path, mode: Mode, options: _Options, *, system: str = "system") 
         places += [place] * len(new)
     notes = [] if roles.id else [f"{table.source.name} has no id column: the ids are row numbers"]
     notes += [f"{table.source.name}: its own column {name!r} is not used" for name in sorted(roles.ignored)]
-    if options.section is not None:
+    if spec.section is not None:
         cases, more = take_section(
-            cases, options.section, places=places, name=table.source.name, settled=roles.sectioned
+            cases, spec.section, places=places, name=table.source.name, settled=roles.sectioned
         )
         notes += more
     table = replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
