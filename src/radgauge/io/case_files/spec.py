@@ -84,8 +84,8 @@ class InputSpec:
 
 
 def _shown(path: Path) -> str:
-    if url_of(path) is not None:
-        return str(path)
+    if (url := url_of(path)) is not None:
+        return url
     absolute, here = path.absolute(), Path.cwd()
     return absolute.relative_to(here).as_posix() if absolute.is_relative_to(here) else path.name
 
