@@ -85,7 +85,7 @@ def judged(store: Store, person: str, until: int) -> None:
                     level = hint["significance"] if chance.random() < 0.9 else "insignificant"
                     part = f"{hint['category']}/{level}"
                     counts[part] = counts.get(part, 0) + 1
-            for part, value in counts.items():
+            for part, value in (counts or {"omission/significant": 0}).items():
                 payload = {"candidate": shown.label, "field": "errors", "part": part, "value": value}
                 act(place.key, "set", payload)
         act(place.key, "time", {"seconds": float(chance.uniform(40, 150))})

@@ -110,3 +110,17 @@ def test_assistance_on_half_of_the_cases_is_measured(make: Make) -> None:
     with Store(make(raters=2, design="radpref").path) as store:
         _rate(store)
         assert assistance_effects(store) == ()
+
+
+def test_the_organiser_learns_how_many_practice_answers_were_right(make: Make) -> None:
+    with Store(make(raters=1).path) as store:
+        rater = Rater(store, "rater-1")
+        first, second = [place.key for place in store.places("rater-1") if place.training]
+        for part in ("location/significant", "omitted_comparison/significant"):
+            rater.act(first, "set", candidate="A", field="errors", part=part, value=1)
+        rater.submit(first)
+        (person,) = progress(store)
+        assert (person.trained, person.practice) == (False, (1, 2))
+        rater.submit(second)
+        (person,) = progress(store)
+        assert (person.trained, person.practice) == (True, (1, 5))

@@ -27,6 +27,7 @@ class Progress:
         submitted: Cases that are done.
         cannot_judge: Cases, or candidates of them, that the person could not judge.
         trained: Whether all training cases are submitted.
+        practice: Answers as expected in the submitted training cases, and how many were expected.
         seconds: Time in front of cases.
         median_seconds: Of the submitted cases; NaN without any.
         last: Time of the last event, "" if none.
@@ -40,6 +41,7 @@ class Progress:
     submitted: int
     cannot_judge: int
     trained: bool
+    practice: tuple[int, int]
     seconds: float
     median_seconds: float
     last: str
@@ -116,6 +118,8 @@ def progress(store: Store) -> tuple[Progress, ...]:
         submitted = [each for each in real if each.submitted]
         unable = sum(bool(store.state(person.id, each.key).cannot_judge) for each in real if each.started)
         times = [each.seconds for each in submitted]
+        practised = [each for each in places if each.training and each.submitted]
+        feedback = [part for each in practised if (part := store.case(person.id, each.key).feedback) is not None]
         found.append(
             Progress(
                 person.id,
@@ -126,6 +130,7 @@ def progress(store: Store) -> tuple[Progress, ...]:
                 len(submitted),
                 unable,
                 all(each.submitted for each in places if each.training),
+                (sum(part["right"] for part in feedback), sum(part["of"] for part in feedback)),
                 sum(each.seconds for each in real),
                 float(np.median(times)) if times else float("nan"),
                 last.get(person.id, ""),

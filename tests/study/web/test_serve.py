@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import urllib.request
@@ -100,6 +104,35 @@ def test_a_served_study_binds_this_machine_alone_and_calls_nobody(tmp_path: Path
     assert not [line for line in calls if " connect(" in line or " sendto(" in line]
 
 
+def test_tls_with_a_certificate_of_its_own_whose_fingerprint_is_printed(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    demo_study(tmp_path / "s.sqlite")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    prints = []
+    for _ in range(2):  # the second start takes the same certificate
+        with serving(tmp_path, "s.sqlite", "--tls", "--links", "--port", str(port)) as (lines, process):
+            assert process.stdout is not None
+            while "SHA-256" not in lines[-1]:
+                lines.append(process.stdout.readline())
+            said = "".join(lines)
+            assert f"https://127.0.0.1:{port}/join#" in said
+            certificate = ssl.get_server_certificate(("127.0.0.1", port))
+            digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest().upper()
+            assert digest in said.replace(":", "")
+            prints.append(digest)
+            trusted = ssl.create_default_context(cadata=certificate)
+            with urllib.request.urlopen(f"https://127.0.0.1:{port}/join", context=trusted) as answer:
+                assert answer.status == 200
+    assert prints[0] == prints[1]
+    assert (tmp_path / "s.sqlite.127.0.0.1.key").stat().st_mode & 0o077 == 0
+    done = CliRunner().invoke(app, ["study", "serve", str(tmp_path / "s.sqlite"), "--tls", "--host", "0.0.0.0"])
+    assert isinstance(done.exception, UsageError)
+    assert "--tls needs the address" in str(done.exception)
+
+
 def test_what_cannot_be_served_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = CliRunner().invoke
@@ -130,7 +163,7 @@ def _judge_all(enter: Callable[[str], Any], person: str, generous: bool) -> int:
             if missing:
                 assert rater.act(key, "set", **part, value=missing).status_code == 200
             judged += 1
-        assert rater.act(key, "submit").status_code == 200
+        assert rater.submit(key).status_code == 200
     return judged
 
 

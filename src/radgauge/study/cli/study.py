@@ -118,8 +118,10 @@ def _print_made(made: NewStudy, days: float) -> None:
     rows = [(each.name, each.role, made.assigned.get(each.id), made.tokens[each.id]) for each in made.people]
     out.show(table("who", "role", Column("cases", right=True), "token", rows=rows))
     out.say(
-        f"The tokens let people in for {days:g} days and are shown only now (`study token` makes others).",
-        "Next: radgauge study serve, or without a server radgauge study sheet",
+        f"Each token is one person's key for {days:g} days, shown only now. `radgauge study serve` prints an "
+        "address: ADDRESS/join#TOKEN is that person's link (`study serve --links` makes new links for everybody, "
+        "`study token` a new token for one).",
+        "Without a server: radgauge study sheet, which needs no tokens",
         f"anchor: {made.anchor} (note it outside the file; `study check --anchor` proves the study against it)",
     )
 

@@ -30,6 +30,10 @@ def serve_cli(
     host: Annotated[str, "Address to listen on; others than this machine need --url."] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any that is free.")] = 8765,
     url: Annotated[str | None, "The address under which raters come: https://name."] = None,
+    tls: Annotated[
+        bool,
+        "Speak https with a certificate of its own, on a trusted network: browsers warn once, people compare.",
+    ] = False,
     proxy: Annotated[str | None, "The proxy's address; its X-Forwarded-For is believed."] = None,
 ) -> None:
     """Let raters judge in the browser, and watch how it goes; for this machine alone unless you say otherwise.
@@ -43,8 +47,12 @@ def serve_cli(
 
       radgauge study serve study.sqlite --links
 
-      radgauge study serve study.sqlite --host 0.0.0.0 --url https://study.hospital.example --proxy 10.0.0.5
+      radgauge study serve study.sqlite --url https://study.hospital.example --proxy 127.0.0.1
+
+      radgauge study serve study.sqlite --links --tls --host 10.0.0.7
     """
+    from urllib.parse import urlsplit
+
     from radgauge.cli.lines import echo
     from radgauge.cli.resume import keeps
     from radgauge.core.errors import UsageError, require
@@ -53,15 +61,24 @@ def serve_cli(
 
     for package in ("starlette", "uvicorn"):
         require(package, extra="web")
+    from radgauge.study.http.certificate import self_signed
     from radgauge.study.http.server import Place, serve
     from radgauge.study.web.app import create_app
 
-    place = Place(host, port, url, proxy)
-    if place.warning:
-        echo(f"note: {place.warning}", err=True)
     if file is None and not demo:
         raise UsageError("name the file of the study, or try --demo")
     path = file or DEMO
+    own = None
+    if tls:
+        if url is None and (not port or host in ("0.0.0.0", "::")):
+            raise UsageError(
+                "--tls needs the address under which raters come: --host 10.0.0.7, or --url https://name"
+            )
+        url = url or f"https://{f'[{host}]' if ':' in host else host}:{port}"
+        own = self_signed(path, urlsplit(url).hostname or host)
+    place = Place(host, port, url, proxy, own)
+    if place.warning:
+        echo(f"note: {place.warning}", err=True)
     if demo and not path.exists():
         demo_study(path, design=design)
     with Opened(path) as store:
@@ -70,6 +87,8 @@ def serve_cli(
         def ready(address: str) -> None:
             keeps()
             _say_where(store, address, fresh)
+            if own is not None:
+                echo(f"certificate (SHA-256), to compare with what the browser shows: {own.fingerprint}")
             if demo and browser:
                 import webbrowser
 
@@ -93,7 +112,12 @@ def _say_where(store: Store, address: str, fresh: dict[str, str]) -> None:
     out = console()
     out.say(f"{store.about['title']}: {address}  (Ctrl-C stops; answers are kept in {store.path})")
     if not fresh:
-        out.say(f"A link is {address}/join#TOKEN; `--links` makes new ones for everybody.")
+        out.say(
+            f"A person's link is {address}/join#TOKEN, with the token that `study new` printed. Are they lost, "
+            "`--links` ends them and prints new links."
+        )
+    else:
+        out.say("New links; tokens and links of before no longer let anybody in. Send each person theirs:")
     for person in store.people():
         if person.id in fresh:
             out.say(f"{person.name} ({person.role}): {address}/join#{fresh[person.id]}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def status_cli(
     file: StudyFile,
     as_json: o.AsJson = False,
-    most: Annotated[int, typer.Option("--cases", min=0, help="Cases with strong disagreement to list.")] = 10,
+    most: Annotated[int, typer.Option("--cases", min=0, help="Cases on which raters differ most to list.")] = 10,
 ) -> None:
     """Progress, time, agreement so far, and the cases on which raters are furthest apart."""
     from radgauge.render.terminal import console
@@ -64,18 +64,23 @@ def _pairs(found: Agreeing) -> list[dict[str, object]]:
     ]
 
 
+def _practice(person: Progress) -> str:
+    right, of = person.practice
+    return ("none" if not of else f"{right} of {of} right") if person.trained else "open"
+
+
 def _print_progress(out: Terminal, people: Sequence[Progress]) -> None:
     from radgauge.render.tables import Column, table
 
     heads = [Column(name, right=True) for name in ("done", "of", "cannot judge", "median time", "hours")]
     rows = [
         (
-            *(each.name, each.role, "yes" if each.trained else "no", each.submitted, each.assigned),
+            *(each.name, each.role, _practice(each), each.submitted, each.assigned),
             *(each.cannot_judge, f"{number(each.median_seconds, 0)} s", number(each.seconds / 3600, 1)),
         )
         for each in people
     ]
-    out.show(table("who", "role", "trained", *heads, rows=rows))
+    out.show(table("who", "role", "practice", *heads, rows=rows))
 
 
 def _print_agreement(out: Terminal, agreeing: Sequence[Agreeing]) -> None:

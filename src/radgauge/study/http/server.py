@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from radgauge.core.errors import InputError, UsageError
+from radgauge.study.http.certificate import Certificate
 from radgauge.study.http.connections import Connections
 from radgauge.study.http.headers import LOOPBACK_NAMES, host_name
 from radgauge.study.http.limits import ConnectionLimits
@@ -34,13 +35,15 @@ class Place:
     """Where a server listens, and the address under which people reach it.
 
     `url` is needed behind a proxy and for every host that is not this machine itself. `proxy` is the address from
-    which the proxy connects; only its `X-Forwarded-For` is believed.
+    which the proxy connects; only its `X-Forwarded-For` is believed. With `certificate` the server itself speaks
+    TLS.
     """
 
     host: str = "127.0.0.1"
     port: int = 0
     url: str | None = None
     proxy: str | None = None
+    certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and self.url is None:
@@ -152,6 +155,8 @@ def configuration(app: ASGIApp, place: Place, *, workers_wait: int, limits: Conn
         timeout_keep_alive=limits.idle_seconds,
         lifespan="on",
         ws="none",
+        ssl_certfile=place.certificate.certificate if place.certificate is not None else None,
+        ssl_keyfile=place.certificate.key if place.certificate is not None else None,
     )
 
 
