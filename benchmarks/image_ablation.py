@@ -23,8 +23,7 @@ from radgauge.analysis.image_ablation import ImageAblation, ablation_table, imag
 from radgauge.core.cache import Cache
 from radgauge.core.cases import Case
 from radgauge.core.readings import Readings
-from radgauge.io.corpora.openi import read_indiana
-from radgauge.io.corpora.r2gen import read_r2gen
+from radgauge.io.corpora.recognise import read_indiana, read_r2gen
 from radgauge.io.judgments import Judgments
 from radgauge.metrics.vlscore import VLScore
 from radgauge.render.tables import to_markdown

@@ -59,7 +59,7 @@ def adapters(metric: str) -> dict[str, Judge]:
             openrlhf([text], [""], [reference]) for text, reference in zip(texts, references, strict=True)
         ]
     if importlib.util.find_spec("torchmetrics"):
-        from radgauge.lab.integrations.torchmetrics import ReportMetric
+        from radgauge.lab.integrations.lightning import ReportMetric
 
         found["torchmetrics, batches of 16"] = _torchmetrics(ReportMetric(metric))
     if importlib.util.find_spec("evaluate"):

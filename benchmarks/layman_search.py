@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from radgauge.lay.encoder import FindingEncoder
-from radgauge.lay.search import nearest
+from radgauge.lay.replacement import nearest
 from radgauge.text.sentences import sentences_of
 from radgauge.text.static_embedding import StaticEncoder
 

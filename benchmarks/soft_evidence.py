@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from radgauge.core.readings import Readings
 from radgauge.findings.numbers import numbers
 from radgauge.io.judgments import Judgments
-from radgauge.metrics._soft_evidence import soft_evidence
-from radgauge.metrics.errors import Errors
+from radgauge.metrics.errors import Errors, soft_evidence
 from radgauge.stats.coefficients import association
 
 NOT_CHOOSING = "radpref_dev"

@@ -14,8 +14,7 @@ import re
 import zipfile
 from pathlib import Path
 
-from radgauge.io.corpora.openi import read_indiana
-from radgauge.io.corpora.r2gen import read_r2gen
+from radgauge.io.corpora.recognise import read_indiana, read_r2gen
 
 _OPENI_ID = re.compile(r"^CXR0*(\d+)_IM-", re.IGNORECASE)
 

@@ -14,6 +14,7 @@ import pytest
 from radgauge.core.errors import InputError, UsageError
 from radgauge.lay.encoder import FindingEncoder
 from radgauge.lay.leaflets import (
+    NOT_YET,
     Decision,
     EmbeddedWriter,
     GivenWriter,
@@ -21,13 +22,13 @@ from radgauge.lay.leaflets import (
     ModelWriter,
     PageStyle,
     leaflet_page,
+    page_names,
     read_leaflets,
     side_by_side_page,
     sign_leaflets,
     write_leaflets,
 )
 from radgauge.lay.leaflets.checking import check_sentences
-from radgauge.lay.leaflets.folder import NOT_YET, page_names
 from radgauge.lay.leaflets.leaflet import explained_words, from_record
 from radgauge.lay.leaflets.writers import LONGEST, Written
 from radgauge.lay.plain_sentences import Gloss, PlainSentence

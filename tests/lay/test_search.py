@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from radgauge.lay import search
-from radgauge.lay.search import nearest
+from radgauge.lay import replacement as search
+from radgauge.lay.replacement import nearest
 
 
 def _all_compared(queries: np.ndarray, entries: np.ndarray) -> np.ndarray:

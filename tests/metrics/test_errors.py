@@ -21,8 +21,7 @@ from radgauge.core.readings import Readings
 from radgauge.findings.aligned import Aligned
 from radgauge.findings.match import align_findings
 from radgauge.findings.weights import PRIOR
-from radgauge.metrics._soft_evidence import SoftEvidence
-from radgauge.metrics.errors import Errors
+from radgauge.metrics.errors import Errors, SoftEvidence
 
 
 def judge(candidate: str, reference: str, **settings: object) -> dict[str, float]:

@@ -14,8 +14,7 @@ from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.readings import Readings
 from radgauge.core.registry import DEFAULTS, load
-from radgauge.metrics.ratescore import RateScore
-from radgauge.metrics.ratescore.entities import EmbeddedEntities
+from radgauge.metrics.ratescore import EmbeddedEntities, RateScore
 from radgauge.metrics.ratescore.pairing import EntityTable, closest, type_sums
 from radgauge.metrics.ratescore.weights import TYPE_INDEX, TYPES, Affinity, affinity, read_affinity
 from radgauge.run.score import score
@@ -250,7 +249,7 @@ def test_entities_come_back_from_the_cache(tmp_path: Path, monkeypatch: pytest.M
     read = first.of(EmbeddedEntities(first), texts)
     assert {entity.type for entity in read[0]} <= set(TYPES)
     again = Readings(cache=Cache(tmp_path))
-    monkeypatch.setattr("radgauge.metrics.ratescore.entities.rate_entities", None)
+    monkeypatch.setattr("radgauge.metrics.ratescore.rate_entities", None)
     assert again.of(EmbeddedEntities(again), texts) == read
 
 

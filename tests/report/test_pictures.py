@@ -13,8 +13,8 @@ import pytest
 
 from radgauge.core.cases import Case
 from radgauge.report import build_report, write_report
+from radgauge.report.build import page_pictures
 from radgauge.report.page import render_page
-from radgauge.report.pictures import page_pictures
 from radgauge.run.score import score
 
 Image = pytest.importorskip("PIL.Image", reason="the extra 'image' is not installed")

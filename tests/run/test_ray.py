@@ -18,8 +18,7 @@ from scale_runs import content, driver, records, wait_for, write
 
 from radgauge.core.errors import MissingExtra, RadgaugeError
 from radgauge.run.engines import Engine
-from radgauge.run.executors import run, session
-from radgauge.run.ray_engine import check_alive
+from radgauge.run.executors import check_alive, run, session
 from radgauge.run.run import score_to_folder
 
 pytestmark = pytest.mark.cloud
@@ -61,7 +60,7 @@ def test_a_killed_worker_of_ray(
             engine=RAY,
             progress=told,
         )
-        monkeypatch.setattr("radgauge.run.ray_engine.RENEWED", 1)
+        monkeypatch.setattr("radgauge.run.executors.RENEWED", 1)
         workers = [found for _, found in run(process_of, range(3), engine=RAY)]
     assert len({process for process, _ in workers}) == 3  # a worker is replaced, and what it gathered goes with it
     assert {priority for _, priority in workers} == {os.nice(0)}  # Ray's own choice starves on a busy machine
@@ -148,7 +147,7 @@ def test_a_driver_does_not_wait_for_a_ray_that_is_gone(monkeypatch: pytest.Monke
     check_alive(Cluster([False, True]))
     with pytest.raises(RadgaugeError, match=r"lost \(no node is alive\); what is done is kept: run the same"):
         check_alive(Cluster([False]))
-    monkeypatch.setattr("radgauge.run.ray_engine.ANSWER_WITHIN", 0.01)
+    monkeypatch.setattr("radgauge.run.executors.ANSWER_WITHIN", 0.01)
     with pytest.raises(RadgaugeError, match=r"lost \(no answer within 0 s\)"):
         check_alive(Cluster([True], late=0.5))
 

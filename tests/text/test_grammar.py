@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from radgauge.lay.phrases import with_article
 from radgauge.lay.plain_sentences import mixed_text, write_plain
+from radgauge.lay.sentences import with_article
 from radgauge.text.grammar import article, is_counted, is_plural, plural
 
 

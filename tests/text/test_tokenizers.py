@@ -80,7 +80,7 @@ def test_stems_equal_nltk(shared_data: Path) -> None:
 @given(st.text(alphabet="abdegilnosty", min_size=3, max_size=12))
 def test_stems_of_any_letters_equal_nltk(word: str) -> None:
     porter = pytest.importorskip("nltk.stem.porter")
-    from radgauge.text.porter import stem
+    from radgauge.text.tokenizers import stem
 
     assert stem(word) == porter.PorterStemmer().stem(word)
 

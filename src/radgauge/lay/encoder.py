@@ -8,18 +8,274 @@ same vector.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from radgauge.lay.fidelity import lay_findings
-from radgauge.lay.lay_reader import LayReader
-from radgauge.lay.statements import COMMON, DIMENSIONS, STATED, parts_spoken_of, statements, unit
-from radgauge.reader import ReportReading
+from radgauge.findings.findings import Denial, Finding, Findings
+from radgauge.findings.places import BOTH, LEFT, RIGHT, SEVERITIES
+from radgauge.findings.places import SIDES as SIDE_BITS
+from radgauge.lay.fidelity import lay_findings, lay_knowledge
+from radgauge.lay.lay_reader import LayReader, lay_lexicon, plain_term
+from radgauge.lay.rules import lay_rules
+from radgauge.reader import Mention, ReportReading
+from radgauge.reader.lexicon import FINDING_KINDS
 from radgauge.text.static_embedding import StaticEncoder
+from radgauge.text.tokens import phrase_key
 from radgauge.text.vectors import VectorReader, Vectors
+
+# Vectors of what a sentence states; the cosine of two is the product of the similarities of their parts.
+#
+# A statement has a finding with its kin, and roles: whether it is made, left open or denied; side, degree, change,
+# place, size, and words that exclude one another (acute and old, displaced and not). Each role is a vector; the
+# statement is their element-wise product, so that one part told otherwise makes another statement however much the
+# rest agrees (binding, as in vector-symbolic models: Gayler 2003). A role that only one of two statements tells
+# lowers the cosine a little, another value more, the opposite most.
+#
+# Names of one zone of the lung count as one place, a lobe is the same whether its side stands in its name or
+# beside it, and what a statement of normality says anyway is not counted again when the sentence also denies it
+# by name.
+
+Vector = NDArray[np.float64]
+Features = dict[str, float]
+Angles = Mapping[str | int, float]
+
+DIMENSIONS = 512
+UNSAID = 0.84  # agreement of a role that is told with one that is not
+UNSAID_PLACE = 0.77
+
+COMMON = 0.8
+"""Length of what all statements share, which sets the scale: beside it the paper's threshold of 0.8 lies between
+two statements of which one leaves two roles open, and two that tell one role otherwise."""
+
+# Values of a role as directions in a plane, in degrees: opposites point apart, close ones stand for one another.
+POLARITY: Angles = {"present": 0, "uncertain": 55, "absent": 110}
+SIDES: Angles = {LEFT: 0, RIGHT: 130, BOTH: 245}
+DEGREES: Angles = {1: 20, 2: 30, 3: 140, 4: 245}
+CHANGES: Angles = {"increased": 0, "new": 15, "decreased": 130, "stable": 245}
+
+ONE_FINDING = 0.9  # likeness of two names of one finding in a sentence
+STEP = 0.5  # weight of a concept one step above in the lexicon, and again for each further step
+REACH = 2  # steps above a finding that still say what it is
+_WORD = re.compile(r"[a-z0-9]+(?:-[a-z]+)*")
+
+
+def statements(findings: Findings, text: str) -> list[Vector]:
+    """One vector of length one per statement of a sentence; `text` is where the findings were read.
+
+    >>> from radgauge.lay.fidelity import lay_findings
+    >>> from radgauge.lay.lay_reader import LayReader
+    >>> [read] = LayReader().read(["Lungs are clear without infiltrate."])
+    >>> len(statements(lay_findings(read), read.text))  # clear lungs hold no infiltrate
+    1
+    """
+    normal = [each for each in findings.denied if each.normal]
+    plain = [each for each in findings.denied if not each.normal and not any(_says(n, each) for n in normal)]
+    present = _each_once(findings.present)
+    alone = len(present) == 1 and not normal and not plain
+    found = [_claim(each, _described(each, text, alone=alone)) for each in present]
+    return found + [_denial(each) for each in (*normal, *plain)]
+
+
+def _described(finding: Finding, text: str, *, alone: bool) -> str:
+    """The words that describe a finding; "hard old scar" is the plain name of one and describes nothing."""
+    spans = [text[start:end] for start, end in finding.spans]
+    for said in spans:
+        if phrase_key(said) in _plain_names():
+            text = text.replace(said, " ")
+    concept = lay_knowledge().lexicon.concepts.get(finding.concept)
+    named = set(concept.name.lower().split()) if concept is not None else set()
+    kept = [said for said in spans if phrase_key(said) not in _plain_names()]
+    words = _WORD.findall(" ".join((text if alone else " ".join(kept), *sorted(finding.descriptors))).lower())
+    return " ".join(word for word in words if word not in named)
+
+
+@lru_cache(maxsize=1)
+def _plain_names() -> frozenset[tuple[str, ...]]:
+    return frozenset(phrase_key(plain_term(concept)) for concept in lay_lexicon() if plain_term(concept))
+
+
+def _each_once(present: Sequence[Finding]) -> list[Finding]:
+    """Findings of a sentence without second names of one: "a rounded density, a nodule", "clips from surgery"."""
+    of = lay_knowledge().similarity.of
+    kept: list[Finding] = []
+    for each in present:
+        again = any(of(each.concept, other.concept) >= ONE_FINDING for other in kept)
+        if not again and (each.concept != "postsurgical_change" or len(present) == 1):
+            kept.append(each)
+    return kept
+
+
+def parts_spoken_of(reading: ReportReading) -> list[Vector]:
+    """What a text without a statement speaks of: "the mediastinum is stable", "pneumonia cannot be excluded".
+
+    >>> from radgauge.lay.lay_reader import LayReader
+    >>> len(parts_spoken_of(LayReader().read(["The mediastinum is stable."])[0]))
+    1
+    """
+    return [_part(mention) for mention in reading.mentions if mention.kind not in ("normality", "open")]
+
+
+def _part(mention: Mention) -> Vector:
+    said = mention.attributes
+    concept = lay_rules().alike.get(mention.concept, mention.concept)
+    what = _concept(concept) if mention.kind in FINDING_KINDS else {f"part {concept}": 1.0}
+    roles = [
+        _turned("polarity", mention.assertion, POLARITY),
+        _side(SIDE_BITS[said.laterality]),
+        _told("degree", SEVERITIES[said.severity], DEGREES),
+        _told("change", said.change, CHANGES),
+    ]
+    if mention.kind in FINDING_KINDS:
+        roles.append(_among(_places(said.locations), UNSAID_PLACE))
+    return _bound(what, roles)
+
+
+def _says(normal: Denial, denial: Denial) -> bool:
+    """Whether a statement of normality denies this as well."""
+    reached = not normal.sides or normal.sides & BOTH == BOTH or (denial.sides and normal.sides == denial.sides)
+    return bool(reached) and not denial.severity and denial.concepts <= normal.concepts
+
+
+def _claim(finding: Finding, described: str) -> Vector:
+    roles = [
+        _turned("polarity", "uncertain" if finding.uncertain else "present", POLARITY),
+        _side(finding.sides),
+        _told("degree", finding.severity, DEGREES),
+        _told("change", finding.change, CHANGES),
+        _among(_places(finding.locations), UNSAID_PLACE),
+        _among({f"size {size:.2g}": 1.0 for size in finding.sizes_mm}, UNSAID_PLACE),
+    ]
+    words = f" {described} "
+    for role, values in lay_rules().contrasts.items():
+        said = [value for value, terms in values.items() if any(f" {term} " in words for term in terms)]
+        if len(said) == 1:
+            angles: Angles = {value: 360 * place / len(values) for place, value in enumerate(values)}
+            roles.append(_told(role, said[0], angles))
+    return _bound(_concept(finding.concept), roles)
+
+
+def _denial(denial: Denial) -> Vector:
+    concepts = sorted(denial.concepts)
+    if denial.normal:  # "acute cardiac disease" says nothing more of a normal heart
+        concepts = [each for each in concepts if not each.startswith("acute_")] or concepts
+    total: Features = {}
+    for concept in concepts:
+        for name, weight in _concept(concept).items():
+            total[name] = total.get(name, 0.0) + weight
+    sides = 0 if denial.sides & BOTH == BOTH else denial.sides  # on neither side: nowhere
+    roles = [
+        _turned("polarity", "absent", POLARITY),
+        _side(sides),
+        _told("degree", denial.severity, DEGREES),
+    ]
+    return _bound(total, roles)
+
+
+def _side(sides: int) -> Vector:
+    sides &= BOTH
+    return _told("side", sides, SIDES)
+
+
+def _told(role: str, value: str | int, angles: Angles, unsaid: float = UNSAID) -> Vector:
+    """A role's vector: all ones where it is not told."""
+    if value not in angles:
+        return np.ones(DIMENSIONS)
+    return unsaid + math.sqrt(1 - unsaid**2) * _direction(role, angles[value])
+
+
+def _turned(role: str, value: str, angles: Angles) -> Vector:
+    """The vector of a role that is always told; its first value is all ones."""
+    angle = math.radians(angles[value])
+    return math.cos(angle) + math.sin(angle) * _feature(role)
+
+
+def _among(features: Features, unsaid: float) -> Vector:
+    """A role whose values are many and may be alike."""
+    return unsaid + math.sqrt(1 - unsaid**2) * _sum(features) if features else np.ones(DIMENSIONS)
+
+
+def _direction(role: str, degrees: float) -> Vector:
+    angle = math.radians(degrees)
+    return math.cos(angle) * _feature(f"{role}, across") + math.sin(angle) * _feature(f"{role}, along")
+
+
+def _bound(what: Features, roles: Iterable[Vector]) -> Vector:
+    vector = _sum(what)
+    for role in roles:
+        vector = vector * role
+    return unit(vector)
+
+
+def _sum(features: Features) -> Vector:
+    """The weighted features, scaled to weights of length one."""
+    total = np.zeros(DIMENSIONS)
+    for name, weight in features.items():
+        total += weight * _feature(name)
+    length = math.sqrt(sum(weight**2 for weight in features.values()))
+    return total / length if length else total
+
+
+@lru_cache(maxsize=1 << 14)
+def _feature(name: str) -> Vector:
+    # RandomState's stream is frozen by numpy's compatibility policy, so the vector is the same everywhere.
+    drawn = np.random.RandomState(zlib.crc32(name.encode())).randint(0, 2, DIMENSIONS)
+    return 2.0 * drawn.astype(np.float64) - 1.0
+
+
+def unit(vector: Vector) -> Vector:
+    """The vector with length one; zeros stay zeros."""
+    length = float(np.linalg.norm(vector))
+    scaled: Vector = vector / length if length > 0 else vector
+    return scaled
+
+
+STATED = unit(_feature("stated"))
+
+
+@lru_cache(maxsize=1 << 12)
+def _concept(concept: str) -> Features:
+    """The finding, what lies above it in the lexicon, and the families of findings used for one another."""
+    concept = lay_rules().alike.get(concept, concept)
+    similarity = lay_knowledge().similarity
+    found = _scaled(
+        {
+            above: STEP**steps
+            for above, steps in similarity.ancestors(concept).items()
+            if not steps or (steps <= REACH and not similarity.is_wide(above))
+        }
+    )
+    for number, (alike, _) in similarity.families_of(concept).items():
+        # members of one family so have the family's likeness as their cosine
+        found[f"family {number}"] = (alike / (1 - alike)) ** 0.5
+    return _scaled(found)
+
+
+def _scaled(features: Features) -> Features:
+    length = math.sqrt(sum(weight**2 for weight in features.values()))
+    return {name: weight / length for name, weight in features.items()}
+
+
+def _places(locations: Iterable[str]) -> Features:
+    known = lay_knowledge()
+    found: Features = {}
+    for place in sorted(locations):
+        if known.places.is_vague(place):
+            continue
+        if place.startswith(("left_", "right_")):  # the side has its own role
+            place = next(iter(known.lexicon[place].parents), place) if place in known.lexicon.concepts else place
+        found[f"place:{place}"] = 0.5
+        for zone in known.places.zones(place):
+            found[f"zone:{zone}"] = 1.0
+    return found
+
 
 MEANING = 0.8  # how much of the cosine comes from statements rather than words
 

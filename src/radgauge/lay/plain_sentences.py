@@ -7,19 +7,187 @@ the plain meaning of its terms, and whether the writer dared to write it anew.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from radgauge.core.clean import CleanText, clean
+from radgauge.core.parsing import shipped_toml
 from radgauge.lay.check.compare import check_lay
 from radgauge.lay.glosses import glosses_in
 from radgauge.lay.language_words import Words, languages, words_of
 from radgauge.lay.plan import plan_sentence
 from radgauge.lay.sentence_parts import mentions_in, places_by_mention
 from radgauge.lay.statement import NoPlan
-from radgauge.lay.whole_sentences import say_whole
 from radgauge.lay.wording import say
 from radgauge.reader import ReportReading, read_report
+from radgauge.text import grammar
+
+# Sentences that are no findings, said as a whole: how a picture was taken, what is advised, what was removed.
+
+# Whole sentences about tubes, lines and pacemakers: which device, on which side, where its tip lies.
+#
+# A sentence is only said anew if all of it follows the pattern; anything further (a bend, a break, advice) keeps
+# it.
+
+_SIDE = r"(?:(?P<side>left|right)(?:[- ]sided?)? )?"
+_SEEN = (
+    r"(?: (?:is|are|was|were|has been|remains?))?(?: (?:again|now|also))?"
+    r"(?: (?:noted|seen|identified|present|visuali[sz]ed|demonstrated|in place|in situ))?(?: again)?"
+)
+_SAME = (
+    r"(?: (?:is |are |remains? )?(?:in )?"
+    r"(?P<same>(?:stable|unchanged|unchanged in|stable in) position|unchanged|stable))?"
+)
+_TIP = (
+    r"(?:,? (?:with )?(?:its |the )?(?:distal )?tips?(?: is| are| lies?| ends?)?(?: seen| located| noted)?"
+    r"|,? (?:terminat(?:es|ing)|end(?:s|ing)))?"
+)
+_AT = (
+    r"(?P<at>in|at|within|over|overlying|overlies|overlie|projecting over|projects over|projecting at|near|"
+    r"in (?:the )?(?:expected )?region of|above) (?:the )?"
+)
+_NEAR = ("near", "in region of", "in the region of", "in the expected region of", "in expected region of")
+
+
+def say_device(sentence: str, words: Mapping[str, Any]) -> str:
+    """What a patient reads of a sentence about a device; "" if it is none or says more.
+
+    >>> from radgauge.lay.language_words import words_of
+    >>> say_device("The right PICC tip is in the upper SVC", words_of("en"))  # doctest: +NORMALIZE_WHITESPACE
+    'There is a thin tube in a vein of your arm (PICC line) on the right. Its tip lies in the upper part of the
+    large vein above your heart.'
+    """
+    table = words.get("device_sentences")
+    if table is None:
+        return ""
+    known, pattern = _known(), _pattern()
+    found = pattern.fullmatch(sentence.strip())
+    if found is None:
+        return ""
+    name = next((n for n, p in known["device"].items() if re.fullmatch(p, found["device"], re.IGNORECASE)), "")
+    if not name or name not in table["device"] or bool(found["where"]) != bool(found["at"]):
+        return ""
+    one, its = table["device"][name]
+    side = words["sentence"]["sides"][(found["side"] or "").lower()]
+    said = [grammar.capital(table["there"].format(device=one + side))]
+    if found["where"]:
+        told = _where(found, known, table)
+        if not told:
+            return ""
+        said.append(grammar.capital(table["tip"].format(its=its, where=told)))
+    if found["same"] or found["first"]:
+        said.append(table["same"])
+    return " ".join(said)
+
+
+def _where(found: re.Match[str], known: Any, table: Any) -> str:
+    place = next((n for n, p in known["place"].items() if re.fullmatch(p, found["where"], re.IGNORECASE)), "")
+    at = (found["at"] or "").lower()
+    if not place or place not in table["place"]:
+        return ""
+    if found["distance"] or at == "above":
+        if not found["distance"] or at != "above":
+            return ""
+        distance = (table["about"] if found["about"] else "") + found["distance"].lower()
+        return str(table["above"]).format(distance=distance, place=table["place"][place])
+    how = "over" if "over" in at or "project" in at else "near" if at in _NEAR else "at" if at == "at" else "in"
+    part = next((n for n, p in known["part"].items() if re.fullmatch(p, found["part"] or "", re.IGNORECASE)), "")
+    if found["part"] and (not part or place not in table.get("parts_of", (place,))):
+        return ""
+    named = table["part"][part].format(place=table["place"][place]) if part else table["place"][place]
+    return str(table[how]).format(place=named)
+
+
+@lru_cache(maxsize=1)
+def _known() -> Any:
+    return shipped_toml(__file__, "professional.toml")["devices"]
+
+
+@lru_cache(maxsize=1)
+def _pattern() -> re.Pattern[str]:
+    known = _known()
+    device, place, part = ("|".join(known[name].values()) for name in ("device", "place", "part"))
+    return re.compile(
+        r"(?:there (?:is|are) )?(?:an? |the )?(?:(?P<first>stable|unchanged)(?: position of(?: the| an?)?)? )?"
+        rf"{_SIDE}"
+        rf"(?P<device>{device}){_SEEN}{_SAME}{_TIP}"
+        rf"(?: (?:(?P<about>approximately |about )?(?P<distance>\d+(?:\.\d+)? (?:cm|mm)) )?{_AT}"
+        rf"(?:(?P<part>{part}) )?(?P<where>{place}))?",
+        re.IGNORECASE,
+    )
+
+
+_WHOLE = (
+    "views",
+    "correlate",
+    "heart_upper",
+    "heart_borderline",
+    "old_infection",
+    "negative",
+    "rotated",
+    "heading",
+)
+
+
+def say_whole(sentence: str, words: Words) -> str:
+    """A sentence that is no finding (how the picture was taken, what is advised); "" if it is none of these."""
+    text, table = sentence.strip().rstrip("."), words["sentence"]
+    patterns = shipped_toml(__file__, "professional.toml")["sentence"]
+    for name in _WHOLE:
+        if name in table and re.fullmatch(patterns[name], text, re.IGNORECASE):
+            return str(table[name])
+    device = say_device(text, words)
+    if device:
+        return device
+    gone = re.fullmatch(patterns["removed"], text, re.IGNORECASE)
+    if gone is not None and "removed" in table:
+        device = next(
+            (n for n, p in patterns["devices"].items() if re.fullmatch(p, gone["device"], re.IGNORECASE)), ""
+        )
+        if device in table["devices"]:
+            name = table["devices"][device] + table["sides"][(gone["side"] or "").lower()]
+            return grammar.capital(str(table["removed"]).format(device=name))
+    followed = re.fullmatch(patterns["follow"], text, re.IGNORECASE) if "follow" in table else None
+    if followed is not None and any(followed[name] for name in ("verb", "state", "late", "last")):
+        return _follow(followed, table)
+    found = re.fullmatch(patterns["advise"], text, re.IGNORECASE) if "advise" in table else None
+    if found is None or not (found["verb"] or found["state"]):
+        return ""
+    state = (found["state"] or "").lower()
+    how = "helpful" if "help" in state or "useful" in state or "benefit" in state else "advise"
+    how = "consider" if (found["verb"] or "").lower() == "consider" or "consider" in state else how
+    name = found["what"].lower()
+    again = (found["again"] or "").lower()
+    what = table["what"]["xray" if name.startswith(("x", "radio")) else name][
+        2 if again[:1] == "f" else 1 if again else 0
+    ]
+    what += table["of_chest"] if re.search(r"\b(?:chest|thorax|thoracic)\b", text, re.IGNORECASE) else ""
+    dye = re.search(r"(non-?|without )?(?:iv |intravenous )?contrast", text, re.IGNORECASE)
+    what += table["contrast"][1 if dye[1] else 0] if dye is not None else ""
+    when = ""
+    if found["when"]:
+        span = table["to"].join(filter(None, (found["from"], found["upto"])))
+        when = table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
+    why = found["why"] or ""
+    because = table["why"]["resolve" if "resol" in why or "clear" in why else "evaluate"] if why else ""
+    because += table["if"] if found["if"] else ""
+    return grammar.capital(str(table[how]).format(what=what, when=when, why=because))
+
+
+def _follow(found: re.Match[str], table: Mapping[str, Any]) -> str:
+    """ "Follow-up to resolution is recommended."""
+    pictured = found["picture"] or re.search(r"radiograph|x-?ray|film|imaging", found["what"] or "", re.IGNORECASE)
+    what = table["follow"]["picture" if pictured else "check"]
+    state = " ".join(filter(None, (found["state"], found["late"]))).lower()
+    how = "consider" if "consider" in state else "advise"
+    behind = table["follow"]["treated"] if found["treated"] else ""
+    if found["when"]:
+        span = table["to"].join(filter(None, (found["from"], found["upto"])))
+        behind += table["when"].format(span=span, unit=table["units"][found["unit"].lower()])
+    why = table["why"]["resolve"] if found["why"] else ""
+    return grammar.capital(str(table[how]).format(what=what, when=behind, why=why))
+
 
 __all__ = ["Gloss", "PlainSentence", "languages", "mixed_text", "plain_text", "write_plain"]
 

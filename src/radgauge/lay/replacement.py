@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,155 @@ from numpy.typing import NDArray
 from radgauge.core.readings import Readings
 from radgauge.encoders.text.encoders import Encoder
 from radgauge.lay.plain_sentences import mixed_text, write_plain
-from radgauge.lay.search import nearest
 from radgauge.lay.sentences import Pair
 from radgauge.text.sentences import sentences_of
+
+# Exact search for the nearest entry of a sentence set, without every product in full.
+#
+# A set of the size that ships is one matrix product. For larger sets an index library would be approximate, or
+# one more dependency; this is a page of numpy. Vectors are turned so that a few leading directions hold most of
+# the entries' length. For a sentence q and an entry e, split so into head and tail, q.e <= q_head.e_head +
+# |q_tail| |e_tail| (Cauchy and Schwarz). This bound is one matrix product over the head's few columns. The entry
+# with the greatest bound is measured in full; entries whose bound is below what it reaches cannot be nearer. The
+# few others are measured in full as well. Entries that are alike stand side by side, so that whole groups drop
+# out together.
+
+Places = NDArray[np.intp]
+
+HEAD = 128  # leading directions
+GROUP = 64  # entries whose greatest bound is looked at first
+TRIED = 4  # groups whose best entry is measured to begin with
+CELLS = 1 << 23  # numbers of a block of bounds: 32 MB
+PAIRS = 1 << 13  # pairs measured in full at a time
+FEW = 0.1  # a query that more than this share of the groups could serve is compared with all entries
+WORTH_IT = 256  # queries, and
+LARGE = 20_000  # entries, from which bounds cost less than comparing with all entries
+CENTRES, ROUNDS, BLOCK = 400, 3, 4096  # of the k-means that orders the entries
+SLACK = np.float32(2e-5)  # what 32-bit products of unit vectors may be off
+TIE = 1e-6  # products closer than this are equal, and the first entry wins
+
+
+def nearest(queries: Vectors, entries: Vectors) -> tuple[Places, Vectors]:
+    """For each query the entry with the greatest product, the first of equals, and that product.
+
+    Args:
+        queries: Rows of length one at most.
+        entries: The same, at least one.
+
+    >>> import numpy as np
+    >>> nearest(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32)[::-1])[0].tolist()
+    [1, 0]
+    """
+    chosen = np.full(len(queries), -1, dtype=np.intp)
+    products = np.empty(len(queries), dtype=np.float32)
+    step = max(1, CELLS // len(entries))
+    if entries.shape[1] > 2 * HEAD and len(entries) >= LARGE and len(queries) >= WORTH_IT:
+        bounds = _Bounds(entries)
+        for start in range(0, len(queries), step):
+            block = queries[start : start + step]
+            rows, columns = bounds.candidates(block)
+            done = start + np.unique(rows)
+            chosen[done], products[done] = _first_best(block, entries, rows, columns)
+    left = np.flatnonzero(chosen < 0)
+    for start in range(0, len(left), step):
+        block = queries[left[start : start + step]]
+        near = np.nonzero((found := block @ entries.T) >= found.max(axis=1, keepdims=True) - SLACK)
+        chosen[left[start : start + step]], products[left[start : start + step]] = _first_best(
+            block, entries, *near
+        )
+    return chosen, products
+
+
+class _Bounds:
+    """Entries turned and cut, to bound products from above."""
+
+    def __init__(self, entries: Vectors) -> None:
+        _, axes = np.linalg.eigh((entries.T @ entries).astype(np.float64))
+        self._turn = np.ascontiguousarray(axes[:, : -HEAD - 1 : -1].astype(np.float32))
+        table = self._cut(entries)
+        self._order = _alike_together(table[:, : HEAD // 4])
+        self._entries = entries
+        missing = -len(entries) % GROUP  # whole groups: rows that no query is near
+        self._table = np.pad(table[self._order], ((0, missing), (0, 0)))
+        self._table[len(entries) :, -1] = -2.0
+        self._room = np.empty(0, dtype=np.float32)
+
+    def candidates(self, queries: Vectors) -> tuple[Places, Places]:
+        """Pairs (query, entry) that hold every nearest entry, by query; none of a query with too many."""
+        size = len(self._table) * len(queries)
+        if size > len(self._room):  # one piece of memory for all blocks
+            self._room = np.empty(size, dtype=np.float32)
+        table = self._room[:size].reshape(len(self._table), len(queries))
+        np.matmul(self._table, np.ascontiguousarray(self._cut(queries).T), out=table)
+        bounds: Vectors = table.reshape(-1, GROUP, len(queries))
+        greatest = bounds.max(axis=1)
+        reached = self._reached(queries, bounds, greatest)
+        passing = greatest >= reached
+        passing[:, passing.sum(axis=0) > FEW * len(passing)] = False
+        groups, rows = np.nonzero(passing)
+        pairs, places = np.nonzero(bounds[groups, :, rows] >= reached[rows, None])
+        rows, columns = rows[pairs], self._order[groups[pairs] * GROUP + places]
+        order = np.lexsort((columns, rows))
+        return rows[order], columns[order]
+
+    def _reached(self, queries: Vectors, bounds: Vectors, greatest: Vectors) -> Vectors:
+        """A product that each query has with some entry, a little less: what bounds must not fall short of."""
+        every = np.arange(len(queries))
+        reached = np.full(len(queries), -2.0, dtype=np.float32)
+        for group in np.argpartition(greatest, -TRIED, axis=0)[-TRIED:]:
+            place = np.minimum(group * GROUP + bounds[group, :, every].argmax(axis=1), len(self._order) - 1)
+            entry = self._entries[self._order[place]]
+            np.maximum(reached, np.einsum("ij,ij->i", queries, entry), out=reached)
+        return reached - SLACK
+
+    def _cut(self, vectors: Vectors) -> Vectors:
+        """Head and length of the tail, a little too long rather than too short."""
+        head = vectors @ self._turn
+        rest = np.einsum("ij,ij->i", vectors, vectors) - np.einsum("ij,ij->i", head, head)
+        tail = np.sqrt(np.maximum(rest, 0.0) + SLACK)
+        return np.concatenate([head, tail[:, None]], axis=1).astype(np.float32, copy=False)
+
+
+def _alike_together(vectors: Vectors) -> Places:
+    """An order of the vectors in which those that are alike stand together: a few rounds of k-means."""
+    centres = vectors[:: max(1, len(vectors) // CENTRES)]
+    for _ in range(ROUNDS):
+        half = np.einsum("ij,ij->i", centres, centres) / 2
+        blocks = (vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK))
+        nearest_one = np.concatenate([(block @ centres.T - half).argmax(axis=1) for block in blocks])
+        order = np.argsort(nearest_one, kind="stable")
+        _, starts, sizes = np.unique(nearest_one[order], return_index=True, return_counts=True)
+        centres = (np.add.reduceat(vectors[order], starts) / sizes[:, None]).astype(np.float32)
+    return order
+
+
+def _first_best(queries: Vectors, entries: Vectors, rows: Places, columns: Places) -> tuple[Places, Vectors]:
+    """Of the candidates of each query that has any the first with the greatest product, by query."""
+    if not len(rows):
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.float32)
+    found = _products(queries, entries, rows, columns)
+    close = found >= _greatest(found, rows) - SLACK
+    rows, columns = rows[close], columns[close]
+    found = _products(queries.astype(np.float64), entries, rows, columns)  # 64 bits for what 32 cannot tell apart
+    equal = np.flatnonzero(found >= _greatest(found, rows) - TIE)
+    _, first = np.unique(rows[equal], return_index=True)
+    return columns[equal[first]], found[equal[first]].astype(np.float32)
+
+
+def _products(queries: NDArray[Any], entries: Vectors, rows: Places, columns: Places) -> NDArray[Any]:
+    found = np.empty(len(rows), dtype=queries.dtype)
+    for start in range(0, len(rows), PAIRS):
+        part = slice(start, start + PAIRS)
+        found[part] = np.einsum("ij,ij->i", queries[rows[part]], entries[columns[part]])
+    return found
+
+
+def _greatest(found: NDArray[Any], rows: Places) -> NDArray[Any]:
+    """For each candidate the greatest product of its query."""
+    _, starts, owner = np.unique(rows, return_index=True, return_inverse=True)
+    greatest: NDArray[Any] = np.maximum.reduceat(found, starts)[owner]
+    return greatest
+
 
 Vectors = NDArray[np.float32]
 STRANGE, SAME, NEVER = 0.96, 0.8, -1.0

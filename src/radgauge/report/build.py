@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from radgauge.analysis.leading import leading_judge, leading_system
 from radgauge.analysis.summary import summarise
 from radgauge.core.cases import Case
 from radgauge.core.choices import RESAMPLES, Correction
-from radgauge.core.errors import InputError
+from radgauge.core.errors import ImageError, InputError
 from radgauge.core.metric import sums
 from radgauge.core.progress import working
 from radgauge.core.readings import Readings
@@ -24,16 +25,97 @@ from radgauge.render.metric_names import MetricName, metric_name
 from radgauge.render.svg import Plot
 from radgauge.render.tables import Table
 from radgauge.report import sections as s
-from radgauge.report.browser_data import BrowserData, browser_data
+from radgauge.report.browser_data import BrowserData, browser_data, script_safe
 from radgauge.report.methods import methods_text, not_judged_rows, source_rows
 from radgauge.report.paper import PaperStyle, bibliography, paper_table
-from radgauge.report.pictures import LONGEST, PagePictures, page_pictures
 from radgauge.report.standing import most_disputed
 from radgauge.report.verdict import Verdict, build_verdict
 from radgauge.stats.resampling import Resampling
 
 if TYPE_CHECKING:
     from radgauge.report.appendix import WorstCase
+
+
+# The pictures of the case browser: small copies inside the page, as many as there is room for.
+
+LONGEST = 384
+"""Pixels of the longer side of a picture in the page."""
+ROOM = 6_000_000
+"""Bytes for all pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagePictures:
+    """Pictures as the page's script reads them.
+
+    Attributes:
+        packed: JSON: study -> records of its pictures, safe inside a script element.
+        studies: Studies whose pictures are in the page.
+        no_room: Studies whose pictures did not fit.
+        unreadable: Files that could not be shown.
+    """
+
+    packed: str = "{}"
+    studies: int = 0
+    no_room: int = 0
+    unreadable: int = 0
+
+    def notes(self) -> list[str]:
+        """What the page says of pictures that are not there."""
+        said = []
+        if self.no_room:
+            said.append(
+                f"Pictures of {self.no_room:,} of {self.no_room + self.studies:,} studies are left out to keep "
+                "this file small."
+            )
+        if self.unreadable:
+            said.append(f"{self.unreadable:,} pictures could not be read.")
+        return said
+
+
+def page_pictures(
+    cases: Sequence[Case],
+    *,
+    shown: Collection[str],
+    first: Sequence[str] = (),
+    longest: int = LONGEST,
+    room: int = ROOM,
+) -> PagePictures:
+    """Pack the pictures of the studies in the browser.
+
+    Args:
+        cases: With their images.
+        shown: Studies that the browser holds.
+        first: Studies whose pictures come first when there is no room for all.
+        longest: Pixels of a picture's longer side at most; 0: no pictures.
+        room: Bytes at most.
+    """
+    from radgauge.images import web_picture  # most reports have no pictures
+    from radgauge.render.viewer import picture_record
+
+    images = {case.id: case.images for case in reversed(cases) if case.images and case.id in shown}
+    order = [*dict.fromkeys(study for study in (*first, *(case.id for case in cases)) if study in images)]
+    packed: dict[str, list[dict[str, Any]]] = {}
+    used, no_room, unreadable = 0, 0, 0
+    for study in order if longest else ():
+        if used >= room:
+            no_room += 1
+            continue
+        records = []
+        for path in images[study]:
+            try:
+                records.append(picture_record(web_picture(path, longest=longest), name=path.name))
+            except ImageError:
+                unreadable += 1
+        size = sum(len(record["data"]) for record in records)
+        if used + size > room:
+            no_room += 1
+            used = room  # what follows is less telling than what did not fit
+        elif records:
+            packed[study] = records
+            used += size
+    return PagePictures(script_safe(json.dumps(packed)), len(packed), no_room, unreadable)
+
 
 MOST_CASES = 2400
 FINE = 60

@@ -14,12 +14,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from radgauge.core.cases import Case
+from radgauge.core.cases import Case, Key
+from radgauge.core.error_categories import BY_KEY
 from radgauge.core.errors import ImageError, InputError, MissingExtra, UsageError
+from radgauge.core.readings import Readings
 from radgauge.core.scores import Results
 from radgauge.images.web import web_picture
+from radgauge.metrics.errors import Errors
 from radgauge.study import people, schema
-from radgauge.study.assistance import suggestions
 from radgauge.study.check import check_study
 from radgauge.study.design import Design
 from radgauge.study.design_file import load_design
@@ -27,6 +29,40 @@ from radgauge.study.people import Person
 from radgauge.study.sampling import Sample, sample_studies
 from radgauge.study.schema import plain_json
 from radgauge.text.sentences import split_sentences
+
+# What radgauge's own reader would mark, for studies that offer raters assistance.
+#
+# Off unless asked for: a rater who has seen a suggestion is no independent rater. With assistance on half of the
+# cases a study measures the difference.
+
+
+def suggestions(cases: Sequence[Case], design: Design) -> dict[Key, list[dict[str, Any]]]:
+    """(id, system) -> what the metric `errors` found, in words and places.
+
+    Each is {"category": key of the kind of error, "significance": "significant" or "insignificant", "text": one
+    sentence, "candidate_spans": [...], "reference_spans": [...]}; spans are of characters. Only categories that
+    the design asks about are suggested, all of them where it has categories of its own.
+    """
+    metric = Errors()
+    reading = Readings()
+    asked = {category.key for each in design.fields for category in each.categories} & BY_KEY.keys()
+    found: dict[Key, list[dict[str, Any]]] = {}
+    for case in cases:
+        explained = metric.explain(case, reading=reading) if case.candidate.strip() else None
+        notes = explained.notes if explained is not None else ()
+        found[case.key] = [
+            {
+                "category": note.data["category_key"],
+                "significance": "significant" if note.data["significant"] else "insignificant",
+                "text": note.text,
+                "candidate_spans": [list(span) for span in note.candidate_spans],
+                "reference_spans": [list(span) for span in note.reference_spans],
+            }
+            for note in notes
+            if "category_key" in note.data and note.data["category_key"] in (asked or BY_KEY)
+        ]
+    return found
+
 
 Assistance = Literal["none", "half", "all"]
 MOST_CANDIDATES = 26

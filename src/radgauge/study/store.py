@@ -13,7 +13,7 @@ import re
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,12 +24,87 @@ from radgauge.core.files import check_folder, replacing
 from radgauge.study import assignment, people, schema
 from radgauge.study.actions import ActionCheck
 from radgauge.study.assignment import Assignment
-from radgauge.study.design import Design, design_from_dict
+from radgauge.study.design import Design, Field, design_from_dict
 from radgauge.study.people import Person, TokenInfo
 from radgauge.study.schema import EVENT_COLUMNS, chained, event_of, plain_json
-from radgauge.study.state import UNVERSIONED, CaseState, Event, Refused, labels, last_step, problems, replay
-from radgauge.study.training import feedback_on
+from radgauge.study.state import (
+    UNVERSIONED,
+    CaseState,
+    Event,
+    Refused,
+    counts_of,
+    labels,
+    last_step,
+    part_of,
+    problems,
+    replay,
+)
 from radgauge.study.views import Action, Answered, CaseView, Place, Recorded, Stale, relabelled
+
+# Feedback on training cases: what was expected beside what the rater answered.
+
+
+def feedback_on(
+    design: Design, training: Mapping[str, Any], *, systems: Sequence[str], state: CaseState
+) -> dict[str, Any]:
+    """What a rater is told after a training case.
+
+    Args:
+        design: Of the study.
+        training: What the case expects: {"answers": {system: {field: answer}}, "feedback": text}; the system
+            "" holds the fields that are asked per case.
+        systems: Systems in the rater's order of labels.
+        state: What the rater submitted.
+
+    Returns:
+        {"text": the explanation, "right": how many expected answers were given, "of": how many are expected,
+        "answers": [{"candidate": label, "field", "expected", "given", "right"}, ...]}.
+    """
+    names = {"": "", **dict(zip(labels(len(systems)), systems, strict=True))}
+    label_of = {system: label for label, system in names.items()}
+    lines = []
+    for label, system in names.items():
+        for key, expected in training["answers"].get(system, {}).items():
+            asked = design.field(key)
+            given = _given(design, asked, state, label)
+            wanted = _wanted(asked, expected, label_of)
+            lines.append(
+                {"candidate": label, "field": key, "expected": wanted, "given": given, "right": wanted == given}
+            )
+    right = sum(bool(line["right"]) for line in lines)
+    return {"text": training.get("feedback", ""), "right": right, "of": len(lines), "answers": lines}
+
+
+def _given(design: Design, asked: Field, state: CaseState, label: str) -> Any:
+    answer = state.answers.get(label, {}).get(asked.key)
+    if asked.kind == "counts" and asked.per == "candidate":
+        counts = counts_of(design, state, label=label, field=asked)
+        return {part: number for part, number in counts.items() if number}
+    if asked.kind in ("marks", "missing"):
+        return sorted(part_of(entry) for entry in answer or ())
+    if asked.per == "sentence":
+        return {unit: _plain(asked, each) for unit, each in (answer or {}).items()}
+    return _plain(asked, answer)
+
+
+def _wanted(asked: Field, expected: Any, label_of: Mapping[str, str]) -> Any:
+    """The expected answer in the same form; a candidate is named by its number in the design."""
+    if asked.kind == "counts" and asked.per == "candidate":
+        return {part: number for part, number in expected.items() if number}
+    if asked.kind in ("marks", "missing"):
+        return sorted(str(each) for each in expected)
+    if asked.kind == "choice" and asked.candidates:
+        return label_of.get(str(expected), expected)
+    return expected
+
+
+def _plain(asked: Field, answer: Any) -> Any:
+    if asked.kind == "choice":
+        return None if answer is None else answer["choice"]
+    if asked.kind == "counts":
+        return {part: number for part, number in (answer or {}).items() if number}
+    return answer
+
 
 _CLIENT_ID = re.compile("[ -~]{1,64}")
 

@@ -174,7 +174,7 @@ def _studies(shared_data: Path, split: str, number: int) -> tuple[list[list[Grey
 
     from PIL import Image
 
-    from radgauge.io.corpora.r2gen import read_r2gen
+    from radgauge.io.corpora.recognise import read_r2gen
 
     folder = shared_data / "iu_xray"
     studies = read_r2gen(folder / "r2gen_annotation.json", split=split)[:number]

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from radgauge.core.errors import UsageError
-from radgauge.encoders.text.decoder_encoder import DecoderEncoder, read_encoder
-from radgauge.encoders.text.encoders import encoder_named
+from radgauge.encoders.text.encoders import DecoderEncoder, encoder_named, read_encoder
 
 TEXTS = ["no effusion", "small left effusion", "a", "cardiomegaly and edema", "no effusion"]
 BEFORE = "embed "

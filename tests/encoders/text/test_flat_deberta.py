@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from radgauge.encoders.text.flat_deberta import FlatDeberta, bucket_of, is_plain_deberta
+from radgauge.encoders.text.sequences import FlatDeberta, bucket_of, is_plain_deberta
 
 pytestmark = pytest.mark.models
 

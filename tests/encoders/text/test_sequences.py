@@ -10,8 +10,7 @@ import pytest
 
 from radgauge.encoders.text import batching
 from radgauge.encoders.text.flat_bert import FlatBert
-from radgauge.encoders.text.flat_mpnet import FlatMpnet
-from radgauge.encoders.text.sequences import SequenceEncoder, can_be_flat
+from radgauge.encoders.text.sequences import FlatMpnet, SequenceEncoder, can_be_flat
 
 pytestmark = pytest.mark.models
 

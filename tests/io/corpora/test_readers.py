@@ -12,10 +12,16 @@ from radgauge.core.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases, read_references
 from radgauge.io.corpora import Study, read_studies
 from radgauge.io.corpora.mimic import read_mimic_reports, read_mimic_sectioned
-from radgauge.io.corpora.openi import read_indiana, read_openi
-from radgauge.io.corpora.padchest import read_padchest
-from radgauge.io.corpora.r2gen import clean_iu, clean_mimic, read_r2gen
-from radgauge.io.corpora.rexrank import read_rexrank, read_rexrank_results
+from radgauge.io.corpora.recognise import (
+    clean_iu,
+    clean_mimic,
+    read_indiana,
+    read_openi,
+    read_padchest,
+    read_r2gen,
+    read_rexrank,
+    read_rexrank_results,
+)
 
 
 def put(folder: Path, name: str, text: str) -> Path:

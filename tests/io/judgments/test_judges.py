@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from radgauge.core.errors import InputError, UsageError
-from radgauge.io.judgments import Judgments, read_judgments
-from radgauge.io.judgments.radevalx import CANDIDATE, INSIGNIFICANT, SIGNIFICANT
+from radgauge.io.judgments import CANDIDATE, INSIGNIFICANT, SIGNIFICANT, Judgments, read_judgments
 from radgauge.io.judgments.rexval import CANDIDATES, COUNTS, TEXTS
 
 

@@ -27,7 +27,7 @@ def expected(metric: str) -> float:
 @pytest.mark.parametrize("metric", ["bleu", "errors"])
 def test_torchmetrics_over_batches_is_the_corpus_value(metric: str) -> None:
     pytest.importorskip("torchmetrics")
-    from radgauge.lab.integrations.torchmetrics import ReportMetric
+    from radgauge.lab.integrations.lightning import ReportMetric
 
     judge = ReportMetric(metric)
     for start in (0, 2):
@@ -43,7 +43,7 @@ def test_torchmetrics_over_batches_is_the_corpus_value(metric: str) -> None:
 
 WORKER = """
 import sys, torch.distributed as dist
-from radgauge.lab.integrations.torchmetrics import ReportMetric
+from radgauge.lab.integrations.lightning import ReportMetric
 rank, place, references, candidates = int(sys.argv[1]), sys.argv[2], eval(sys.argv[3]), eval(sys.argv[4])
 dist.init_process_group("gloo", init_method=f"file://{place}", rank=rank, world_size=2)
 judge = ReportMetric("bleu")

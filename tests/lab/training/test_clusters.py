@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from radgauge.core.errors import InputError, UsageError
-from radgauge.lab.training.cluster_figures import curves_svg, plane_svg
 from radgauge.lab.training.clusters import Clusters, cluster_terms, usable_terms
+from radgauge.lab.training.pair_files import curves_svg, plane_svg
 
 GROUPS = [("normal",)] * 6 + [("lung/hypoinflation",)] * 4 + [("spine/degenerative", "aorta/tortuous")] * 2
 

@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="needs the extra models")
 from radgauge.core.errors import ModelError, UsageError
 from radgauge.encoders.image.convolutions import run
 from radgauge.encoders.image.embedded_image_text import network_input
-from radgauge.lab.training.image_network import TAPS, build_stages, folded, load_start, published_network, torch
+from radgauge.lab.training.image_text import TAPS, build_stages, folded, load_start, published_network, torch
 
 pytestmark = pytest.mark.models
 

@@ -8,8 +8,8 @@ import pytest
 from radgauge.core.cases import Case
 from radgauge.core.readings import Readings
 from radgauge.core.registry import load
-from radgauge.lab.training.pair_blocks import scored_blocks
 from radgauge.lab.training.pair_scores import PairScorer
+from radgauge.lab.training.pairs import scored_blocks
 
 TEXTS = (
     "The heart is normal in size. The lungs are clear. No pleural effusion.",
@@ -38,7 +38,7 @@ def test_every_pair_has_the_value_of_the_metric(column: str, spec: str) -> None:
 
 
 def test_blocks_and_single_pairs_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("radgauge.lab.training.pair_blocks.BLOCK", 2)
+    monkeypatch.setattr("radgauge.lab.training.pairs.BLOCK", 2)
     scorer = PairScorer.of(TEXTS, reading=Readings())
     every = np.arange(len(TEXTS))
     blocks = scored_blocks(scorer, scorer.entities, [every], once=False)

@@ -51,7 +51,7 @@ def test_top_keeps_the_best_share_of_all_pairs(reports, clusters) -> None:
 def test_two_processes_find_the_same_pairs(
     reports, clusters, unordered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("radgauge.lab.training.pair_blocks.BLOCK", 7)  # several blocks of so few reports
+    monkeypatch.setattr("radgauge.lab.training.pairs.BLOCK", 7)  # several blocks of so few reports
     one, two = (
         build_pairs(reports, clusters, share=0.3, unordered=unordered, background=0.2, seed=1, engine=engine)
         for engine in (Engine(), Engine("pool", 2))

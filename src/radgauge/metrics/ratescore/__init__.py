@@ -5,8 +5,9 @@ Zhao et al. (2024), RaTEScore: a metric for radiology report generation, EMNLP.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -26,14 +27,48 @@ from radgauge.core.metric import (
     reference_pairs,
 )
 from radgauge.core.readings import Reader, Readings
+from radgauge.core.signature import component
 from radgauge.encoders.checkpoints.catalogue import located
 from radgauge.encoders.text.encoders import Encoder, encoder_named
 from radgauge.encoders.text.ratener import Entity, RateNer
 from radgauge.encoders.text.span_ner import SPAN_HEAD, SpanNer
-from radgauge.metrics.ratescore.entities import EmbeddedEntities
 from radgauge.metrics.ratescore.pairing import EntityTable, TypeSums, closest, type_sums
 from radgauge.metrics.ratescore.weights import TYPE_INDEX, Affinity, affinity
-from radgauge.reader import ReportReader
+from radgauge.reader import ReportReader, rate_entities
+
+# RaTE entities of reports, from the embedded reader.
+
+
+@dataclass(frozen=True)
+class EmbeddedEntities:
+    """The report reader's RaTE view as a persistent reader.
+
+    It asks `Readings` for the reports, so that metrics which read the same reports share the work.
+    """
+
+    reading: Readings = field(compare=False)
+    reports: ReportReader = field(default_factory=ReportReader)
+
+    @property
+    def signature(self) -> str:
+        """Version of the view, and the reader's signature."""
+        return f"{component('rate-entities')}:{self.reports.signature}"
+
+    def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+        """Entities in text order."""
+        return [
+            tuple(Entity(each.name, each.type.upper(), each.start, each.end) for each in rate_entities(report))
+            for report in self.reading.of(self.reports, texts)
+        ]
+
+    def pack(self, reading: tuple[Entity, ...], text: str) -> bytes:
+        """Return the entities as JSON."""
+        return json.dumps(reading).encode()
+
+    def unpack(self, packed: bytes, text: str) -> tuple[Entity, ...]:
+        """Return the entities that `pack` wrote."""
+        return tuple(Entity(*each) for each in json.loads(packed))
+
 
 NER = "Angelakeke/RaTE-NER-Deberta"
 ENCODER = "FremyCompany/BioLORD-2023-C"
