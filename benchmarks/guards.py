@@ -88,7 +88,10 @@ def main() -> None:
     other = [
         row["transcription"] for row in rows("mtsamples/mtsamples_radiology.csv") if row["transcription"].strip()
     ]
-    parts = {part: [row[part] for row in reports if row[part].strip()] for part in ("findings", "impression")}
+    parts = {
+        f"IU X-ray {part}": [row[part] for row in reports if row[part].strip()]
+        for part in ("findings", "impression")
+    }
     print("| candidates | judged by the guards | floor | why |\n|---|---|---|---|")
     for name, texts in {**parts, "CT (CT-RATE)": ct, "CT, MRI, ultrasound and others (mtsamples)": other}.items():
         for number, (seen, unseen) in enumerate(halves(texts), start=1):
@@ -99,7 +102,7 @@ def main() -> None:
             )
     sources: dict[str, list[tuple[str, str]]] = {}
     for part, texts in parts.items():
-        sources[f"IU X-ray {part}, reference of another study"] = shuffled(texts)
+        sources[f"{part}, reference of another study"] = shuffled(texts)
     sources["CT, MRI, ultrasound and others (mtsamples), reference of another study"] = shuffled(other)
     systems = {
         "iu_xray_systems/test590_systems.csv": ("cvt2distilgpt2", "moerad", "hi_ia", "aamn"),

@@ -103,6 +103,20 @@ def test_no_system_that_beats_a_constant_report_is_the_heading(name: str, odd: i
     assert [facts.system for facts in said.systems] == ["bad", name]
 
 
+@pytest.mark.parametrize("systems", [2, 3])
+def test_systems_that_detect_nothing_are_no_better_than_a_constant(systems: int) -> None:
+    """Scores without texts: nobody sees that the reports are alike, but their F1 is that of a normal report."""
+    cases = [
+        Case(f"s{n}", f"{NORMAL} Seen on image {n}.", (reference,), f"model {number}")
+        for number in range(systems)
+        for n, (reference, _) in enumerate(studies(12))
+    ]
+    answer = verdict(cases, ["errors"]).answer
+    assert answer.startswith("No system here beats a constant report: F1 of significant findings is 0 for model ")
+    assert answer.endswith("as for a normal report written for all.")
+    assert ("and every other" in answer) is (systems == 3)
+
+
 def test_constant_reports_alone_are_called_so() -> None:
     texts = {"a": NORMAL, "b": "No acute disease."}
     cases = [Case(f"s{n}", text, (NORMAL,), name) for n in range(20) for name, text in texts.items()]

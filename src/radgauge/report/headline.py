@@ -110,7 +110,7 @@ def constant_answer(
     """The headline if no system beats a constant report, with the comparison behind it; None if one does."""
     real = [name for name in ranked if name not in constant]
     if not constant:
-        return None
+        return _nothing_detected(leading.system_headline, lines)
     template = next(name for name in ranked if name in constant)
     if not real:
         return (
@@ -130,6 +130,22 @@ def constant_answer(
     return (
         f"No system here beats a constant report: by {name} {real[0]}, the best of those that vary, is not better "
         f"than {template}, which writes the same for nearly every study{values}.",
+        line,
+    )
+
+
+def _nothing_detected(column: str, lines: Sequence[SystemComparison]) -> tuple[str, SystemComparison] | None:
+    """The headline where every system detects as little as a normal report for all: nothing."""
+    compared = [line for line in lines if line.column == column]
+    values = [value for line in compared for value in (line.result.value_a, line.result.value_b)]
+    if not column.endswith("errors_f1") or not values or max(values) > 0 or any(map(math.isnan, values)):
+        return None
+    line = compared[0]
+    several = len({name for each in compared for name in (each.system, each.baseline)}) > 2
+    names = f"{line.system}, {line.baseline} and every other" if several else f"{line.system} and {line.baseline}"
+    return (
+        f"No system here beats a constant report: {metric_name(column).name} is 0 for {names}, as for a normal "
+        "report written for all.",
         line,
     )
 

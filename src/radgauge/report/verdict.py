@@ -402,7 +402,7 @@ def _judged(results: Results) -> str:
     if not parts:
         return "Every metric judged every report."
     more = f"; {len(parts) - 3} more under Methods" if len(parts) > 3 else ""
-    return "; ".join(parts[:3]) + more + ". They are left out, never counted as bad."
+    return "; ".join(parts[:3]) + more + ". They are left out of its values."
 
 
 def _confidence(counts: Scores | None) -> str:
