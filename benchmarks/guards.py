@@ -4,10 +4,10 @@
 
 Guards: a real report is the candidate, beside itself under limits that were measured on the other half of the
 reports, and beside the report of another study under guards without such limits; published systems are beside the
-references of their own studies, under limits from the other split's references. Empty texts are left out. Attacks:
-what they earn of `errors` with and without guards, on published systems. Collapse: two random halves of the real
-reports, one as a system and one as its references, so that every alarm is false; and the published systems, some
-of which wrote the same for everyone.
+references of their own studies, under limits from the other half of the references. Empty texts are left out.
+Attacks: what they earn of `errors` with and without guards, on published systems. Collapse: two random halves of
+real reports, one as a system and one as its references, so that every alarm is false; and the published systems,
+some of which wrote the same for everyone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,6 +30,11 @@ from radgauge.core.readings import Readings
 
 DATA = Path(os.environ.get("RADGAUGE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DRAWS = 40
+ATTACKED = {
+    "iu_xray_systems/test590_systems.csv": "cvt2distilgpt2",
+    "iu_xray_systems/mrg_rl_test382_systems.csv": "qwen_dino_rag_beam3",
+}
+T = TypeVar("T")
 
 
 def rows(name: str) -> list[dict[str, str]]:
@@ -54,16 +60,18 @@ def shuffled(texts: list[str]) -> list[tuple[str, str]]:
     return [(texts[a], texts[b]) for a, b in zip(order, np.roll(order, 1), strict=True)]
 
 
-def halves(texts: list[str]) -> list[tuple[list[str], list[str]]]:
-    """Each half of some texts, and the other half."""
-    return [(texts[::2], texts[1::2]), (texts[1::2], texts[::2])]
+def halves(items: list[T]) -> list[tuple[list[T], list[T]]]:
+    """The two halves, each behind the other."""
+    return [(items[::2], items[1::2]), (items[1::2], items[::2])]
 
 
-def print_attacks(table: list[dict[str, str]], system: str, references: list[str]) -> None:
-    """What attacks earn of `errors`, without guards, with guards, and with limits from references."""
+def print_attacks(table: list[dict[str, str]], system: str) -> None:
+    """What attacks on one half earn of `errors`: no guards, guards, and limits from the other half."""
+    seen, unseen = halves(table)[0]
+    references = [row["reference"] for row in seen]
     cases = [
         Case(str(number), row[system], (row["reference"],), system)
-        for number, row in enumerate(table)
+        for number, row in enumerate(unseen)
         if row[system].strip()
     ]
     reading = Readings()
@@ -113,15 +121,14 @@ def main() -> None:
     }
     for name, pairs in sources.items():
         print(f"| {name} | {alarms(pairs)} |", flush=True)
-    tables = {file: rows(file) for file in systems}
     for file, names in systems.items():
-        (elsewhere,) = (table for other_file, table in tables.items() if other_file != file)
-        references = [row["reference"] for row in elsewhere]
-        norms = Norms.of(references, tail=Guards().tail)
+        table = rows(file)
         for name in names:
-            pairs = [(row[name], row["reference"]) for row in tables[file]]
-            print(f"| system {name}, its own reference | {alarms(pairs, norms)} |", flush=True)
-        print_attacks(tables[file], names[0] if "590" in file else names[2], references)
+            for number, (seen, unseen) in enumerate(halves(table), start=1):
+                norms = Norms.of([row["reference"] for row in seen], tail=Guards().tail)
+                pairs = [(row[name], row["reference"]) for row in unseen]
+                print(f"| system {name}, half {number}, its own reference | {alarms(pairs, norms)} |", flush=True)
+        print_attacks(table, ATTACKED[file])
 
     print("\n| reports | studies | alarms |\n|---|---|---|")
     reading = Readings()

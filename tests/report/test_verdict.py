@@ -13,6 +13,7 @@ from radgauge.core.cases import Case
 from radgauge.core.readings import Readings
 from radgauge.core.scores import Scores
 from radgauge.core.wording import interval, signed
+from radgauge.io.judgments import Judgments
 from radgauge.render.metric_names import metric_name
 from radgauge.report import build_report
 from radgauge.report.verdict import Verdict
@@ -224,3 +225,15 @@ def test_the_appendix_holds_the_worst_by_value(right_and_wrong: list[Case]) -> N
     assert '<mark class="k4">' in first.reference
     assert any("pneumothorax is missing" in note for note in first.notes)
     assert not math.isnan(worst[0])
+
+
+def test_counts_stand_beside_counted_errors_and_not_beside_ratings(judgments: Judgments) -> None:
+    results = rg.score(judgments.cases, "errors")
+    report = build_report(results, cases=judgments.cases, judgments=judgments, resamples=50, permutations=50)
+    records = report.tables["radiologists"].records
+    targets = {
+        column: [r["target"] for r in records if r["judge"] == column] for column in {r["judge"] for r in records}
+    }
+    assert targets["errors_quality"] == ["rating", "total", "significant"]
+    assert targets["errors_total"] == ["total"]
+    assert targets["errors_significant"] == ["significant"]

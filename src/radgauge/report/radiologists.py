@@ -28,13 +28,17 @@ def radiologist_table(found: Alignment) -> Table:
     targets = list(dict.fromkeys(line.target for line in found.lines))
     lines = {(line.column, line.target): line for line in found.lines if line.rater == "mean"}
     columns = list(dict.fromkeys(column for column, _ in lines))
-    columns.sort(key=lambda name: -_known(lines[name, targets[0]].correlation.value))
+    first = {name: lines[name, targets[0]].correlation.value for name in columns if (name, targets[0]) in lines}
+    columns.sort(key=lambda name: -_known(first.get(name, math.nan)))  # counts are held against counts alone
     clusters = {each.name: each.cluster for each in found.ranking.judges} if found.ranking else {}
     rows, records = [], []
     for column in columns:
         row: list[Value] = [Cell(metric_name(column).name, value=column, hint=f"column {column}")]
         for target in targets:
-            line = lines[column, target]
+            line = lines.get((column, target))
+            if line is None:
+                row.append("–")
+                continue
             got = line.correlation.interval
             row.append(bounded(got))
             records.append(
