@@ -23,7 +23,7 @@ METRICS = (
 )
 DEVELOPED: tuple[str, ...] = ()
 """Columns whose rules were made while looking at these texts later: the figures of the first run are kept."""
-KEPT = Path(__file__).parents[1] / "src" / "radgauge" / "show" / "data" / "agreement.json"
+KEPT = Path(__file__).parents[1] / "src" / "radgauge" / "render" / "data" / "agreement.json"
 
 
 def measure() -> dict[str, dict[str, float]]:

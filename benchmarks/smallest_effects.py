@@ -24,7 +24,7 @@ METRICS = (
 )
 SHARE = 0.1
 """Reports of a set that must be one rating point better: one in ten."""
-PATH = Path(__file__).parents[1] / "src" / "radgauge" / "show" / "data" / "smallest_effects.json"
+PATH = Path(__file__).parents[1] / "src" / "radgauge" / "render" / "data" / "smallest_effects.json"
 Values = NDArray[np.float64]
 
 

@@ -20,6 +20,7 @@ from radgauge.core.metric import Explanation, Metric, Note, Rows
 from radgauge.core.parsing import shipped_toml
 from radgauge.core.readings import Readings
 from radgauge.core.signature import component
+from radgauge.findings.aligned import Match
 from radgauge.findings.claims import findings_of
 from radgauge.findings.closeness import denies, one_place
 from radgauge.findings.detection import is_opposite
@@ -34,7 +35,7 @@ from radgauge.text.sections import split_sections
 # Statements of one report that exclude each other, do not fit together, or have nothing to rest on.
 
 _TABLE = shipped_toml(__file__, "consistency.toml")
-KINDS = ("denied", "normal", "impression", "side", "size", "comparison", "advice")
+KINDS = ("denied", "normal", "impression", "side", "place", "size", "comparison", "advice")
 _URGENT = TIERS.index("urgent")
 _NAMED = (
     1  # steps of the hierarchy from a finding to a denied kind of it: "no fracture" and a fracture of the radius
@@ -170,13 +171,15 @@ def between_sections(
             continue
         for difference in match.differences:
             is_side = difference.attribute == "side" and is_opposite(match.reference, match.candidate)
-            if is_side or (difference.attribute == "size" and difference.conflict):
+            kind = {"location": "place"}.get(difference.attribute, difference.attribute)
+            is_apart = kind == "size" or (kind == "place" and _are_siblings(match, knowledge))
+            if is_side or (difference.conflict and is_apart):
                 text = (
-                    f"{_capital(describe(match.reference, knowledge))}: {difference.attribute} is "
+                    f"{_capital(describe(match.reference, knowledge))}: {kind} is "
                     f"{difference.reference} in the findings, {difference.candidate} in the impression."
                 )
                 spans = (*_moved(match.reference.spans, offsets[0]), *_moved(match.candidate.spans, offsets[1]))
-                yield Inconsistency(difference.attribute, text, spans)
+                yield Inconsistency(kind, text, spans)
     tier_of = knowledge.rules.tier_of
     for finding in aligned.added:
         if tier_of(finding) not in SIGNIFICANT or finding.uncertain or finding.kind in ("device", "open"):
@@ -191,6 +194,15 @@ def between_sections(
         if tier_of(finding) == _URGENT and not (is_slight or finding.uncertain or finding.kind == "device"):
             text = f"{_capital(describe(finding, knowledge))} is urgent and left out of the impression."
             yield Inconsistency("impression", text, _moved(finding.spans, offsets[0]))
+
+
+def _are_siblings(match: Match, knowledge: Knowledge) -> bool:
+    """Return True if both name parts of one kind, two lobes, two discs: other places may be neighbours."""
+    ancestors = knowledge.similarity.ancestors
+    places = match.reference.locations, match.candidate.locations
+    return all(places) and any(
+        all(kind in ancestors(place) for place in (*places[0], *places[1])) for kind in _TABLE["place"]["kinds"]
+    )
 
 
 def _is_one_of_many(finding: Finding, report: Findings, knowledge: Knowledge) -> bool:
@@ -248,8 +260,8 @@ class Consistency(Metric):
     `consistency` is 1 for a report without a contradiction, else 0; of a set, the share of consistent reports. The
     counts per report follow: a finding that the report denies elsewhere; a significant finding of a structure that
     it calls normal, or beside "no acute abnormality"; a significant finding of the impression that the findings
-    section lacks, or an urgent one that the impression leaves out; a side or a size that differs between the two
-    sections; a comparison although there is no prior; a recommendation without a finding or another reason.
+    section lacks, or an urgent one that the impression leaves out; a side, a place or a size that differs between
+    the two sections; a comparison although there is no prior; advice without a finding or another reason.
     `consistency_statements` is the number of claims and denials that were checked: a report that says little
     contradicts itself little.
 
