@@ -612,7 +612,29 @@ def estimate_coverage(data: Path) -> str:
     return "\n".join([*rows, "", f"{results['studies']} studies per line."]) + "\n"
 
 
+def image_ablation(data: Path) -> str:
+    """What the image contributes to VLScore with the encoder that ships (benchmarks/image_ablation.py)."""
+    found = json.loads((DOCS.parent / "benchmarks" / "image_ablation.json").read_text(encoding="utf-8"))
+    rows = [found["agreement"], found["own_nearer"], found["side"], *found["changes"].values()]
+    pairs, in_training = found["agreement"]["n"], found["pairs_in_training"]
+    lines = [
+        f"{found['studies']} validation studies of Indiana University ({found['left_out']} left out: the check "
+        f"refuses their pictures), {pairs} judged pairs ({in_training} of them of studies that the encoder was "
+        f"trained on), images dealt {found['deals']} times.",
+        "",
+        "| measured | n | right images | dealt at random | one mean image | right minus random |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        dealt = f"{row['dealt']:.3f} [{row['dealt_low']:.3f}, {row['dealt_high']:.3f}]"
+        apart = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]"
+        cells = (row["name"], row["n"], f"{row['right']:.3f}", dealt, f"{row['mean_image']:.3f}", apart)
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join([*lines, "", found["sentence"][:1].upper() + found["sentence"][1:]]) + "\n"
+
+
 FIGURES: Mapping[str, Callable[[Path], str]] = {
+    "image-ablation": image_ablation,
     "align-radpref": align_radpref,
     "perturb-samples": perturb_samples,
     "perturb-indiana": perturb_indiana,

@@ -112,9 +112,7 @@ def test_an_encoder_that_looks_at_nothing(studies: list[Case], monkeypatch: pyte
         assert row.right == pytest.approx(row.dealt) == pytest.approx(row.mean_image)
         assert row.difference == pytest.approx(0)
     assert not found.image_matters
-    assert found.sentence.startswith(
-        "0 % of the variance of vlscore_embedded over 36 judged pairs comes from which"
-    )
+    assert found.sentence.startswith("0 % of the variance of vlscore_demo over 36 judged pairs comes from which")
     assert "agrees with the raters no better than with images at random" in found.sentence
     assert "| agreement with raters | 36 |" in to_markdown(ablation_table(found))
 

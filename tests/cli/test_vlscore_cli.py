@@ -58,7 +58,7 @@ def test_images_are_resolved_and_reasons_given(table: Path) -> None:
     assert "10 of 12 not judged (1 no image, 1 image 0.png is not there" in run.stderr
     assert "6 more (every reason is in the file of --output)" in run.stderr
     header, *rows = [json.loads(line) for line in output.read_text().splitlines()]
-    values = {row["id"]: row["vlscore_embedded"] for row in rows}
+    values = {row["id"]: row["vlscore_demo"] for row in rows}
     assert values["good"] == values["ending"] > 0
     assert values["gone 3"] is None
     assert "3.png is not there" in json.dumps(header)

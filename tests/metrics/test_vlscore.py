@@ -116,10 +116,10 @@ def test_the_four_similarities(frontal: Path) -> None:
     )
     assert not sphere.higher_is_better
     assert [VLScore(similarity=name).columns for name in ("triangle", "sphere", "cosine", "image_cosine")] == [
-        ("vlscore_embedded", "vlscore_area_embedded"),
-        ("vlscore_sphere_embedded",),
-        ("vlscore_cosine_embedded",),
-        ("vlscore_image_cosine_embedded",),
+        ("vlscore_demo", "vlscore_area_demo"),
+        ("vlscore_sphere_demo",),
+        ("vlscore_cosine_demo",),
+        ("vlscore_image_cosine_demo",),
     ]
     assert VLScore().directions == (True, False)
 
@@ -252,13 +252,13 @@ def test_the_explanation(tmp_path: Path) -> None:
     without = values(metric, dataclasses.replace(case, candidate=" The heart is normal."))[0, 0]
     assert any(f"without it the score would be {without:.3f}" in note for note in notes)
     area = explained.notes[0].data
-    assert area["area"] == pytest.approx(explained.values["vlscore_area_embedded"])
+    assert area["area"] == pytest.approx(explained.values["vlscore_area_demo"])
     assert area["area"] == pytest.approx(0.5 * np.linalg.norm(g - r) * area["height"])
     first = VLScore(views="first").explain(case, reading=Readings())
     aside = "judged with the image a.png; 1 more of the study not used (views=first)"
     assert aside in [note.text for note in first.notes]
     nothing = metric.explain(dataclasses.replace(case, candidate="..."), reading=Readings())
-    assert math.isnan(nothing.values["vlscore_embedded"])
+    assert math.isnan(nothing.values["vlscore_demo"])
     assert nothing.notes == ()
 
 

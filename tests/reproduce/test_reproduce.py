@@ -164,7 +164,7 @@ def test_vlscore_itself_with_images(rexval: Path, drawn: Path) -> None:
     cosine = taus(judgments, "vlscore:similarity=cosine")
     assert fourth["cosine similarity of the reports"][:2] == (0.555, pytest.approx(cosine))
     fifth = with_pictures("vlscore_table5", rexval, drawn)
-    area = taus(judgments, "vlscore:constant=1", "vlscore_area_embedded")
+    area = taus(judgments, "vlscore:constant=1", "vlscore_area_demo")
     assert fifth["embedded"][1] == pytest.approx(area)
     assert fifth["GLoRIA"][2] == "no such --encoder was given"
 

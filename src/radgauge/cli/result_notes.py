@@ -77,11 +77,17 @@ def profile_note(results: Results) -> list[str]:
 
 
 def _embedded(judges: Judges) -> list[str]:
-    if not any(column.endswith("_embedded") for columns, _ in judges for column in columns):
-        return []
+    ends = {column.rpartition("_")[2] for columns, _ in judges for column in columns}
+    demonstration = [
+        "vlscore_demo shows how VLScore is computed and judges nothing: with the encoder that ships, wrong images "
+        "agree with raters as well as right ones; name an encoder (vlscore:encoder=, radgauge probe image)"
+    ]
+    if "embedded" not in ends:
+        return demonstration if "demo" in ends else []
     return [
+        *(demonstration if "demo" in ends else []),
         "columns that end in _embedded run on radgauge's own offline reader and are not comparable with "
-        "published numbers (--models published uses the authors' checkpoints)"
+        "published numbers (--models published uses the authors' checkpoints)",
     ]
 
 

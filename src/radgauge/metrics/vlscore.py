@@ -39,6 +39,9 @@ from radgauge.text.sentences import split_sentences
 from radgauge.text.words import has_words
 
 _SENTENCES_SHOWN = 12
+DEMO = "_demo"
+"""Ends the columns of the encoder that ships, which shows how the score is computed and judges nothing: with wrong
+images it agrees with raters as well as with right ones (docs/metrics/vlscore.md, `radgauge probe image`)."""
 UNIT_LARGEST = 0.75 * math.sqrt(3)
 """The largest triangle between vectors of length one."""
 _SIDES = ("image to candidate", "image to reference", "candidate to reference")
@@ -98,7 +101,9 @@ class VLScore(Metric):
     english_only: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"reference", "image"})
     extra: ClassVar[str] = "image"
-    summary: ClassVar[str] = "reports compared through the image: triangle of image, candidate and reference"
+    summary: ClassVar[str] = (
+        "reports compared through the image by an encoder that you name; the embedded one is a demonstration"
+    )
 
     models: str = EMBEDDED
     encoder: str = "auto"
@@ -134,7 +139,7 @@ class VLScore(Metric):
     @property
     def columns(self) -> tuple[str, ...]:
         """The score; for the triangle also its area, which is not cut at C."""
-        mark = "_embedded" if is_embedded(self.encoder) else ""
+        mark = DEMO if self.encoder == EMBEDDED else "_embedded" if is_embedded(self.encoder) else ""
         if self.similarity == "triangle":
             return (f"vlscore{mark}", f"vlscore_area{mark}")
         return (f"vlscore_{self.similarity}{mark}",)
