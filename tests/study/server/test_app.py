@@ -9,6 +9,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from starlette.testclient import TestClient
 import radgauge
 from radgauge.core.errors import UsageError
 from radgauge.run.score import score
+from radgauge.study.cli.serve import training_references
 from radgauge.study.http.server import Place
 from radgauge.study.http.tokens import token_hash
 from radgauge.study.server import judge as judging
@@ -269,6 +271,22 @@ def test_a_token_is_needed_for_reports_and_for_nothing_else() -> None:
             headers = {"Authorization": right}
             assert client.post("/score", json={"cases": CASES}, headers=headers).status_code == 200
         assert {client.get(path).status_code for path in ("/", "/health", "/openapi.json", "/style.css")} == {200}
+
+
+def test_a_reward_measures_its_limits_on_the_references_of_the_training(tmp_path: Path) -> None:
+    texts = [f"Small {side} effusion of {size} mm. No edema." for side in ("left", "right") for size in range(20)]
+    table = tmp_path / "train.csv"
+    table.write_text(
+        "\n".join(["id,reference", *(f"{n},{text}" for n, text in enumerate(texts))]), encoding="utf-8"
+    )
+    asked = {
+        "query": ["mm No effusion of small left edema 3.", texts[0]],
+        "prompts": ["", ""],
+        "labels": texts[:1] * 2,
+    }
+    with _client(references=training_references(table)) as client:
+        assert client.post("/get_reward", json=asked).json()["rewards"] == [-1.0, 1.0]
+    assert training_references(None) == ()
 
 
 def test_rewards_are_in_the_form_of_openrlhf(client: TestClient) -> None:

@@ -34,6 +34,9 @@ NEIGHBOURS = 200
 UNUSUAL = 0.05
 """Share of the references whose order of words is unusual."""
 
+SLACK = 0.05
+"""By how much gains under all references may be below those under four fifths of them, where all are alike."""
+
 _TOKENS = re.compile(r"[^\W\d_]+|\d+|[.;:]")
 _WORDS = re.compile(r"\w+")
 _DENIALS = re.compile(r"\b(?:no|not|without|negative|absent|absence|free of|denies)\b", re.IGNORECASE)
@@ -174,7 +177,7 @@ def _limits(gains: NDArray[np.float64], middle: int, tail: float) -> NDArray[np.
     low: NDArray[np.float64] = np.quantile(near, [tail, max(UNUSUAL, tail)], axis=0)
     if len(near) < NEIGHBOURS:  # too few to know the tail: as far as a normal distribution would reach
         low[0] = np.minimum(low[0], near.mean(axis=0) + NormalDist().inv_cdf(tail) * near.std(axis=0))
-    return low
+    return low - SLACK
 
 
 def count_words(text: str) -> int:

@@ -33,6 +33,9 @@ def serve_cli(
     workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that judge.")] = 1,
     reward: Annotated[str, "The metric behind /get_reward; '' = no such address."] = "errors",
     floor: Annotated[float, typer.Option("--floor", max=0.0, help="The reward of what cannot be judged.")] = -1.0,
+    references: Annotated[
+        Path | None, "Reports of the training set; the reward measures word order and length on them."
+    ] = None,
     seconds: Annotated[
         float, typer.Option("--timeout", min=0.1, help="Seconds that judging may take.", rich_help_panel=_LIMITS)
     ] = 60.0,
@@ -113,6 +116,7 @@ def serve_cli(
         models=models,
         reward=reward,
         floor=floor,
+        references=training_references(references),
         cache=not no_cache,
         tokens=tuple(map(token_hash, tokens)),
         workers=workers,
@@ -133,3 +137,10 @@ def serve_cli(
             echo(f"radgauge serves {', '.join(wanted)} at {address} (Ctrl-C ends it)", err=True)
 
     run(settings, place, ready=ready)
+
+
+def training_references(path: Path | None) -> tuple[str, ...]:
+    """Return the reports of a training set from a table of them; none without a file."""
+    from radgauge.io.case_files import read_references
+
+    return () if path is None else tuple(text for case in read_references(path).cases for text in case.references)

@@ -44,6 +44,7 @@ class Settings:
         models: Profile of metrics given by name.
         reward: The metric behind `/get_reward`; "" = no such address.
         floor: What a text gets there that cannot be judged.
+        references: Reports of the training set, for the limits of the reward; none = it has no such limits.
         cache: Whether readings are kept on disk, where all workers find them.
         tokens: Hashes of the tokens that are let in; none = everybody is.
         workers: Processes that judge, and are killed at the deadline of what they judge; 0 = this process, whose
@@ -55,6 +56,7 @@ class Settings:
     models: str = "embedded"
     reward: str = "errors"
     floor: float = -1.0
+    references: tuple[str, ...] = ()
     cache: bool = True
     tokens: tuple[str, ...] = ()
     workers: int = 0
@@ -162,7 +164,11 @@ class Judge:
         if not self.settings.reward:
             return None
         return reward(
-            self.settings.reward, floor=self.settings.floor, reading=self._reading, models=self.settings.models
+            self.settings.reward,
+            floor=self.settings.floor,
+            references=self.settings.references or None,
+            reading=self._reading,
+            models=self.settings.models,
         )
 
     def _forget(self, texts: int) -> None:
