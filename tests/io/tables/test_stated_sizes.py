@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import random
 import re
 import struct
 import zipfile
@@ -59,3 +61,62 @@ def test_a_parquet_file_whose_footer_contradicts_itself_is_refused(tmp_path: Pat
     path = _forged_footer(tmp_path / "cases.parquet", which)
     with pytest.raises(InputError, match=r"cases\.parquet is damaged"):
         read_table(path)
+
+
+def _with_part(path: Path, name: str, content: bytes) -> Path:
+    """A small workbook with another content of one of its parts."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["id", "candidate"])
+    book.active.append(["s1", "Clear lungs."])
+    book.save(path.with_suffix(".whole.xlsx"))
+    with (
+        zipfile.ZipFile(path.with_suffix(".whole.xlsx")) as old,
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for part in old.namelist():
+            new.writestr(part, content if part == name else old.read(part))
+    return path
+
+
+SHEET = (
+    b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1">'
+    b"<c r='A1'%s</v></c></row></sheetData></worksheet>"
+)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("part", "content"),
+    [
+        ("xl/worksheets/sheet1.xml", b"<a><b>"),
+        (
+            "xl/worksheets/sheet1.xml",
+            SHEET % b" t='s'><v>7",
+        ),
+        ("xl/worksheets/sheet1.xml", SHEET % b"><v>x3"),
+        ("xl/workbook.xml", b"<workbook"),
+        ("xl/styles.xml", b"<styleSheet><cellXfs><xf a='1'/></cellXfs></styleSheet>"),
+        ("[Content_Types].xml", b"<Types/>"),
+        ("xl/_rels/workbook.xml.rels", b"<Relationships/>"),
+    ],
+)
+def test_a_damaged_workbook_is_refused(tmp_path: Path, part: str, content: bytes) -> None:
+    with pytest.raises(InputError, match=r"cases\.xlsx (is damaged|holds no)"):
+        read_table(_with_part(tmp_path / "cases.xlsx", part, content))
+
+
+def test_a_file_that_unpacks_to_far_more_than_reports_do_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("radgauge.io.tables.sources.MAX_UNPACKED", 1 << 20)
+    packed = tmp_path / "cases.csv.gz"
+    packed.write_bytes(gzip.compress(b"id,candidate\ns1," + b"a" * (2 << 20) + b"\n"))
+    with pytest.raises(InputError, match=r"cases\.csv\.gz unpacks to more than 50 times"):
+        read_table(packed)
+    book = _with_part(tmp_path / "cases.xlsx", "xl/worksheets/sheet1.xml", b" " * (2 << 20))
+    with pytest.raises(InputError, match=r"cases\.xlsx unpacks to more than 50 times"):
+        read_table(book)
+    words = random.Random(0).choices([f"word{n}" for n in range(5000)], k=200_000)
+    packed.write_bytes(gzip.compress(f"id,candidate\ns1,{' '.join(words)}\n".encode()))
+    assert len(read_table(packed).records) == 1  # as large, and no bomb

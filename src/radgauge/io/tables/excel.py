@@ -5,12 +5,13 @@ Texts are written as texts: one that begins with "=" stays a text and is never r
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
-from radgauge.core.errors import InputError, require
+from radgauge.core.errors import InputError, RadgaugeError, require
+from radgauge.io.tables.sources import check_unpacked
 
 LONGEST_CELL = 32_767
 """Characters that a cell of a workbook can hold."""
@@ -20,26 +21,32 @@ def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Row number and cells by column; rows without any cell are no rows."""
     openpyxl = require("openpyxl", extra="excel")
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (BadZipFile, KeyError, OSError, ValueError):
+        with path.open("rb") as file:  # openpyxl leaves a file open that it cannot read
+            with zipfile.ZipFile(file) as packed:  # which reads no more of a part than it states
+                check_unpacked(path, sum(part.file_size for part in packed.infolist()))
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            yield from _records(book.worksheets[0], path)
+    except RadgaugeError:
+        raise
+    except Exception:  # of a damaged workbook openpyxl raises whatever its classes and two parsers of XML do
         raise InputError(f"{path.name} is damaged, cut off or no Excel workbook") from None
-    try:
-        rows = all_rows(book.worksheets[0])
-        header = [str(name).strip() if name is not None else "" for name in next(rows, ())]
-        while header and not header[-1]:
-            header.pop()
-        names = [name or f"column_{number}" for number, name in enumerate(header, start=1)]
-        if len(set(names)) < len(names):
-            raise InputError(f"{path.name}, row 1: a column name occurs more than once")
-        for number, row in enumerate(rows, start=2):
-            if all(value is None for value in row):
-                continue
-            if any(value is not None for value in row[len(names) :]):
-                raise InputError(f"{path.name}, row {number}: more cells than the first row has names")
-            cells = [*row, *[None] * (len(names) - len(row))]
-            yield number, dict(zip(names, cells[: len(names)], strict=True))
-    finally:
-        book.close()
+
+
+def _records(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    rows = all_rows(sheet)
+    header = [str(name).strip() if name is not None else "" for name in next(rows, ())]
+    while header and not header[-1]:
+        header.pop()
+    names = [name or f"column_{number}" for number, name in enumerate(header, start=1)]
+    if len(set(names)) < len(names):
+        raise InputError(f"{path.name}, row 1: a column name occurs more than once")
+    for number, row in enumerate(rows, start=2):
+        if all(value is None for value in row):
+            continue
+        if any(value is not None for value in row[len(names) :]):
+            raise InputError(f"{path.name}, row {number}: more cells than the first row has names")
+        cells = [*row, *[None] * (len(names) - len(row))]
+        yield number, dict(zip(names, cells[: len(names)], strict=True))
 
 
 def all_rows(sheet: Any) -> Iterator[tuple[Any, ...]]:

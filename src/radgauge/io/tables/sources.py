@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.files import sha256_of
+
+MAX_UNPACKED, MAX_RATIO = 256 << 20, 50
+"""Bytes from which the ratio of unpacked to packed size is looked at; reports pack to a third or a tenth."""
 
 FORMATS = {
     ".csv": "csv",
@@ -109,6 +112,33 @@ def _similar_files(path: Path) -> str:
     return ", ".join(difflib.get_close_matches(path.name, names, n=3))
 
 
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file, up to the size that its packed size allows."""
+
+    def __init__(self, unzipped: gzip.GzipFile, path: Path) -> None:
+        super().__init__()
+        self._unzipped, self._path = unzipped, path
+        self._size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._unzipped.readinto(buffer)
+        self._size += count
+        check_unpacked(self._path, self._size)
+        return count
+
+
+def check_unpacked(path: Path, size: int) -> None:
+    """Refuse a packed file that unpacks to far more than reports do: a few megabytes would fill the memory."""
+    if size > MAX_UNPACKED and size > MAX_RATIO * path.stat().st_size:
+        raise InputError(
+            f"{path.name} unpacks to more than {MAX_RATIO} times its size, as no table of reports does; "
+            "unpack it yourself if it is right"
+        )
+
+
 @contextmanager
 def _bytes(path: Path) -> Iterator[IO[bytes]]:
     """The file's bytes, unzipped where it is gzip (by content, whatever its name)."""
@@ -118,7 +148,7 @@ def _bytes(path: Path) -> Iterator[IO[bytes]]:
         try:
             if zipped:
                 with gzip.GzipFile(fileobj=raw) as unzipped:
-                    yield cast(IO[bytes], unzipped)
+                    yield io.BufferedReader(_Unpacked(unzipped, path))
             else:
                 yield raw
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
