@@ -205,7 +205,9 @@ def test_judging_is_nearly_linear_in_every_shape_of_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["errors", "lay_fidelity"])
 @pytest.mark.parametrize("seed", [0, 1], ids=["the same text", "texts that differ"])
-def test_comparing_the_words_of_the_grammar_is_nearly_linear(name: str, seed: int) -> None:
+def test_comparing_the_words_of_the_grammar_is_nearly_linear(
+    name: str, seed: int, record_property: Callable[[str, object], None]
+) -> None:
     metric = load(name)
 
     def prepare(shape: str, size: int) -> Callable[[], object]:
@@ -216,6 +218,7 @@ def test_comparing_the_words_of_the_grammar_is_nearly_linear(name: str, seed: in
 
     prepare("devices", 100)()
     steep = {shape: exponent(lambda size, shape=shape: prepare(shape, size), size=25_000) for shape in GRAMMAR}
+    record_property(f"growth exponent of {name} on {len(GRAMMAR)} shapes of its own words", max(steep.values()))
     assert {shape: round(value, 2) for shape, value in steep.items() if value > MOST} == {}
 
 
