@@ -227,7 +227,7 @@ def _align(reference: Findings, candidate: Findings, knowledge: Knowledge) -> Al
     """All findings of one report against all of the other."""
     theirs, ours = reference.present, candidate.present
     closeness = [[closeness_of(r, c, knowledge) for c in ours] for r in theirs]
-    pairs = _assign(closeness, len(theirs), len(ours))
+    pairs = _assign(closeness, theirs, ours)
     partner_of_r = dict(pairs)
     partner_of_c = {c: r for r, c in pairs}
     whole_r = {r: theirs[r] for r, _ in pairs}
@@ -325,16 +325,36 @@ def _names(a: Finding, b: Finding, knowledge: Knowledge) -> bool:
     return any(knowledge.lexicon.is_a(one, other) for one in a.concepts for other in b.concepts)
 
 
-def _assign(closeness: Sequence[Sequence[float]], rows: int, columns: int) -> list[tuple[int, int]]:
-    """The pairs of the assignment with the greatest sum; nothing below NEAR is paired."""
-    if not rows or not columns:
+def _assign(
+    closeness: Sequence[Sequence[float]], theirs: Sequence[Finding], ours: Sequence[Finding]
+) -> list[tuple[int, int]]:
+    """The pairs of the assignment with the greatest sum; nothing below NEAR is paired.
+
+    Of several nodules as close those of one size are one, in whatever order the reports name them.
+    """
+    if not theirs or not ours:
         return []
     edges = [(r, c) for r, row in enumerate(closeness) for c, value in enumerate(row) if value > 0.0]
     taken_r, taken_c = {r for r, _ in edges}, {c for _, c in edges}
     if len(taken_r) == len(edges) == len(taken_c):
         return edges  # nothing competes: the usual case, and much cheaper
-    best_r, best_c = linear_sum_assignment(np.asarray(closeness), maximize=True)
+    alike = [[_TIE * _likeness(r, c) for c in ours] for r in theirs]
+    best_r, best_c = linear_sum_assignment(np.asarray(closeness) + np.asarray(alike), maximize=True)
     return [(int(r), int(c)) for r, c in zip(best_r, best_c, strict=True) if closeness[r][c] > 0.0]
+
+
+_TIE = 1e-6
+
+
+def _likeness(r: Finding, c: Finding) -> int:
+    """How many attributes of two findings are the same."""
+    return (
+        2 * (r.sizes_mm == c.sizes_mm)
+        + (r.locations == c.locations)
+        + (r.severity == c.severity)
+        + (r.change == c.change)
+        + (r.uncertain == c.uncertain)
+    )
 
 
 def _leftover(

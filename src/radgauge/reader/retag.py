@@ -336,7 +336,7 @@ def join_levels(items: list[Item], tokens: Tokens) -> list[Item]:
             joined.append(items[index])
             index += 1
             continue
-        concept = _CONCEPTS[tokens.texts[items[index].first]][0]
+        concept = _CONCEPTS[tokens.texts[items[index].first].upper()][0]
         following = end
         if following < len(items) and items[following].role in ("slash", "mark"):
             following += 1
@@ -363,7 +363,7 @@ def _level(items: Sequence[Item], tokens: Tokens, index: int) -> int:
     if index + 1 >= len(items) or items[index + 1].role != "number" or items[index].last - items[index].first > 1:
         return 0
     first, second = items[index].first, items[index + 1].first
-    letter, number = tokens.texts[first], tokens.texts[second]
+    letter, number = tokens.texts[first].upper(), tokens.texts[second]
     if letter not in _CONCEPTS or tokens.starts[second] != tokens.ends[first] or not number.isdigit():
         return 0
     if not 1 <= int(number[:3]) <= _CONCEPTS[letter][1]:

@@ -79,6 +79,7 @@ class SentenceReading(NamedTuple):
     counterpart: tuple[str, int, int] = ("", 0, 0)  # what it denies of that: "the lateral one is not", and where
 
 
+_SHOUTED = 20  # characters of a sentence in capitals; shorter ones may be abbreviations alone
 _MEASURED = frozenset({"increased", "increase", "decreased", "decrease", "larger", "smaller"})
 """Words of change that in a term compare with the normal: "decrease in liver density"."""
 _BREAKS = frozenset({"comma", "semicolon", "colon", "open"})
@@ -88,7 +89,7 @@ _RELATIVE = frozenset({"which", "that", "and", "-", "–"})
 def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     """Mentions of one sentence with everything that is said about them."""
     tokens = vocabulary.spelling.tokens(text)
-    items = vocabulary.match(tokens, lowered=text.islower())
+    items = vocabulary.match(tokens, lowered=text.islower(), capitals=text.isupper() and len(text) > _SHOUTED)
     roles = {item.role for item in items}
     if "number" in roles:
         items = join_levels(items, tokens)

@@ -168,8 +168,11 @@ class Vocabulary:
         end, entry = _longest(self.terms, norms, 0, len(norms))
         return entry if end == len(norms) else None
 
-    def match(self, tokens: Tokens, *, lowered: bool, longest: int = 1000) -> list[Item]:
-        """Cover the tokens with the longest terms, from left to right; what is no term is an item itself."""
+    def match(self, tokens: Tokens, *, lowered: bool, capitals: bool = False, longest: int = 1000) -> list[Item]:
+        """Cover the tokens with the longest terms, from left to right; what is no term is an item itself.
+
+        Between `capitals` a word that is a term is no abbreviation: "LIP LESION".
+        """
         norms, words = tokens.norms, tokens.texts
         trie, short = self.terms, (self.lowered if lowered else self.abbreviations)
         new = tuple.__new__
@@ -191,7 +194,7 @@ class Vocabulary:
                 position and tokens.ends[position - 1] == tokens.starts[position] and norms[position - 1].isdigit()
             ):
                 end, found = _longest(short, words, position, count)
-                if found is not None and end >= best:
+                if found is not None and end >= best + (capitals and entry is not None):
                     best, entry = end, found
             if entry is None and not lowered and (plain := word.lower()) in self.lowered:
                 if plain == word:  # "no ptx" between capitals

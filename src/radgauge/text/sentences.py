@@ -18,7 +18,7 @@ _ABBREVIATED = frozenset(shipped_toml(__file__, "words.toml")["abbreviations"])
 _BREAK = re.compile(
     r"(?<![.!?])[.!?]++(?:[\"')\]]++)?(?=\s|$|[A-Z][a-z]|[0-9]++[.)]\s)"  # marks
     r"|(?<![.!?])[.!?]++,(?=\s*+(?:[A-Z0-9]|$)|[a-z])"  # ".," of transcriptions
-    r"|;(?=\s++[A-Z])"  # semicolons for stops
+    r"|;(?=\s++(?:[A-Z]|\d{1,2}[.)]\s?[A-Z]))"  # semicolons for stops
     r"|(?<=\s)\.(?=[a-z])"  # " .heart"
     r"|\n\s*"  # lines, where they end a sentence
 )
