@@ -269,6 +269,22 @@ def test_what_is_asked_of_a_finding_is_no_finding_of_its_own(text: str, expected
     assert present(text) == expected
 
 
+def test_findings_of_one_kind_are_told_apart_by_size_in_any_order() -> None:
+    nodes = [
+        "A 12 mm cervical node is enlarged.",
+        "A 19 mm cervical node is enlarged.",
+        "A 26 mm cervical node is enlarged.",
+    ]
+    found = aligned(" ".join(nodes), " ".join(reversed(nodes)))
+    assert not [each for match in found.matched for each in match.differences]
+
+
+def test_the_order_of_two_statements_on_one_finding_does_not_matter() -> None:
+    parts = "New consolidation in the left upper lobe.", "Increased left upper lobe consolidation."
+    first, second = (findings(" ".join(order)).present for order in (parts, parts[::-1]))
+    assert [(each.change, each.sizes_mm) for each in first] == [(each.change, each.sizes_mm) for each in second]
+
+
 def test_a_segment_is_in_its_lobe_whichever_side_the_name_carries() -> None:
     found = aligned("Opacity in the superior segment of the left lower lobe.", "Left lower lobe opacity.")
     assert not [each for each in found.matched[0].differences if each.attribute == "location"]

@@ -243,6 +243,10 @@ def _position(a: str, b: str) -> str:
     return f"{BAD} and {GOOD}" if {a, b} == {GOOD, BAD} else a or b
 
 
+_CHANGES = ("new", "increased", "decreased", "stable", "resolved", "")
+"""Of two statements on one finding the one that matters more holds, in whatever order they are made."""
+
+
 def union(a: Finding, b: Finding) -> Finding:
     """Return two claims as one; what is said more than REPEATS times adds no more words and places."""
     if len(a.spans) >= REPEATS:
@@ -259,8 +263,8 @@ def union(a: Finding, b: Finding) -> Finding:
         sides=a.sides | b.sides,
         locations=a.locations | b.locations,
         severity=max(a.severity, b.severity),
-        sizes_mm=a.sizes_mm or b.sizes_mm,
-        change=a.change or b.change,
+        sizes_mm=max(a.sizes_mm, b.sizes_mm, key=lambda sizes: max(sizes, default=0.0)),
+        change=min(a.change, b.change, key=_CHANGES.index),
         descriptors=a.descriptors | b.descriptors,
         spans=(*a.spans, *b.spans),
         sentences=a.sentences | b.sentences,

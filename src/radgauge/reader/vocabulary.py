@@ -194,7 +194,8 @@ class Vocabulary:
                 position and tokens.ends[position - 1] == tokens.starts[position] and norms[position - 1].isdigit()
             ):
                 end, found = _longest(short, words, position, count)
-                if found is not None and end >= best + (capitals and entry is not None):
+                is_word = capitals and len(word) > 2 and entry is not None and entry.role not in FINDINGS
+                if found is not None and end >= best + is_word:
                     best, entry = end, found
             if entry is None and not lowered and (plain := word.lower()) in self.lowered:
                 if plain == word:  # "no ptx" between capitals

@@ -18,7 +18,7 @@ _ABBREVIATED = frozenset(shipped_toml(__file__, "words.toml")["abbreviations"])
 _BREAK = re.compile(
     r"(?<![.!?])[.!?]++(?:[\"')\]]++)?(?=\s|$|[A-Z][a-z]|[0-9]++[.)]\s)"  # marks
     r"|(?<![.!?])[.!?]++,(?=\s*+(?:[A-Z0-9]|$)|[a-z])"  # ".," of transcriptions
-    r"|;(?=\s++(?:[A-Z]|\d{1,2}[.)]\s?[A-Z]))"  # semicolons for stops
+    r"|;(?=\s++[A-Z0-9])"  # semicolons for stops
     r"|(?<=\s)\.(?=[a-z])"  # " .heart"
     r"|\n\s*"  # lines, where they end a sentence
 )
@@ -56,8 +56,11 @@ def _is_end(text: str, begin: int, start: int, end: int) -> bool:
     return name not in _ABBREVIATED or not following
 
 
-def _is_wrapped(above: str, heading: re.Match[str]) -> bool:
+def _is_wrapped(text: str, begin: int, heading: re.Match[str]) -> bool:
     """True if a heading begins on the line above: "POSTOPERATIVE\nDIAGNOSIS:"."""
+    above = text[begin : heading.start()].strip(" ,\n")
+    if above.isupper() and above.count(" ") < 2 and text[:begin].rstrip(" ")[-1:] not in ("", "\n"):
+        return True  # words in capitals at the end of a line
     return " ".join(f"{above} {heading[0]}".lower().strip(" ,:").split()) in SPOKEN_AS
 
 
@@ -91,7 +94,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
         start, end = match.span()
         if text[start] == "\n":
             heading = _NEW_LINE.match(text, end)
-            if "\n" not in text[start + 1 : end] and (heading is None or _is_wrapped(text[begin:start], heading)):
+            if "\n" not in text[start + 1 : end] and (heading is None or _is_wrapped(text, begin, heading)):
                 continue
             _add(text, begin, start, spans)
         elif _is_end(text, begin, start, end):
