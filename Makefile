@@ -45,7 +45,7 @@ $(VENV)/installed: pyproject.toml
 	$(RUN) -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(RUN) -m pip install --quiet --disable-pip-version-check "$(TORCH)"
 	$(RUN) -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),--constraint dev.lock) \
-		--editable ".[parquet,models,image,fit,llm,meteor,lay,scale]" --group dev
+		./packages/radgauge-image-weights --editable ".[parquet,models,image,fit,llm,meteor,lay,scale]" --group dev
 	@touch $@
 
 test: check
@@ -117,7 +117,7 @@ docs: $(DOCS)/installed
 	@echo "build/site/index.html"
 
 lock: $(VENV)/installed
-	{ sed '/^[^#]/d' dev.lock; $(RUN) -m pip list --format freeze --exclude radgauge --exclude pip --exclude setuptools | \
+	{ sed '/^[^#]/d' dev.lock; $(RUN) -m pip list --format freeze --exclude radgauge --exclude radgauge-image-weights --exclude pip --exclude setuptools | \
 		sed 's/+cpu$$//'; } > dev.lock.new && mv dev.lock.new dev.lock
 
 release: $(VENV)/installed

@@ -18,7 +18,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LARGEST = 15_000_000
+LARGEST = 8_000_000
 """Bytes of the largest wheel that is published."""
 
 FOREIGN = re.compile(r"(^|/)(tests|benchmarks|docs|\.git|__pycache__)(/|$)|\.(csv\.gz|dcm|pt|ckpt|ipynb)$")
@@ -36,6 +36,7 @@ def main() -> None:
         python = environment / "bin" / "python"
         run(python, "-m", "pip", "install", "--quiet", "build", "twine")
         run(python, "-m", "build", "--outdir", out, ROOT)
+        run(python, "-m", "build", "--outdir", out, ROOT / "packages" / "radgauge-image-weights")
         name = f"radgauge-{project['version']}"
         (wheel,) = out.glob(f"{name}-*.whl")
         archive = out / f"{name}.tar.gz"
@@ -50,7 +51,7 @@ def main() -> None:
     (out / f"{name}.cdx.json").write_text(json.dumps(materials, indent=1) + "\n", encoding="utf-8")
     if f"## {project['version']}" not in changes:
         problems.append(f"CHANGELOG.md has no section {project['version']}")
-    for path in (wheel, archive):
+    for path in (wheel, archive, *out.glob("radgauge_image_weights-*")):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         print(f"{path.name}  {path.stat().st_size / 1e6:.2f} MB  sha256 {digest}")
     if problems:

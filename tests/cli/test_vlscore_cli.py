@@ -81,8 +81,7 @@ def test_the_encoders_and_what_is_proved_of_them_stand_in_one_table() -> None:
 
 
 def test_the_licence_stands_beside_the_weights() -> None:
-    from importlib.resources import files
-
-    notice = (files("radgauge.encoders.image") / "data" / "image_text.NOTICE").read_text(encoding="utf-8")
+    folder = Path(__file__).parents[2] / "packages" / "radgauge-image-weights"
+    notice = (folder / "LICENSE").read_text(encoding="utf-8")
     assert "RESEARCH, NON-COMMERCIAL" in notice
     assert "radgauge train image-text" in notice

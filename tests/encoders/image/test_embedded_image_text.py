@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -9,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import radgauge_image_weights
 
 import radgauge
-from radgauge.core.errors import ModelError
+from radgauge.core.errors import MissingExtra, ModelError
 from radgauge.encoders.image.convolutions import Layer, Network
 from radgauge.encoders.image.embedded_image_text import (
-    EMBEDDED,
     EmbeddedImageText,
     ImageText,
     load_image_text,
@@ -142,11 +143,11 @@ def test_findings_count_more_than_how_they_are_put() -> None:
 
 
 def test_what_ships() -> None:
-    assert EMBEDDED.stat().st_size < 10_000_000
+    assert radgauge_image_weights.PATH.stat().st_size < 10_000_000
     model = load_image_text()
     assert set(model.about["constants"]) == {"frontal", "lateral", "frontal+lateral"}
     assert all(0 < value < 1.3 for value in model.about["constants"].values())
-    with zipfile.ZipFile(EMBEDDED) as archive:
+    with zipfile.ZipFile(radgauge_image_weights.PATH) as archive:
         names = {name.removesuffix(".npy") for name in archive.namelist()}
     assert {"meta", "vocabulary", "text_matrix", "text_bias"} <= names
     assert all(name[0] in "+-=" for name in model.claims.vocabulary)  # names of the lexicon, not words of reports
@@ -161,7 +162,9 @@ def test_needs_numpy_and_pillow_alone() -> None:
         "encoder.embed_images([np.zeros((40, 40), np.uint8)])\n"
         "print(sorted({'torch', 'transformers', 'onnx', 'onnxruntime'} & set(sys.modules)))"
     )
-    source = str(Path(radgauge.__file__).parents[1])
+    source = os.pathsep.join(
+        str(Path(module.__file__).parents[1]) for module in (radgauge, radgauge_image_weights)
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": source}
     )
@@ -283,3 +286,9 @@ def test_own_reports_are_told_from_others(shared_data: Path) -> None:
     vectors = encoder.embed_images([picture for study in studies for picture in study])
     images = unit(mean_by_study(vectors, owners, studies=len(studies)))
     assert matching(images, encoder.embed_texts(texts)).auroc > 0.7
+
+
+def test_without_the_weights_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "radgauge_image_weights", None)
+    with pytest.raises(MissingExtra, match=r"radgauge_image_weights is not installed; .*radgauge\[image\]"):
+        EmbeddedImageText().embed_texts(["Clear."])

@@ -2,8 +2,8 @@
 
 Pictures go through a convolutional network (`convolutions`) and the layer of their view (`picture_side`); reports
 through the report reader and the static encoder (`report_claims`) and one matrix. All of it is numpy. Both end as
-vectors of length one. One file holds it: the one in `data`, whose card is `docs/models/image_text.md`, or one that
-`radgauge train image-text` wrote.
+vectors of length one. One file holds it: that of the distribution `radgauge-image-weights` (`packages/`), whose
+card is `docs/models/image_text.md`, or one that `radgauge train image-text` wrote.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from radgauge.images import Grey
 
 Vectors = NDArray[np.float32]
 
-EMBEDDED = Path(__file__).parent / "data" / "image_text.npz"
 FORMAT = 2
 _MIDDLE, _SPREAD = 127.0, 128.0  # grey values as EfficientNet-lite's starting weights expect them
 
@@ -78,13 +77,28 @@ def save_image_text(path: Path | str, model: ImageText) -> None:
         np.savez_compressed(stream, **parts)
 
 
-@lru_cache(maxsize=4)
-def load_image_text(path: Path = EMBEDDED) -> ImageText:
-    """An encoder from its file.
+def shipped_weights() -> Path:
+    """Return the file of the distribution `radgauge-image-weights`, which has a licence of its own.
 
     Raises:
+        MissingExtra: It is not installed.
+    """
+    path: Path = require("radgauge_image_weights", extra="image").PATH
+    return path
+
+
+def load_image_text(path: Path | None = None) -> ImageText:
+    """Return an encoder from its file, by default the shipped one.
+
+    Raises:
+        MissingExtra: No file is named and the shipped weights are not installed.
         ModelError: The file is not there, damaged, or of another version.
     """
+    return _load(shipped_weights() if path is None else path)
+
+
+@lru_cache(maxsize=4)
+def _load(path: Path) -> ImageText:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             meta = parse_json(stored["meta"].tobytes())
@@ -199,7 +213,7 @@ class EmbeddedImageText:
 
     @property
     def _file(self) -> Path:
-        return Path(self.path).expanduser() if self.path else EMBEDDED
+        return Path(self.path).expanduser() if self.path else shipped_weights()
 
     @property
     def _model(self) -> ImageText:
