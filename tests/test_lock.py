@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 NOT_LOCKED = {"torchmetrics", "inspect-ai", "gcsfs", "radgauge-image-weights"}
-"""Of extras that `make test` does not install, what the locked platform lacks, and what is built from `packages/`."""
+"""What `make test` does not install, what the locked platform lacks, and what is built from `packages/`."""
 
 
 def _name(requirement: str) -> str:
