@@ -111,6 +111,22 @@ def test_a_place_behind_a_size_is_the_findings(text: str, sizes: tuple[float, ..
 
 
 @pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("Nodule in the lingula. It measures 9 mm and is smooth.", (9.0,)),
+        ("Nodule in the lingula. It measures approximately 1.2 x 0.8 cm.", (12.0, 8.0)),
+        ("Right renal mass. This measures 5.5 cm x 40 mm.", (55.0, 40.0)),
+        ("Nodule in the lingula. It previously measured 5 mm.", ()),
+        ("Nodule in the lingula. It measured 5 mm on the prior study.", ()),
+        ("4 mm nodule in the lingula. It measures 5 mm.", (4.0,)),
+        ("No nodule. It measures 5 mm.", ()),
+    ],
+)
+def test_a_size_of_the_next_sentence_is_the_findings(text: str, sizes: tuple[float, ...]) -> None:
+    assert _findings(text)[0].attributes.sizes_mm == sizes
+
+
+@pytest.mark.parametrize(
     ("text", "side", "places"),
     [
         ("In the left kidney, a cyst is seen.", "left", {"kidney"}),

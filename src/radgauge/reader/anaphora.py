@@ -20,6 +20,13 @@ _NOT_THERE = re.compile(
     r"(?P<said>not|normal|clear|intact|spared|unaffected|uninvolved|unremarkable|preserved)\s*[.;]?\s*$",
     re.IGNORECASE,
 )
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(mm|cm)?", re.IGNORECASE)
+_MEASURES = re.compile(
+    r"\s*(?:it|this|they)\s+(?:now\s+|currently\s+)?(?:measures?|measured|has\s+an?\s+(?:diameter|size)\s+of)\s+"
+    rf"(?:approximately\s+|about\s+|up\s+to\s+)?(?P<size>(?:{_SIZE.pattern}\s*(?:x|×|by)\s*)*{_SIZE.pattern}(?<=m))",
+    re.IGNORECASE,
+)
+_EARLIER = re.compile(r"\b(?:previous|prior|earlier|formerly|last)", re.IGNORECASE)
 _LONGEST = 60  # characters of a sentence that says no more than that something like the last finding is not there
 _REACH = 200  # mentions back that "on the same side" refers to at most
 _AMONG = 4  # tokens at the start of a sentence among which a pronoun refers to the sentence before
@@ -51,6 +58,23 @@ def resolve_references(mentions: list[Mention], first: int, vocabulary: Vocabula
                 said = said._replace(locations=known.attributes.locations)
         if said is not mention.attributes:
             mentions[index] = mention._replace(attributes=said)
+
+
+def resolve_size(mentions: list[Mention], first: int, sentence: str) -> None:
+    """Give the last finding before the size that a sentence states of it: "It measures 12 x 8 mm."."""
+    stated = _MEASURES.match(sentence)
+    known = _antecedent(mentions, first) if stated is not None else None
+    if stated is None or known is None or known.attributes.sizes_mm or _EARLIER.search(sentence):
+        return
+    parts = _SIZE.findall(stated["size"])
+    units = [
+        unit or next(filter(None, (later for _, later in parts[at:])), "") for at, (_, unit) in enumerate(parts)
+    ]
+    sizes = tuple(
+        float(value) * _LISTS["millimetres"][unit.lower()] for (value, _), unit in zip(parts, units, strict=True)
+    )
+    index = next(at for at in range(first - 1, -1, -1) if mentions[at] is known)
+    mentions[index] = known._replace(attributes=known.attributes._replace(sizes_mm=sizes))
 
 
 def _antecedent(mentions: Sequence[Mention], first: int) -> Mention | None:

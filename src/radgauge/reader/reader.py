@@ -11,7 +11,7 @@ from typing import Any
 
 from radgauge.core.clean import TYPOGRAPHY, CleanText, clean
 from radgauge.core.signature import component
-from radgauge.reader.anaphora import deny_counterpart, resolve_references
+from radgauge.reader.anaphora import deny_counterpart, resolve_references, resolve_size
 from radgauge.reader.carried_sides import carry_sides
 from radgauge.reader.compile import compile_lexicon, load_vocabulary
 from radgauge.reader.implied import denied_elsewhere
@@ -185,6 +185,8 @@ def _read(original: str, vocabulary: Vocabulary, known: dict[str, SentenceReadin
             mentions.append(new(Mention, placed))
         if found.refers and first < len(mentions):
             resolve_references(mentions, first, vocabulary)
+        if first and statement is None:
+            resolve_size(mentions, first, sentence)
         if found.counterpart[0]:
             which, begin, stop = found.counterpart
             if denied := deny_counterpart(mentions, first, which, vocabulary):
