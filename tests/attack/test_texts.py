@@ -15,6 +15,7 @@ from hostile_texts import SHAPES, hostile_text
 
 from radgauge.analysis.perturb import KINDS, Corpus, perturb
 from radgauge.core.cases import Case
+from radgauge.core.clean import clean
 from radgauge.core.readings import Readings
 from radgauge.core.registry import load, metric_names
 from radgauge.findings.claims import findings_of
@@ -71,9 +72,10 @@ def _read(text: str) -> None:
 
 def _lay(text: str) -> None:
     written = write_plain(text)
-    assert [" ".join(text[each.start : each.end].split()) for each in written if "<" not in text] == [
-        each.source for each in written if "<" not in text
-    ]
+    if clean(text).text == text:
+        assert [" ".join(text[each.start : each.end].split()) for each in written] == [
+            each.source for each in written
+        ]
     assert len(plain_text(written)) >= 0
     assert all(each.source in mixed_text(written) for each in written if each.kept)
     LayReader().read([text])

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
+from pathlib import Path
 
-WORDS = (
-    *("heart", "lung", "left", "right", "effusion", "pneumothorax", "opacity", "consolidation", "mild", "severe"),
-    *("no", "new", "stable", "increased", "with", "and", "or", "of", "the", "is", "are", "in", "lower", "lobe"),
-    *("tube", "catheter", "rib", "fracture", "nodule", "2.5", "cm", "mm", "normal", "clear", "unchanged", "may"),
-    *(
-        "consistent",
-        "pneumonia",
-        "edema",
-        "prior",
-        "size",
-        "cardiac",
-        "silhouette",
-        "pleural",
-        "bilateral",
-        "than",
-    ),
-)
+_DATA = json.loads((Path(__file__).parents[1] / "data" / "hostile_texts.json").read_text("utf-8"))
+WORDS = tuple(_DATA["words"].split())
 
 
 def _repeat(piece: str) -> Callable[[int], str]:
@@ -120,32 +107,8 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 """Name -> text of about `size` characters."""
 
-_FINDINGS = (
-    "effusion",
-    "nodule",
-    "fracture",
-    "edema",
-    "atelectasis",
-    "mass",
-    "cyst",
-    "opacity",
-    "stenosis",
-    "abscess",
-)
-_PLACES = (
-    "lung",
-    "liver",
-    "kidney",
-    "femur",
-    "knee",
-    "aorta",
-    "spleen",
-    "brain",
-    "shoulder",
-    "pancreas",
-    "hip",
-    "rib",
-)
+_FINDINGS = tuple(_DATA["findings"].split())
+_PLACES = tuple(_DATA["places"].split())
 _DEVICES = ("endotracheal tube", "central venous catheter", "pacemaker", "chest tube", "nasogastric tube", "stent")
 
 
@@ -194,129 +157,7 @@ GRAMMAR: dict[str, Callable[[int, int], str]] = {
 }
 """Name -> text of about `size` characters; texts of two seeds differ in every sentence."""
 
-PIECES: tuple[str, ...] = (
-    *(
-        "\x00",
-        "\x1b[31m",
-        "\r",
-        "\n",
-        "\r\n",
-        "\t",
-        "\x0b",
-        "\x85",
-        "\u2028",
-        "\u200b",
-        "\u200d",
-        "\ufeff",
-        "\xad",
-    ),
-    *(
-        "\u202e",
-        "\u2066",
-        "\u2069",
-        "\ud800",
-        "\udfff",
-        "\U0001fac1",
-        "👨‍👩‍👧",
-        "e\u0301",
-        "İ",
-        "ß",
-        "ﬁ",
-        "Ǆ",
-        "١٢",
-        "½",
-        "²",
-    ),
-    *(
-        "胸水なし",
-        "لا يوجد",
-        "плевра",
-        "<b>",
-        "</script>",
-        "&lt;",
-        "&amp;",
-        "<skipped>",
-        "{0}",
-        "%s",
-        "\\1",
-        "\\g<1>",
-    ),
-    *("=1+1", "|||", "[**", "**]", "[**Name**]", "XXXX", "___", "(" * 50, ")" * 50, "[" * 50, '"', "''", "`", "$"),
-    *(
-        ".",
-        "..",
-        "...",
-        ",",
-        ".,",
-        ";",
-        ":",
-        "-",
-        "--",
-        "/",
-        "?",
-        "!",
-        "1.",
-        "1)",
-        "(2)",
-        "2.5",
-        "1,000",
-        "1/2",
-        "1-2",
-    ),
-    *("1.5 x 2.5 x 3 cm", "99999999999999999999 mm", "0 mm", "-1 cm", "1e308 cm", "NaN", "None", "null", "true"),
-    *(
-        "FINDINGS:",
-        "IMPRESSION:",
-        "Findings",
-        "findings :",
-        "INDICATION: ",
-        "## Impression",
-        "LUNGS:",
-        "Dr.",
-        "e.g.",
-    ),
-    *(
-        "no",
-        "No",
-        "not",
-        "without",
-        "may",
-        "possible",
-        "cannot be excluded",
-        "versus",
-        "or",
-        "and/or",
-        "if",
-        "than",
-    ),
-    *("left", "right", "bilateral", "L", "R", "L4-L5", "T12", "previously", "now", "new", "resolved", "unchanged"),
-    *(
-        "There is",
-        "There are",
-        "is",
-        "are",
-        "remains",
-        "consistent with",
-        "suggestive of",
-        "likely",
-        "in the",
-        "of",
-    ),
-    *("small", "severe", "mild to moderate", "trace", "large", "enlarged", "normal", "clear", "unremarkable"),
-    *("pleural effusion", "pneumothorax", "consolidation", "pulmonary edema", "cardiomegaly", "rib fracture"),
-    *(
-        "endotracheal tube",
-        "PICC",
-        "nodule",
-        "heart",
-        "lungs",
-        "lower lobe",
-        "aorta",
-        "cardiac silhouette",
-        "spine",
-    ),
-    *("recommend follow-up", "compared to prior", "status post", "history of", "tip ends 4 cm above the carina"),
-)
+PIECES = tuple(piece for group in _DATA["pieces"] for piece in group)
 """What hostile texts are put together from: characters that break programs, and words that rules look for."""
 
 REPORTS: tuple[str, ...] = (

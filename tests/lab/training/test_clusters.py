@@ -11,6 +11,8 @@ from radgauge.core.errors import InputError, UsageError
 from radgauge.lab.training.clusters import Clusters, cluster_terms, usable_terms
 from radgauge.lab.training.pair_files import curves_svg, plane_svg
 
+pytestmark = pytest.mark.long
+
 GROUPS = [("normal",)] * 6 + [("lung/hypoinflation",)] * 4 + [("spine/degenerative", "aorta/tortuous")] * 2
 
 
@@ -25,7 +27,6 @@ def test_equal_terms_share_a_cluster_and_clusters_are_numbered_by_size() -> None
     assert found.prominent[2] == (("spine/degenerative aorta/tortuous", 2),)
 
 
-@pytest.mark.long
 def test_the_number_of_clusters_is_chosen_and_the_choice_repeats(clusters: Clusters, reports) -> None:
     terms = [report.terms for report in reports]
     first, second = (cluster_terms(terms, k_range=(2, 6), seed=3) for _ in range(2))
