@@ -166,7 +166,7 @@ def test_a_checkpoint_that_cannot_be_loaded_is_not_missing(tmp_path: Path) -> No
 
 
 def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="models must be 'published' or a folder that exists"):
+    with pytest.raises(UsageError, match="models must be 'published'"):
         checks.verify_models(models=str(tmp_path / "none"))
 
 

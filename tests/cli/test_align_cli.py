@@ -94,7 +94,7 @@ def test_agreement_by_a_column(by_modality: Path) -> None:
     assert (found["too_few"], found["unknown"]) == ({"US": 1}, 1)
     shown = run("-j", by_modality, *FAST, "--by", "modality")
     assert "modality = CT: 8 cases" in shown
-    with pytest.raises(UsageError, match="no judged case has a column 'scanner'; there are: modality, system"):
+    with pytest.raises(UsageError, match="no judged case has a column 'scanner'"):
         run("-j", by_modality, *FAST, "--by", "scanner")
 
 

@@ -177,7 +177,7 @@ def test_published_models_are_not_fetched_unasked(monkeypatch: pytest.MonkeyPatc
         agree(["chexbert"], yes=False)
     agree(["bleu"], yes=False)
     monkeypatch.setenv("RADGAUGE_OFFLINE", "1")
-    with pytest.raises(rg.ModelError, match=r"RADGAUGE_OFFLINE forbids fetching them: .*looked for in"):
+    with pytest.raises(rg.ModelError, match="RADGAUGE_OFFLINE"):
         agree(["chexbert"], yes=True)
 
 

@@ -64,7 +64,7 @@ def test_mistakes_are_named(spec: str, message: str) -> None:
 def test_a_third_party_name_must_be_a_metric(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint(name="json", value="json:loads", group=registry.GROUP)
     monkeypatch.setattr(registry, "_third_party", lambda: {"json": point})
-    with pytest.raises(UsageError, match=r"entry point 'json' must be a radgauge\.Metric class"):
+    with pytest.raises(UsageError, match="entry point 'json'"):
         registry.load("json")
 
 

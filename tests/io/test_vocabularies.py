@@ -49,7 +49,7 @@ def test_umls_in_english_without_what_is_suppressed(tmp_path: Path) -> None:
     )
     file = write(tmp_path / "MRCONSO.RRF", *rows)
     assert list(read_terms(file)) == [Term("Pleural effusion", "C0000001"), Term("Lung", "C0000002")]
-    with pytest.raises(InputError, match=r"MRCONSO.RRF, line 2: MRCONSO.RRF has 18 fields, got 1"):
+    with pytest.raises(InputError, match=r"MRCONSO.RRF, line 2: MRCONSO.RRF has 18"):
         list(read_terms(write(file, rows[0], "C1|ENG")))
 
 

@@ -142,7 +142,7 @@ def test_no_name_is_a_concept_id() -> None:
 
 
 def test_an_unknown_language_is_refused() -> None:
-    with pytest.raises(InputError, match=r"language must be one of .*got 'xx'; a language is a file of words"):
+    with pytest.raises(InputError, match=r"language must be one of .*got 'xx'"):
         write_plain("No pneumothorax.", language="xx")
 
 

@@ -91,9 +91,9 @@ def test_published_layers_and_baselines() -> None:
     found = read_baseline("distilroberta-base", layer=0)
     assert found.name == "distilroberta-base:5"
     assert found.values.tolist() == [0.84732, 0.84759504, 0.8473319]
-    with pytest.raises(UsageError, match="the layer of 'somebody/encoder' is not known; name it with layer=N"):
+    with pytest.raises(UsageError, match="the layer of 'somebody/encoder'"):
         known_layer("somebody/encoder")
-    with pytest.raises(UsageError, match=r"no baseline for 'somebody/encoder', layer 3; use rescale=no"):
+    with pytest.raises(UsageError, match="'somebody/encoder', layer 3; use rescale=no"):
         read_baseline("somebody/encoder", layer=3)
 
 

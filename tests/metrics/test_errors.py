@@ -164,7 +164,7 @@ def test_faulty_numbers_in_weights(tmp_path: Path) -> None:
 
 
 def test_missing_files() -> None:
-    with pytest.raises(InputError, match="weights must be 'default', 'prior' or the path of a JSON file"):
+    with pytest.raises(InputError, match="'default', 'prior' or the path of a JSON"):
         Errors(weights="nowhere.json")
     with pytest.raises(UsageError, match="lexicon must be a TOML file"):
         Errors(lexicon="nowhere.toml")

@@ -633,5 +633,5 @@ def test_nothing_leaves_without_a_server_and_offline_means_this_machine(
         score([CASE], "llm_errors")
     monkeypatch.setenv("RADGAUGE_LLM_URL", "https://judge.example.org/v1")
     monkeypatch.setenv("RADGAUGE_LLM_MODEL", "m")
-    with pytest.raises(UsageError, match=r"RADGAUGE_OFFLINE forbids asking judge\.example\.org"):
+    with pytest.raises(UsageError, match="RADGAUGE_OFFLINE"):
         score([CASE], "llm_errors")

@@ -134,7 +134,7 @@ def test_weights_file_in_the_authors_form(tmp_path: Path) -> None:
 
 def test_a_weights_file_that_cannot_be_used(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
-    with pytest.raises(UsageError, match=r"weights must be long, short or a JSON file; there is no .*w.json"):
+    with pytest.raises(UsageError, match=r"JSON file; there is no .*w.json"):
         affinity(str(path))
     path.write_text("nonsense")
     with pytest.raises(InputError, match="not a JSON file"):
@@ -145,10 +145,10 @@ def test_a_weights_file_that_cannot_be_used(tmp_path: Path) -> None:
     table = json.loads(affinity("long").to_json())
     del table["neg_weight"]
     path.write_text(json.dumps(table))
-    with pytest.raises(InputError, match="'neg_weight' must be a number of 0 or more, got None"):
+    with pytest.raises(InputError, match="'neg_weight' must be a number of 0"):
         affinity(str(path))
     path.write_text(json.dumps({**table, "neg_weight": 1, "anatomy_disease": -1}))
-    with pytest.raises(InputError, match="'anatomy_disease' must be a number of 0 or more, got -1"):
+    with pytest.raises(InputError, match="'anatomy_disease' must be a number of 0"):
         affinity(str(path))
 
 

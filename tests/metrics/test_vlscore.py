@@ -197,15 +197,13 @@ def test_constants(frontal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert VLScore(calibration=str(path), constant=3).scales == {"any": 3}
     assert "|c:8|" in metric.signature()
     path.write_text(_calibration("another", 8.0).as_json())
-    with pytest.raises(
-        ModelError, match="was learned with the encoder another, and this is counted-1; learn it anew"
-    ):
+    with pytest.raises(ModelError, match="and this is counted-1; learn it anew"):
         metric.scales  # noqa: B018
     path.write_text(_calibration("counted-1", 0.0).as_json())
     with pytest.raises(ModelError, match="the constant must be above 0"):
         metric.scales  # noqa: B018
     path.write_text(_calibration("counted-1", 8.0, views="first").as_json())
-    with pytest.raises(ModelError, match="was learned with views=first, and this is views=mean; learn it anew"):
+    with pytest.raises(ModelError, match="views=first, and this is views=mean"):
         metric.scales  # noqa: B018
     old = {"calibration": "vlscore", "encoder": "counted-1", "constant": 2.5, "views": "mean"}
     path.write_text(json.dumps(old))
@@ -233,9 +231,7 @@ def test_towers_of_different_width_are_an_error(frontal: Path, monkeypatch: pyte
             return Counted.embed_texts(self, texts)[:, 1:]
 
     monkeypatch.setattr("radgauge.metrics.vlscore.image_text_encoder", lambda name, **settings: Odd())
-    with pytest.raises(
-        ModelError, match="must put images and texts into one space, got vectors of 12 and 11 numbers"
-    ):
+    with pytest.raises(ModelError, match="got vectors of 12 and 11 numbers"):
         values(VLScore(), Case("1", "left", ("no",), images=(frontal,)))
 
 
@@ -355,7 +351,7 @@ def test_a_picture_that_should_not_be_judged_is_not(sided: dict[str, Path]) -> N
 
 
 def test_a_constant_that_unit_vectors_never_reach_is_refused(sided: dict[str, Path]) -> None:
-    with pytest.raises(ModelError, match=r"C = 124 cannot be reached by vectors of length one.*1\.299.*unit=no"):
+    with pytest.raises(ModelError, match=r"one.*1\.299.*unit=no"):
         VLScore(constant=124).scales  # noqa: B018
     assert VLScore(constant=1.2).scales == {"any": 1.2}
 

@@ -109,11 +109,9 @@ def test_ids_of_the_field_are_understood() -> None:
 
 def test_what_cannot_be_sampled_is_said(reports) -> None:
     cases, studies = system_cases(reports), studies_of(reports)
-    with pytest.raises(
-        InputError, match=r"80 abnormal reports are wanted and .* were drawn; draw more per stratum"
-    ):
+    with pytest.raises(InputError, match="80 abnormal reports are wanted and "):
         sample_study(cases, studies)
-    with pytest.raises(InputError, match="1 of 54 cases are not in the corpus with the terms, first: 's0'"):
+    with pytest.raises(InputError, match="first: 's0'"):
         sample_study(cases, studies[1:])
     both = [*cases, *system_cases(reports, system="two")]
     with pytest.raises(UsageError, match="several systems; choose one: one, two"):

@@ -87,7 +87,7 @@ def test_a_killed_worker_is_replaced(tmp_path: Path) -> None:
 
 
 def test_an_item_that_kills_every_worker_ends_the_run() -> None:
-    with pytest.raises(WorkerDied, match=r"the worker of item 3 died 3 times: out of memory, or killed"):
+    with pytest.raises(WorkerDied, match="the worker of item 3 died 3 times"):
         list(run(dies, range(8), engine=POOL))
 
 
@@ -129,7 +129,7 @@ def test_engines_say_what_does_not_fit() -> None:
     assert engine_of(address="auto") == Engine("ray", 0, "auto")
     with pytest.raises(UsageError, match=r"engine must be one of .*got 'dask'"):
         Engine("dask")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r"jobs must be 0 \(as many as there are processors\) or more, got -1"):
+    with pytest.raises(UsageError, match="jobs must be 0"):
         Engine("pool", -1)
     with pytest.raises(UsageError, match="an address belongs to the engine ray, got 'pool'"):
         Engine("pool", 2, "auto")

@@ -109,7 +109,7 @@ def test_standard_input_is_no_input_of_a_folder(tmp_path: Path) -> None:
 
 def test_a_metric_without_a_value_is_no_result(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", [{"id": str(at), "reference": "clear", "candidate": ""} for at in range(4)])
-    with pytest.raises(InputError, match=r"bleu judged none of the 4 cases: empty candidate \(4\)"):
+    with pytest.raises(InputError, match="bleu judged none of the 4 cases"):
         RUN.invoke(app, ["score", str(path), "-o", str(tmp_path / "s"), "-m", "bleu"], catch_exceptions=False)
 
 

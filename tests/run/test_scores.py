@@ -106,7 +106,7 @@ def test_a_missing_id_is_named() -> None:
 
 
 def test_a_repeated_id_is_named() -> None:
-    with pytest.raises(InputError, match=r"first '1' of system 'system' \(record 1 and record 2\)"):
+    with pytest.raises(InputError, match=r"first '1' of system 'system' \(record 1"):
         score([{"id": "1", "candidate": "a"}, {"id": "1", "candidate": "b"}], [SharedWords()])
 
 
@@ -193,7 +193,7 @@ def test_two_settings_of_one_metric_stand_side_by_side_under_an_alias(tmp_path: 
 
 
 def test_an_alias_is_a_word() -> None:
-    with pytest.raises(UsageError, match="an alias must be made of letters, digits and _, got 'a-b'"):
+    with pytest.raises(UsageError, match="got 'a-b'"):
         load("bleu as a-b")
 
 

@@ -115,7 +115,7 @@ def test_a_store_that_refuses_keeps_what_is_done(
 
 def test_a_store_with_something_else_is_refused(memory: Any, reports: Path) -> None:
     memory.pipe_file("/out/letter.txt", b"Dear")
-    with pytest.raises(InputError, match=r"memory://out holds other files \(letter\.txt\) and no manifest"):
+    with pytest.raises(InputError, match=r"\(letter\.txt\) and no manifest"):
         scored(reports, "memory://out")
     scored(reports, "memory://other")
     with pytest.raises(InputError, match="memory://other holds the scores of another run: other metrics"):

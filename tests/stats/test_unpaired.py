@@ -59,7 +59,7 @@ def test_a_side_without_values_has_no_p() -> None:
 
 def test_bad_input() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(InputError, match=r"must be lists of values, got shapes \(1, 1\) and \(2,\)"):
+    with pytest.raises(InputError, match=r"got shapes \(1, 1\) and \(2,\)"):
         unpaired_test([[1.0]], [1.0, 2.0], rng=rng)
     with pytest.raises((InputError, UsageError), match="alternative"):
         unpaired_test([1.0], [1.0], rng=rng, alternative="more")  # type: ignore[arg-type]

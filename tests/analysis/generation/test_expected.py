@@ -171,5 +171,5 @@ def test_constants_are_named_by_their_gain(
     assert rows[2].system == "best constant and a sentence, errors"
     assert system_name(generator, how) == "retrieval, expected errors"
     assert how.signature == "source:retrieval|choose:expected|gain:errors|seed:0"
-    with pytest.raises(UsageError, match="expected gains are those of training reports, got source='network'"):
+    with pytest.raises(UsageError, match="source='network'"):
         GenerateSettings(choose="expected")

@@ -30,7 +30,7 @@ def test_trl_calls_with_keywords_and_columns() -> None:
     assert values == [1.0, 1.0, -1.0, -1.0]
     assert logged == {"overlap/floor": 0.5}
     assert judge.__name__ == "overlap"
-    with pytest.raises(ValueError, match="the data set must have the column 'truth'; it has: label"):
+    with pytest.raises(ValueError, match="the data set must have the column 'truth'"):
         judge(prompts=["p"], completions=["a"], label=["a"])
 
 

@@ -67,7 +67,7 @@ def test_an_output_is_tried_on_studies_that_it_applies_to(cases: list[rg.Case]) 
     assert lines["the reference itself"].mean == 1.0
     assert lines["normal template"].mean == 0.0
     normal = [rg.Case(str(number), "Clear lungs.", ("The lungs are clear.",)) for number in range(5)]
-    with pytest.raises(rg.InputError, match="recall: none of the 5 studies gives it anything to judge"):
+    with pytest.raises(rg.InputError, match="recall: none of the 5"):
         audit(normal, [reward("errors_recall", name="recall")])
 
 

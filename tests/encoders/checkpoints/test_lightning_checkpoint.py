@@ -143,9 +143,9 @@ def test_steps_of_nothing_do_not_make_terabytes(tmp_path: Path) -> None:
     state = {"huge": torch.zeros(1).expand(1 << 20, 1 << 20)}
     torch.save({"state_dict": state}, tmp_path / "a.ckpt")
     torch.save(state, tmp_path / "a.pth")
-    with pytest.raises(ModelError, match=r"huge claims \(1048576, 1048576\) values, more than its storage holds"):
+    with pytest.raises(ModelError, match=r"huge claims \(1048576, 1048576\) values"):
         dict(open_lightning(tmp_path / "a.ckpt").read(""))
-    with pytest.raises(ModelError, match=r"huge claims \(1048576, 1048576\) values, more than its storage holds"):
+    with pytest.raises(ModelError, match=r"huge claims \(1048576, 1048576\) values"):
         read_weights(tmp_path / "a.pth")
 
 

@@ -179,7 +179,7 @@ def test_preparations() -> None:
     assert from_transformers(older, where="").crop == (16, 16)
     one = Preparation(size=(8, 12), crop=None, mean=(0.5,), std=(0.5,))
     assert one(PICTURES[1]).shape == (1, 8, 12)
-    with pytest.raises(ModelError, match=r"must give a size as shortest_edge or height and width, got \{'a': 1\}"):
+    with pytest.raises(ModelError, match=r"shortest_edge or height and width, got \{'a'"):
         from_transformers({"size": {"a": 1}}, where="x")
     with pytest.raises(ModelError, match="unknown resampling filter 9"):
         from_transformers({"resample": 9}, where="x")

@@ -104,9 +104,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="must be an estimator that radgauge wrote"):
         load_embedded(tmp_path / "half.npz")
     save_embedded(tmp_path / "odd.npz", random_head(7), sketch=ReportSketch((16, 16, 8, 8)), about={})
-    with pytest.raises(
-        ModelError, match=r"7 numbers per text\); this radgauge makes version 1 with 52; train it again"
-    ):
+    with pytest.raises(ModelError, match="this radgauge makes version 1 with 52"):
         load_embedded(tmp_path / "odd.npz")
 
 

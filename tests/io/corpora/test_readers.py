@@ -151,7 +151,7 @@ def test_rexrank(tmp_path: Path) -> None:
     assert read_rexrank(put(tmp_path, "early.json", json.dumps(early)))[0].text("both") == "Clear.\nNormal."
     with pytest.raises(InputError, match="has no model_prediction"):
         read_rexrank_results(tmp_path / "early.json")
-    with pytest.raises(InputError, match="must map study ids to records with section_findings"):
+    with pytest.raises(InputError, match="section_findings"):
         read_rexrank(put(tmp_path, "x.json", '{"s1": {"a": 1}}'))
     with pytest.raises(InputError, match="holds no studies"):
         read_rexrank(path, split="train")
@@ -205,7 +205,7 @@ def test_indiana(tmp_path: Path) -> None:
     assert study.sections == {"indication": "Cough", "findings": "Clear."}
     assert study.meta["views"] == "Frontal; Lateral"
     assert read_studies(path) == [study]
-    with pytest.raises(InputError, match=r"is not indiana_reports.csv; got columns uid, filename, projection"):
+    with pytest.raises(InputError, match=r"is not indiana_reports.csv"):
         read_indiana(tmp_path / "indiana_projections.csv")
     with pytest.raises(InputError, match="must have the columns uid, filename and projection"):
         read_indiana(path, projections=path)
@@ -265,7 +265,7 @@ def test_mimic_splits_and_pictures_are_joined(tmp_path: Path) -> None:
 def test_splits_are_pooled(tmp_path: Path) -> None:
     folder = mimic(tmp_path)
     assert [case.id for case in read_references(folder, split="train,val").cases] == ["1", "2"]
-    with pytest.raises(InputError, match="no studies of split 'dev'; it has test, train, val"):
+    with pytest.raises(InputError, match="no studies of split 'dev'"):
         read_references(folder, split="train,dev")
 
 
@@ -334,7 +334,7 @@ def test_mimic_sectioned(tmp_path: Path) -> None:
     candidates = put(tmp_path, "ours.csv", "study_id,report\n50414267,clear\n50414268,x\n")
     found = read_cases(candidates, references=path, section="impression")
     assert [case.references for case in found.cases] == [("Normal.",), ("",)]
-    with pytest.raises(InputError, match=r"is not mimic_cxr_sectioned.csv; got columns study_id, report"):
+    with pytest.raises(InputError, match=r"mimic_cxr_sectioned.csv; got columns study_id"):
         read_mimic_sectioned(candidates)
 
 
@@ -363,16 +363,16 @@ def test_padchest(tmp_path: Path) -> None:
     found = read_cases(candidates, references=path)
     assert [(case.id, case.references) for case in found.cases] == [("77", ("torax normal .",)), ("78", ("",))]
     differing = PADCHEST.replace("L,77,torax normal .", "L,77,otro .")
-    with pytest.raises(InputError, match="line 3: the report '77' has different texts on different images"):
+    with pytest.raises(InputError, match="line 3: the report '77'"):
         read_padchest(put(tmp_path, "d.csv", differing))
-    with pytest.raises(InputError, match=r"line 4: Labels must be a list like \['normal'\], got 'what'"):
+    with pytest.raises(InputError, match=r"\['normal'\], got 'what'"):
         read_padchest(put(tmp_path, "l.csv", PADCHEST.replace("RNN_model,nan", "RNN_model,what")))
     with pytest.raises(InputError, match="is not the PadChest table: no column ImageID, ReportID, Labels"):
         read_padchest(put(tmp_path, "n.csv", "Report\nx\n"))
 
 
 def test_unknown_corpora(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"x.csv is none of the corpora known: R2Gen.*got columns a, id"):
+    with pytest.raises(InputError, match=r"x.csv is none of the corpora known: R2Gen.*got"):
         read_studies(put(tmp_path, "x.csv", "id,a\n1,2\n"))
 
 

@@ -70,7 +70,7 @@ def test_texts_in_objects_and_the_train_part(tmp_path: Path) -> None:
     ]
     assert found.mean_ratings().headline.tolist() == [1.0, 0.5]
     (task / "gt_report_train.json").write_text(json.dumps([{"id": "7", "words": "Effusion."}]))
-    with pytest.raises(InputError, match=r"'7' has none of the fields reference, .*; name yours in a file"):
+    with pytest.raises(InputError, match="'7' has none of the fields reference"):
         read_judgments(task, format="rate_eval_sentence_train")
     (task / "gt_report_train.json").write_text("5")
     with pytest.raises(InputError, match="must be a JSON object or list, got int"):
@@ -80,7 +80,7 @@ def test_texts_in_objects_and_the_train_part(tmp_path: Path) -> None:
 def test_a_file_is_missing(tmp_path: Path) -> None:
     task = sentence_task(tmp_path, "id,rate\na,1\n")
     (task / "similar_report_test.json").unlink()
-    with pytest.raises(InputError, match=r"must hold similar_report_test.json; it is not there"):
+    with pytest.raises(InputError, match=r"must hold similar_report_test.json"):
         read_rate_eval(task, task="sentence")
     (task / "similar_report_test.json").write_text('{"a": [1]}')
     with pytest.raises(InputError, match="'a' must be a text or a list of texts"):
@@ -119,7 +119,7 @@ def test_triples_from_a_folder(tmp_path: Path) -> None:
     (task / "t.jsonl").write_text('{"gt": "a b", "REWRITE": "a b", "OPPOSITE": "c d"}\n')
     assert read_triples(tmp_path) == (Triple("1", "a b", "a b", "c d"),)
     (task / "t.jsonl").write_text('{"gt": "a b", "REWRITE": "", "OPPOSITE": "c d"}\n')
-    with pytest.raises(InputError, match="a triple must have gt, REWRITE, OPPOSITE; one is empty"):
+    with pytest.raises(InputError, match="a triple must have gt, REWRITE, OPPOSITE"):
         read_triples(tmp_path)
 
 

@@ -88,11 +88,11 @@ def test_sections_in_columns() -> None:
     assert both.references == (("findings", "impression"),)
     assert both.as_dict()["reference"] == "findings + impression"
     assert roles("id reference findings candidate", section="findings").references == (("reference",),)
-    with pytest.raises(InputError, match="section='impression' needs another column than 'findings'"):
+    with pytest.raises(InputError, match="section='impression'"):
         roles("id findings candidate", section="impression")
-    with pytest.raises(InputError, match="section='both' needs another column than 'impression'"):
+    with pytest.raises(InputError, match="section='both'"):
         roles("id impression candidate", section="both")
-    with pytest.raises(InputError, match=r"could be the reference; choose columns={'reference': 'findings'}"):
+    with pytest.raises(InputError, match=r"columns={'reference': 'findings'}"):
         roles("id findings section_findings candidate")
 
 
@@ -102,7 +102,7 @@ def test_sides_of_a_join() -> None:
     own = roles("id reference candidate", mode="candidates")
     assert (own.references, own.ignored) == ((), {"reference"})
     assert roles("id report prediction", mode="references").ignored == {"prediction"}
-    with pytest.raises(InputError, match="no reference column; expected one of reference, ground_truth"):
+    with pytest.raises(InputError, match="ground_truth"):
         roles("id candidate", mode="references")
     sectioned = roles("id findings impression", mode="candidates", section="impression")
     assert (sectioned.candidates, sectioned.sectioned) == ((("impression",),), {"candidate"})
@@ -119,11 +119,9 @@ def test_overrides() -> None:
     given = check_roles({"id": "uid", "reference": ["a", "b"], "candidate": "c"})
     found = roles("id uid a b c", given=given)
     assert (found.id, found.references, found.candidates) == ("uid", (("a",), ("b",)), (("c",),))
-    with pytest.raises(InputError, match=r"^r.csv: no column 'uidd' \(did you mean 'uid'\?\); its columns: uid"):
+    with pytest.raises(InputError, match=r"^r.csv: no column 'uidd'"):
         roles("uid reference candidate", given={"id": ("uidd",)})
-    with pytest.raises(
-        UsageError, match=r"knows the roles id, reference.*got 'refrence'; did you mean 'reference'"
-    ):
+    with pytest.raises(UsageError, match="'refrence'; did you mean 'reference'"):
         check_roles({"refrence": "a"})
     with pytest.raises(UsageError, match="'id' takes one column, got a, b"):
         check_roles({"id": ["a", "b"]})
@@ -131,7 +129,7 @@ def test_overrides() -> None:
 
 def test_the_text_of_an_override() -> None:
     assert parse_columns(" id = uid , reference=gt report,") == {"id": ("uid",), "reference": ("gt report",)}
-    with pytest.raises(UsageError, match="columns must look like id=uid,reference=gt_report, got 'uid'"):
+    with pytest.raises(UsageError, match="id=uid,reference=gt_report, got 'uid'"):
         parse_columns("uid")
 
 

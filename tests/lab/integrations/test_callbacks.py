@@ -41,7 +41,7 @@ def test_held_out_studies_are_judged_at_every_step() -> None:
     assert told[0][0]["bleu"].keys[0] == ("1", "system")
     with pytest.raises(rg.InputError, match="4 studies are held out, got 1 reports"):
         held_out.judge(["Clear."], step=5)
-    with pytest.raises(rg.InputError, match="ids and references must be equally many, got 1 and 4"):
+    with pytest.raises(rg.InputError, match="got 1 and 4"):
         HeldOut(REFERENCES, ids=["a"])
 
 
@@ -178,7 +178,7 @@ def test_lightning_says_what_a_validation_step_must_return() -> None:
     from radgauge.lab.integrations.lightning import report_callback
 
     callback = report_callback("bleu")
-    with pytest.raises(rg.InputError, match="validation_step must return a dict with candidates and references"):
+    with pytest.raises(rg.InputError, match="validation_step"):
         callback.on_validation_batch_end(None, None, None, None, 0)
 
 

@@ -57,7 +57,7 @@ def test_a_report_per_cluster_has_no_silhouette_and_is_not_chosen() -> None:
 
 
 def test_too_many_clusters_are_refused() -> None:
-    with pytest.raises(InputError, match="4 clusters need at least 4 different sets of terms, got 3 in 12"):
+    with pytest.raises(InputError, match="4 clusters need at least 4"):
         cluster_terms(GROUPS, k=4)
     with pytest.raises(UsageError, match="the range must rise, got 5 to 3"):
         cluster_terms(GROUPS, k_range=(5, 3))

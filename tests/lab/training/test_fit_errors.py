@@ -80,15 +80,15 @@ def test_weights_survive_the_file(tmp_path: Path) -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(UsageError, match="target must be rating, total or significant, got 'stars'"):
+    with pytest.raises(UsageError, match="got 'stars'"):
         fit_errors(judged(3), target="stars")
     with pytest.raises(InputError, match="invented has no error counts; use the target rating"):
         fit_errors(judged(3), target="total")
     with pytest.raises(UsageError, match="strength must be 0 or more, got -1"):
         fit_errors(judged(3), strength=-1)
-    with pytest.raises(UsageError, match="folds must be from 2 to the number of studies, 3; got 9"):
+    with pytest.raises(UsageError, match="folds must be from 2 to the number of studies"):
         fit_errors(judged(3), folds=9)
-    with pytest.raises(InputError, match="fitting needs judged reports of 3 studies or more, 2 can be used"):
+    with pytest.raises(InputError, match="fitting needs judged reports of 3"):
         fit_errors(judged(2))
 
 

@@ -169,7 +169,7 @@ def test_a_composite_says_which_models_it_was_fitted_with(tmp_path: Path) -> Non
     term = {"part": "radgraph", "column": "radgraph_yu", "mean": 0.5, "scale": 0.3, "coefficient": -1}
     file.write_text(json.dumps({"intercept": 1, "terms": [term]}))
     metric = RadCliQ(version=str(file))
-    with pytest.raises(UsageError, match="was fitted to 'radgraph_yu' and models=embedded gives"):
+    with pytest.raises(UsageError, match="'radgraph_yu' and models=embedded"):
         _ = metric.columns
 
 
@@ -218,11 +218,11 @@ def test_messages_about_data() -> None:
         fit_radcliq(results, Judgments("study", judgments.cases))
     with pytest.raises(InputError, match="there are no scores to fit"):
         fit_radcliq(Results({}), judgments)
-    with pytest.raises(InputError, match=r"fitting 3 columns needs 5 studies or more .* 2 can be used"):
+    with pytest.raises(InputError, match=r"fitting 3 columns needs 5 studies or more .* 2"):
         fit_radcliq(*judged(table[:4], errors[:4]))
     flat = table.copy()
     flat[:, 1] = 0.5
-    with pytest.raises(InputError, match=r"the column 'rouge_l' is 0\.5 for every judged report"):
+    with pytest.raises(InputError, match=r"the column 'rouge_l' is 0\.5"):
         fit_radcliq(*judged(flat, errors))
     strangers = Scores("m", "m", (("x", "y"),), np.ones((1, 1)), np.ones((1, 1)), ("m",), True, metric=Rouge())
     with pytest.raises(InputError, match="share no"):

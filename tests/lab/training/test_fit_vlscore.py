@@ -62,9 +62,9 @@ def test_c_is_the_largest_area(picture: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_to_learn_from_is_an_error(picture: Path) -> None:
-    with pytest.raises(InputError, match="none of the 1 cases could be judged; first reason: no image"):
+    with pytest.raises(InputError, match="none of the 1 cases could be judged"):
         fit_vlscore([Case("1", "a", ("b",))])
-    with pytest.raises(InputError, match="all 1 triangles have no area: every candidate is its reference"):
+    with pytest.raises(InputError, match="all 1 triangles have no area"):
         fit_vlscore([Case("1", "a", ("a",), images=(picture,))])
 
 

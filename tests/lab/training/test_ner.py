@@ -72,7 +72,7 @@ def test_results_by_hand() -> None:
 def test_bad_settings() -> None:
     with pytest.raises(UsageError, match=r"scheme must be one of .*got 'x'"):
         NerSettings("a/b", scheme="x")
-    with pytest.raises(UsageError, match="epochs and batch_size must be 1 or more, got 0, 96"):
+    with pytest.raises(UsageError, match="batch_size must be 1 or more, got 0, 96"):
         NerSettings("a/b", epochs=0)
 
 
@@ -168,7 +168,7 @@ def test_a_start_without_its_weights_is_refused(
 
 @pytest.mark.models
 def test_what_is_no_span_model_is_refused(start: Path) -> None:
-    with pytest.raises(ModelError, match=r"has no span_head.json: it must come from `radgauge train ner"):
+    with pytest.raises(ModelError, match=r"has no span_head.json"):
         SpanNer(str(start)).read(["No effusion."])
 
 

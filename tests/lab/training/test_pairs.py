@@ -156,7 +156,7 @@ def test_equal_texts_go_to_the_same_split(corpus_file) -> None:
 
 def test_a_corpus_without_reports_is_refused(tmp_path) -> None:
     (tmp_path / "c.csv").write_text("id,report,terms\n1,,normal\n2,Clear.,No Indexing\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"at least two reports .* got 0; dropped: 1 no text, 1 no usable terms"):
+    with pytest.raises(InputError, match="got 0; dropped: 1 no text, 1 no usable terms"):
         read_term_reports(tmp_path / "c.csv")
 
 

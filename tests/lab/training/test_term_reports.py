@@ -76,7 +76,7 @@ def test_tables_without_terms_are_refused_with_what_is_needed(tmp_path: Path) ->
         read_term_studies(put(tmp_path, "id,report,x"))
     with pytest.raises(InputError, match=r"no column index; give"):
         read_term_studies(put(tmp_path, "id,report,x"), columns={"terms": ("index",)})
-    with pytest.raises(UsageError, match="a table with terms has the columns id, report, terms; got 'reference'"):
+    with pytest.raises(UsageError, match="'reference'"):
         read_term_studies(put(tmp_path, "id,report,terms"), columns={"reference": ("report",)})
     (tmp_path / "c.csv").write_text("id,report,terms\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"c\.csv"):

@@ -100,11 +100,11 @@ def test_percent_and_texts_inside_the_ratings(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_used(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="1 of 5 rated reports are not among the reports given, first: '9'"):
+    with pytest.raises(InputError, match="first: '9'"):
         lay_agreement(_file(tmp_path, ids="12349"), [], cases=CASES)
     with pytest.raises(InputError, match="5 of 5 rated reports have no reference text"):
         lay_agreement(_file(tmp_path), [])
-    with pytest.raises(InputError, match="must be a proportion from 0 to 1; rater 'A' gives 100"):
+    with pytest.raises(InputError, match="must be a proportion from 0 to 1; rater 'A'"):
         lay_agreement(_file(tmp_path, factor=100), [], cases=CASES)
     with pytest.raises(UsageError, match="bins must be 2 or more, got 1"):
         lay_agreement(_file(tmp_path), [], cases=CASES, bins=1)

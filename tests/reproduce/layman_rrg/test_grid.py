@@ -93,5 +93,5 @@ def test_values_are_those_of_the_metrics_and_missing_versions_are_counted() -> N
 def test_what_cannot_be_used() -> None:
     with pytest.raises(UsageError, match="a table needs a corpus"):
         lay_grid({})
-    with pytest.raises(InputError, match=r"chest: 1 of 1 lay versions have no original, first: \('1', 'a'\)"):
+    with pytest.raises(InputError, match=r"\('1', 'a'\)"):
         lay_grid({"chest": [Case("1", "Fluid.", (), "a")]})

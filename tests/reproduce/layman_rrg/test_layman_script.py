@@ -145,5 +145,5 @@ def test_grid_of_writers_and_corpora(
         _run("grid", file)
     with pytest.raises(UsageError, match="corpora must have different names"):
         _run("grid", file, file, "--model", "embedded")
-    with pytest.raises(UsageError, match="--prompt must be plain, examples or a TOML file, got 'short'"):
+    with pytest.raises(UsageError, match="--prompt must be plain, examples or a TOML"):
         _run("grid", file, "--model", "small", "--prompt", "short")

@@ -98,11 +98,11 @@ def test_differences_are_drawn_by_study() -> None:
 
 def test_what_cannot_be_used() -> None:
     cases = _cases("a", REFERENCES) + _cases("b", REFERENCES)
-    with pytest.raises(InputError, match="a size is given for 'c', which is not among the systems: a, b"):
+    with pytest.raises(InputError, match="a size is given for 'c'"):
         training_runs(cases, sizes={"c": Size(1)})
     with pytest.raises(InputError, match="system 'b' has no training size"):
         training_runs(cases, sizes={"a": Size(1)})
-    with pytest.raises(InputError, match="system 'a': two reports with sentences and references or more"):
+    with pytest.raises(InputError, match="system 'a'"):
         training_runs(cases[:1])
     with pytest.raises(UsageError, match="threshold must be above 0 and at most 1, got 2"):
         training_runs(cases, threshold=2)
