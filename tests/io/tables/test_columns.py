@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from radgauge.core.errors import InputError, UsageError
-from radgauge.io.tables.column_names import looks_like_files, looks_like_report
+from radgauge.io.tables.column_names import looks_like_files, looks_like_report, shown_names
 from radgauge.io.tables.columns import Columns, check_roles, parse_columns, resolve
 
 
@@ -152,3 +152,8 @@ def test_what_looks_like_a_report() -> None:
     assert not looks_like_report("indication", ["the lungs are clear"])
     assert not looks_like_report("reference_cleaned", ["the lungs are clear"])
     assert not looks_like_report("empty", [None, ""])
+
+
+def test_a_message_names_a_bounded_number_of_columns() -> None:
+    text = shown_names([f"c{number}" for number in range(20_000)])
+    assert text.endswith("c98, c99, and 19900 more")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from radgauge.core.parsing import shipped_toml
 
@@ -19,6 +20,11 @@ CONTEXT: tuple[str, ...] = tuple(_TABLE["context"])
 """Text columns that are never a candidate."""
 
 
+MAX_SHOWN = 100
+"""Columns that a message names."""
+
+
+@lru_cache(maxsize=1 << 12)
 def plain(name: str) -> str:
     """A column name for comparison.
 
@@ -43,12 +49,14 @@ def shown_names(names: Iterable[str]) -> str:
     >>> shown_names(["id", "Ground Truth", "No pleural effusion."])
     "id, 'Ground Truth', (column 3)"
     """
-    return ", ".join(
+    names = list(names)
+    listed = [
         (name if " " not in name else repr(name))
         if _NAME.fullmatch(name) or _is_heading(name)
         else f"(column {number})"
-        for number, name in enumerate(names, start=1)
-    )
+        for number, name in enumerate(names[:MAX_SHOWN], start=1)
+    ]
+    return ", ".join([*listed, *([f"and {len(names) - MAX_SHOWN} more"] if len(names) > MAX_SHOWN else [])])
 
 
 def _is_heading(name: str) -> bool:

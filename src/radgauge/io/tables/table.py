@@ -139,9 +139,9 @@ def _next_row(reader: Any, path: Path) -> list[str] | None:
 
 def _header(row: Sequence[str], path: Path) -> list[str]:
     names = [name.strip() or f"column_{number}" for number, name in enumerate(row, start=1)]
-    twice = [name for number, name in enumerate(names) if name in names[:number]]
-    if twice:
-        raise InputError(f"{path.name}, line 1: the column name {shown(twice[0])} occurs more than once")
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
+    if repeated is not None:
+        raise InputError(f"{path.name}, line 1: the column name {shown(repeated)} occurs more than once")
     return names
 
 
