@@ -27,6 +27,7 @@ Kind = Literal["counts", "number", "rating", "choice", "marks", "missing"]
 Per = Literal["case", "candidate", "sentence"]
 Reason = Literal["none", "optional", "required"]
 
+LANGUAGES = ("en", "de", "fr", "es")
 MOST = 99  # of one error in one report, unless the design says otherwise
 
 
@@ -156,6 +157,7 @@ class Design:
         assistance: Whether what radgauge's own reader would mark is offered, to whom `study new` says.
         training: Cases to practise on.
         training_required: Whether real cases wait until the training is submitted.
+        language: Of the page around the design's own words: one of `LANGUAGES`.
         version: Hash of all of it; every event carries the one that it was made under.
     """
 
@@ -171,6 +173,7 @@ class Design:
     assistance: bool = False
     training: tuple[Training, ...] = ()
     training_required: bool = True
+    language: str = "en"
 
     @property
     def version(self) -> str:
@@ -179,6 +182,8 @@ class Design:
         for field in values["fields"]:
             if not field["explicit"]:
                 del field["explicit"]  # designs of earlier studies keep their hash
+        if self.language == "en":
+            del values["language"]
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
     def field(self, key: str) -> Field:

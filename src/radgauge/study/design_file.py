@@ -10,7 +10,7 @@ from typing import Any, get_args
 from radgauge.core.error_categories import BY_KEY
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.parsing import parse_toml
-from radgauge.study.design import MOST, Category, Design, Field, Kind, Option, Per, Reason, Training
+from radgauge.study.design import LANGUAGES, MOST, Category, Design, Field, Kind, Option, Per, Reason, Training
 
 FOLDER = Path(__file__).parent / "designs"
 
@@ -59,7 +59,7 @@ def _path_of(name: str | Path) -> Path:
 
 
 _TOP = {"name", "title", "source", "instructions", "show", "blinded", "assistance", "field", "training"}
-_TOP |= {"training_required"}
+_TOP |= {"training_required", "language"}
 _FIELD = {"key", "kind", "title", "per", "help", "required", "identical", "category", "significance", "min", "max"}
 _FIELD |= {"step", "anchors", "options", "candidates", "reason", "on", "counts_into", "use", "explicit"}
 _KINDS: dict[str, set[str]] = {
@@ -120,6 +120,7 @@ class _Reader:
             training=tuple(
                 self.training(row, f"training case {number}", fields) for number, row in enumerate(training, 1)
             ),
+            language=self.choice(table, "language", LANGUAGES, "en", "the design"),
             training_required=self.typed(table, "training_required", bool, True, "the design"),
         )
         if not made.instructions:

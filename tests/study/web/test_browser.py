@@ -17,6 +17,7 @@ from study_support import Rater, two_systems
 
 from radgauge.core.cases import Case
 from radgauge.study import NewStudy, Store, new_study
+from radgauge.study.design_file import design_text
 from radgauge.study.state import counts_of
 
 pytestmark = pytest.mark.browser
@@ -638,3 +639,25 @@ def test_buttons_of_fifty_cases_fit(browser: Any, served: Any, tmp_path: Path) -
             "[...document.querySelectorAll('.category')].map((each) => getComputedStyle(each).borderLeftColor)"
         )
         assert len(set(rater.page.evaluate(colours))) == 6
+
+
+def test_the_page_speaks_the_language_of_the_design(browser: Any, served: Any, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(f'language = "de"\n{design_text("errors")}')
+    study, server = served(design=own, raters=1)
+    with window(browser, server) as rater:
+        rater.open(study.tokens["rater-1"])
+        assert "4 Fälle, nach 2 Übungsfällen mit Rückmeldung" in rater.text("main")
+        rater.begin()
+        rater.page.wait_for_selector("#status:text-is('Gespeichert')")
+        assert rater.text("#where") == "Übungsfall 1 von 2"
+        rater.press("Enter")
+        assert rater.text("#toast") == "Zählen Sie einen Fehler, oder drücken Sie 0: keine Fehler."
+        rater.press("0", "Enter", "0", "Enter")
+        rater.page.wait_for_selector("#feedback:not([hidden])")
+        assert "0 von 2 Antworten wie erwartet" in rater.text("#feedback")
+        assert "Kandidat A, Errors: erwartet: " in rater.text("#feedback")
+        assert "Ihre Antwort: keine" in rater.text("#feedback")
+        shown = rater.text("body")
+    for english in ("Undo", "Candidate", "Cannot judge", "No errors", "Next case", "submitted"):
+        assert english not in shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from radgauge.study.store import Store
 from radgauge.study.views import Action, CaseView, Stale
 from radgauge.study.web import organiser
 from radgauge.study.web.access import Access
-from radgauge.study.web.pages import CANNOT_JUDGE, message, page, static_file
+from radgauge.study.web.pages import CANNOT_JUDGE, message, page, static_file, translated, words
 from radgauge.study.web.said import answers_in_words, feedback_in_words
 
 # Images of a case, as the viewer takes them: pixels without headers, under numbers instead of file names.
@@ -232,13 +232,19 @@ def _start(request: Request, person: Person, session: Session) -> Response:
     places = store.places(person.id)
     real = sum(not each.training for each in places)
     practice = len(places) - real
-    count = f"{real} case{'s' * (real != 1)}"
+    say = partial(translated, store.design.language)
+    count = say("{0} cases", real) if real != 1 else say("1 case")
     if practice:
-        count += f", after {practice} practice case{'s' * (practice != 1)} with feedback"
+        count += ", " + (
+            say("after {0} practice cases with feedback", practice)
+            if practice != 1
+            else say("after 1 practice case with feedback")
+        )
     if person.role == "adjudicator":
-        count += "; you see what the raters answered, and decide"
+        count += "; " + say("you see what the raters answered, and decide")
     return page(
         "start",
+        language=store.design.language,
         title=_title(request),
         name=person.name,
         csrf=session.csrf,
@@ -286,6 +292,7 @@ def _done(request: Request, person: Person, session: Session) -> Response:
     following = _next_case(store, person)
     return page(
         "done",
+        language=store.design.language,
         title=_title(request),
         name=person.name,
         csrf=session.csrf,
@@ -308,6 +315,7 @@ def _case_page(request: Request, person: Person, session: Session) -> Response:
         return RedirectResponse("/start", status_code=303)
     return page(
         "case",
+        language=store.design.language,
         title=_title(request),
         csrf=session.csrf,
         who=person.id,
@@ -338,7 +346,8 @@ def _study(request: Request, person: Person) -> Response:
     store: Store = request.app.state.store
     design = store.design.as_dict()
     del design["training"]  # it holds the expected answers
-    return JSONResponse({"title": _title(request), "design": design, "cases": _places(store, person)})
+    about = {"title": _title(request), "design": design, "cases": _places(store, person)}
+    return JSONResponse({**about, "words": dict(words(store.design.language)) or None})
 
 
 def _places(store: Store, person: Person) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from radgauge.core.parsing import parse_toml
 from radgauge.render.page import page_style
 from radgauge.render.viewer import viewer_script, viewer_style
 
@@ -37,9 +38,27 @@ def _templates() -> Environment:
     )
 
 
-def page(template: str, /, *, code: int = 200, **values: Any) -> HTMLResponse:
+def page(template: str, /, *, code: int = 200, language: str = "en", **values: Any) -> HTMLResponse:
     """A page from its template; all values are escaped."""
-    return HTMLResponse(_templates().get_template(f"{template}.html.j2").render(values), status_code=code)
+    own = {"language": language, "t": partial(translated, language)}
+    return HTMLResponse(
+        _templates().get_template(f"{template}.html.j2").render({**values, **own}), status_code=code
+    )
+
+
+@cache
+def words(language: str) -> Mapping[str, str]:
+    """English sentence of a rater's page -> its translation; empty for English."""
+    table = parse_toml((files("radgauge.study.web") / "words.toml").read_text(encoding="utf-8"))
+    return MappingProxyType({english: row[language] for english, row in table.items() if language in row})
+
+
+def translated(language: str, text: str, *values: object) -> str:
+    """A sentence of a rater's page in a language, with values in the places {0}, {1}."""
+    text = words(language).get(text, text)
+    for number, value in enumerate(values):
+        text = text.replace(f"{{{number}}}", str(value))
+    return text
 
 
 def message(title: str, heading: str, *, text: str, code: int = 200) -> HTMLResponse:

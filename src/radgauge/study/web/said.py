@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from radgauge.study.design import Design, Field, Option
 from radgauge.study.state import CaseState, Shown, counts_of
+from radgauge.study.web.pages import translated
 
 
 def answers_in_words(
@@ -36,15 +38,15 @@ def answers_in_words(
 def feedback_in_words(design: Design, feedback: Mapping[str, Any]) -> list[str]:
     """What was expected where something else was answered."""
     several = len({line["candidate"] for line in feedback["answers"] if line["candidate"]}) > 1
+    say = partial(translated, design.language)
     lines = []
     for line in feedback["answers"]:
         if line["right"]:
             continue
         asked = design.field(line["field"])
-        before = f"Candidate {line['candidate']}, " if several and line["candidate"] else ""
-        expected = answer_in_words(asked, line["expected"])
-        given = answer_in_words(asked, line["given"])
-        lines.append(f"{before}{asked.title}: expected {expected}; you answered {given}")
+        before = say("Candidate {0}", line["candidate"]) + ", " if several and line["candidate"] else ""
+        expected, given = (say(answer_in_words(asked, line[which])) for which in ("expected", "given"))
+        lines.append(f"{before}{asked.title}: " + say("expected {0}; you answered {1}", expected, given))
     return lines
 
 

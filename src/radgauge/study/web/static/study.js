@@ -8,6 +8,12 @@
 // overwrite each other.
 (() => {
   const $ = (id) => document.getElementById(id);
+  // A sentence of the page in the language of the design; study.words holds those that are not English.
+  const t = (text, ...values) => {
+    const plain = text.trimEnd();
+    const said = study?.words?.[plain] ?? plain;
+    return values.reduce((made, value, n) => made.replaceAll(`{${n}}`, String(value)), said) + text.slice(plain.length);
+  };
   const el = (name, cls, text) => {
     const node = document.createElement(name);
     if (cls) node.className = cls;
@@ -16,7 +22,7 @@
   };
   const key = (text) => el("kbd", "", text);
   const button = (text, name, work) => {
-    const made = el("button", "", text);
+    const made = el("button", "", t(text));
     made.type = "button";
     made.dataset.key = name;
     made.addEventListener("click", work);
@@ -202,8 +208,9 @@
     } else status("Not saved. Please open your link again; what you did waits here.", "bad");
   }
   function waiting() {
-    const many = queue.length > 1 ? `${queue.length} changes wait` : "1 change waits";
-    status(`Not saved: the server does not answer. ${many} here and will be sent.`, "bad");
+    const text = queue.length > 1 ? "Not saved: the server does not answer. {0} changes wait here and will be sent."
+      : "Not saved: the server does not answer. 1 change waits here and will be sent.";
+    status(t(text, queue.length), "bad");
   }
   function take(body) {
     base = body.state;
@@ -245,6 +252,7 @@
     }
   }
   function status(text, kind) {
+    text = t(text);
     said = { text, kind };
     const box = $("status");
     if (box.textContent !== text) box.textContent = text;
@@ -253,7 +261,7 @@
   let toastTimer = 0;
   function tell(text, kind = "") {
     if (!text) return;
-    $("toast").textContent = text;
+    $("toast").textContent = t(text);
     $("toast").className = `on ${kind}`;
     clearTimeout(toastTimer);
     toastTimer = setTimeout(() => { $("toast").className = ""; }, 5000);
@@ -318,7 +326,7 @@
     unsent = 0;
     counting = lastTouch = performance.now();
     if (push) history.pushState(null, "", `/case/${caseKey}`);
-    document.title = `${item.training ? "Practice case" : "Case"} ${item.number} · ${study.title}`;
+    document.title = `${t(item.training ? "Practice case {0}" : "Case {0}", item.number)} · ${study.title}`;
     pictures();
     firstOpen();
     render();
@@ -365,7 +373,7 @@
     if (!await settled()) return;
     if (item.problems.length) {
       showProblems = true;
-      tell(`${item.problems.length === 1 ? "One answer is" : `${item.problems.length} answers are`} missing.`, "warn");
+      tell(item.problems.length === 1 ? "One answer is missing." : t("{0} answers are missing.", item.problems.length), "warn");
       const first = item.problems[0];
       return () => {
         if (first.candidate) choose(first.candidate);
@@ -429,7 +437,7 @@
     document.querySelector(".stop.active, .part.active")?.scrollIntoView({ block: "nearest" });
   }
   const optionsOf = (asked) => asked.candidates
-    ? [...item.candidates.map((each) => ({ key: each.label, title: `Candidate ${each.label}` })), ...asked.options]
+    ? [...item.candidates.map((each) => ({ key: each.label, title: t("Candidate {0}", each.label) })), ...asked.options]
     : asked.options;
   const steps = (asked) => {
     const found = [];
@@ -611,7 +619,7 @@
     box.setAttribute("role", "group");
     box.setAttribute("aria-label", `${pane === "" ? "Reference" : `Candidate ${pane}`}. Arrow keys move from word to word, with Shift they select.`);
     if (!text.words.length) {
-      box.append(el("span", "none", "The text is empty."));
+      box.append(el("span", "none", t("The text is empty.")));
       return box;
     }
     const marks = marksOn(pane, state);
@@ -706,13 +714,13 @@
     const real = study.cases.filter((each) => !each.training);
     const done = real.filter((each) => each.submitted).length;
     $("where").textContent = item.training
-      ? `Practice case ${item.number} of ${study.cases.length - real.length}`
-      : `Case ${item.number} of ${real.length}`;
-    $("done").textContent = `${done} of ${real.length} submitted`;
+      ? t("Practice case {0} of {1}", item.number, study.cases.length - real.length)
+      : t("Case {0} of {1}", item.number, real.length);
+    $("done").textContent = t("{0} of {1} submitted", done, real.length);
     $("progress").max = Math.max(1, real.length);
     $("progress").value = done;
     $("undo").disabled = !state.can_undo && !queue.length;
-    $("status").textContent = said.text;
+    $("status").textContent = t(said.text);
     $("status").dataset.kind = said.kind;
     const list = el("ol");
     for (const each of study.cases) {
@@ -728,7 +736,7 @@
     }
     $("cases").replaceChildren(list);
     $("notice").hidden = !notice;
-    $("notice").textContent = notice;
+    $("notice").textContent = t(notice);
     $("context").replaceChildren(...Object.entries(item.context).flatMap(([name, value]) => {
       const part = el("span");
       part.append(el("b", "", `${name}: `), value);
@@ -741,7 +749,7 @@
   function drawFeedback(box) {
     const { right, of, text, lines } = item.feedback;
     box.className = `feedback ${right === of ? "right" : "other"}`;
-    box.replaceChildren(el("h3", "", right === of ? "As expected" : `${right} of ${of} answers as expected`));
+    box.replaceChildren(el("h3", "", right === of ? t("As expected") : t("{0} of {1} answers as expected", right, of)));
     if (lines.length) {
       const list = el("ul");
       for (const each of lines) list.append(el("li", "", each));
@@ -749,7 +757,7 @@
     }
     if (text) box.append(el("p", "", text));
     const again = el("p", "hint-line");
-    again.append(key("e"), " opens the case again, ", key("Enter"), " goes on.");
+    again.append(key("e"), " ", t("opens the case again"), ", ", key("Enter"), " ", t("goes on"));
     box.append(again);
   }
   const sideBySide = () => item.candidates.length === 2 && fields().some((each) => each.per === "case" && each.candidates);
@@ -757,7 +765,7 @@
     const panes = [];
     if (item.reference) {
       const pane = el("section", "text");
-      const head = el("h2", "", study.design.reference_title ?? "Reference");
+      const head = el("h2", "", t("Reference"));
       pane.append(head, drawWords("", item.reference, state));
       panes.push(pane);
     }
@@ -766,16 +774,16 @@
     for (const each of shown) {
       const pane = el("section", `text candidate${each.label === label && sideBySide() ? " current" : ""}`);
       const head = el("h2");
-      if (sideBySide() || list.length === 1) head.append(item.candidates.length === 1 ? "Candidate" : `Candidate ${sideBySide() ? each.label : nameOf(each.label)}`);
+      if (sideBySide() || list.length === 1) head.append(item.candidates.length === 1 ? t("Candidate") : t("Candidate {0}", sideBySide() ? each.label : nameOf(each.label)));
       else {
-        if (item.candidates.length > 3) head.append("Candidate");
+        if (item.candidates.length > 3) head.append(t("Candidate"));
         const tabs = el("div", "tabs");
         tabs.setAttribute("role", "tablist");
         for (const other of list) {
           const name = nameOf(other.label);
-          const tab = button(item.candidates.length > 3 ? name : `Candidate ${name}`, `tab-${other.label}`, () => choose(other.label));
+          const tab = button(item.candidates.length > 3 ? name : t("Candidate {0}", name), `tab-${other.label}`, () => choose(other.label));
           tab.setAttribute("role", "tab");
-          tab.setAttribute("aria-label", `Candidate ${name}`);
+          tab.setAttribute("aria-label", t("Candidate {0}", name));
           tab.setAttribute("aria-selected", String(other.label === label));
           const left = item.problems.some((problem) => problem.candidate === other.label);
           if (other.label in state.cannot_judge) tab.append(el("span", "tick", " –"));
@@ -787,8 +795,8 @@
       if (each.system) head.append(el("span", "small", ` ${each.system}`));
       pane.append(head, drawWords(each.label, each, state));
       const twins = sideBySide() ? [] : twinsOf(each.label);
-      if (twins.length > 1) pane.append(el("p", "small", `${twins.length} candidates with the same text: judged once.`));
-      if (each.label in state.cannot_judge) pane.append(el("p", "cannot", `Not judged: ${state.cannot_judge[each.label]}`));
+      if (twins.length > 1) pane.append(el("p", "small", t("{0} candidates with the same text: judged once.", twins.length)));
+      if (each.label in state.cannot_judge) pane.append(el("p", "cannot", t("Not judged: {0}", state.cannot_judge[each.label])));
       panes.push(pane);
     }
     const texts = $("texts");
@@ -801,7 +809,7 @@
     const hints = candidate().suggestions;
     box.hidden = !hints.length;
     if (!hints.length) return;
-    const head = el("h3", "", "What radgauge's reader would mark ");
+    const head = el("h3", "", t("What radgauge's reader would mark "));
     const toggle = button(showSuggestions ? "Hide" : "Show", "hints", () => { showSuggestions = !showSuggestions; render(); });
     toggle.append(" ", key("a"));
     head.append(toggle);
@@ -833,7 +841,7 @@
   function drawQuestions(state) {
     const box = $("questions");
     const made = [];
-    if ("" in state.cannot_judge) made.push(el("p", "cannot", `Not judged: ${state.cannot_judge[""]}`));
+    if ("" in state.cannot_judge) made.push(el("p", "cannot", t("Not judged: {0}", state.cannot_judge[""])));
     const all = stops();
     stop = Math.min(stop, all.length - 1);
     const grid = [];
@@ -886,7 +894,7 @@
     const levels = asked.significance;
     const head = el("tr");
     head.append(el("th"));
-    for (const level of levels.length ? levels : [{ title: "number" }]) head.append(el("th", "num", level.title));
+    for (const level of levels.length ? levels : [{ title: t("number") }]) head.append(el("th", "num", level.title));
     const top = el("thead");
     top.append(head);
     const body = el("tbody");
@@ -1012,14 +1020,14 @@
       box.append(option);
     });
     if (asked.reason === "none" || place.unit !== undefined) return [box];
-    const wrap = el("label", "reason", asked.reason === "required" ? "Reason" : "Reason (if you like)");
+    const wrap = el("label", "reason", t(asked.reason === "required" ? "Reason" : "Reason (if you like)"));
     const text = el("textarea");
     text.rows = 2;
     text.maxLength = 4000;
     text.value = drafts.get(id) ?? value?.reason ?? "";
     text.dataset.key = `${id}-reason`;
     text.disabled = !value;
-    text.placeholder = value ? "" : "choose first";
+    text.placeholder = value ? "" : t("choose first");
     text.addEventListener("input", () => { drafts.set(id, text.value); later(id, () => saveReason(place, id)); });
     text.addEventListener("blur", () => saveReason(place, id));
     text.addEventListener("keydown", (event) => {
@@ -1116,7 +1124,7 @@
     }
     const wrap = el("section", "stop sentences-of");
     const asked = [...new Set(places.map(([place]) => place.field))];
-    wrap.append(el("h3", "", asked.length === 1 ? asked[0].title : "Sentence by sentence"));
+    wrap.append(el("h3", "", asked.length === 1 ? asked[0].title : t("Sentence by sentence")));
     for (const each of asked) if (each.help) wrap.append(el("p", "small", each.help));
     wrap.append(box);
     return wrap;
@@ -1127,7 +1135,7 @@
     if (!asking) return;
     const { next, options, title } = asking;
     const own = next.field.categories.find((each) => each.key === next.entry.category);
-    box.replaceChildren(el("b", "", `${own ? `${own.title}: ` : ""}${title}`));
+    box.replaceChildren(el("b", "", `${own ? `${own.title}: ` : ""}${t(title)}`));
     options.forEach((each, n) => {
       const option = button("", `ask-${each.key}`, () => pick(each.key));
       option.append(key(String(n + 1)), ` ${each.title}`);
@@ -1140,37 +1148,41 @@
   function drawOthers() {
     if (!item.others) return [];
     const box = el("section", "others");
-    box.append(el("h3", "", item.candidates.length > 1 ? `What the others said of candidate ${label}` : "What the others said"));
-    if (!item.others.length) box.append(el("p", "small", "Nobody has answered yet."));
+    box.append(el("h3", "", item.candidates.length > 1 ? t("What the others said of candidate {0}", label) : t("What the others said")));
+    if (!item.others.length) box.append(el("p", "small", t("Nobody has answered yet.")));
     for (const other of item.others) {
       const one = el("details");
       one.open = true;
-      one.append(el("summary", "", `${other.name}${other.submitted ? "" : " (not submitted yet)"}`));
+      one.append(el("summary", "", `${other.name}${other.submitted ? "" : ` (${t("not submitted yet")})`}`));
       const list = el("ul");
       const lines = [...(other.said[""] ?? []), ...(other.said[label] ?? [])];
-      for (const line of lines.length ? lines : ["nothing is wrong"]) list.append(el("li", "", line));
+      for (const line of lines.length ? lines : [t("nothing is wrong")]) list.append(el("li", "", line));
       one.append(list);
       box.append(one);
     }
     return [box];
   }
+  function problemText({ message, candidate: of, field: name }) {
+    if (!study.words) return message;
+    return `${of ? `${t("Candidate {0}", of)}: ` : ""}${field(name).title}: ${t("an answer is missing")}`;
+  }
   function drawFoot(state) {
     const left = openProblems().length;
     const box = $("submit");
     const next = unseen();
-    box.replaceChildren(state.submitted ? "Next case " : next ? `To candidate ${nameOf(next.label)} ` : "Submit and go on ", key("Enter"));
+    box.replaceChildren(state.submitted ? t("Next case ") : next ? t("To candidate {0} ", nameOf(next.label)) : t("Submit and go on "), key("Enter"));
     box.classList.toggle("ready", Boolean(next) || !left || state.submitted);
     $("reopen").hidden = !state.submitted;
     const cannot = $("cannot");
     const whole_ = "" in state.cannot_judge, part = label in state.cannot_judge;
     cannot.disabled = state.submitted;
-    cannot.replaceChildren(whole_ || part ? "Judge after all " : "Cannot judge ", key("x"));
-    $("left").textContent = state.submitted ? "Submitted." : next ? "" : left ? `${left} answer${left > 1 ? "s" : ""} missing` : "Complete.";
+    cannot.replaceChildren(t(whole_ || part ? "Judge after all " : "Cannot judge "), key("x"));
+    $("left").textContent = state.submitted ? t("Submitted.") : next ? "" : !left ? t("Complete.") : left === 1 ? t("1 answer missing") : t("{0} answers missing", left);
     const list = $("problems");
     list.hidden = !showProblems || !left || state.submitted;
     list.replaceChildren(...openProblems().slice(0, 6).map((problem, n) => {
       const line = el("li");
-      line.append(button(problem.message, `problem-${n}`, () => {
+      line.append(button(problemText(problem), `problem-${n}`, () => {
         if (problem.candidate) choose(problem.candidate);
         goTo(problem.field, problem.sentence);
       }));
@@ -1195,7 +1207,7 @@
     if (label in state.cannot_judge) return act("can_judge", { candidate: label });
     $("cannot-reason").value = "";
     $("cannot-which").hidden = item.candidates.length < 2;
-    $("cannot-candidate-name").textContent = `candidate ${label} only`;
+    $("cannot-candidate-name").textContent = t("candidate {0} only", label);
     $("dialog-cannot").showModal();
   }
   $("form-cannot").addEventListener("submit", (event) => {
