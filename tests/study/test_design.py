@@ -116,8 +116,10 @@ def test_designs_of_earlier_studies_keep_their_version() -> None:
     values = design.as_dict()
     for field in values["fields"]:
         assert field.pop("explicit") is (field["key"] == "errors")
+    del values["language"]
     earlier = design_from_dict(values)  # as such a study holds it
-    plain = json.dumps(asdict(earlier), sort_keys=True).replace('"explicit": false, ', "")
+    plain = json.dumps(asdict(earlier), sort_keys=True)
+    plain = plain.replace('"explicit": false, ', "").replace('"language": "en", ', "")
     assert earlier.version == hashlib.sha256(plain.encode()).hexdigest()[:12]
     assert earlier.version != design.version
 
