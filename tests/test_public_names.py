@@ -10,7 +10,7 @@ Case read_cases write_cases read_report
 Reader Readings Progress Cache
 Metric Explanation Note load metric_names
 Scores Results score explain read_scores write_scores summarise compare oracle align failure_modes read_judgments
-fit_errors fit_radcliq fit_ratescore fit_vlscore
+fit_errors fit_radcliq fit_ratescore fit_vlscore register_encoder
 build_report write_report
 RadgaugeError InputError UsageError ModelError MissingExtra
 """

@@ -1,6 +1,6 @@
 """Rebuild the fixtures of VLScore: vlscore-cxr on a seeded LIMITR checkpoint, open_clip on seeded models.
 
-python parity/vlscore/make_fixtures.py [fixture] [indiana] [open_clip]
+python parity/vlscore/make_fixtures.py [fixture] [indiana] [open_clip] [embeddings]
 
 Drawn pictures with our own sentences always; with the development data (../shared/data or $RADGAUGE_DATA) also
 Indiana images and reports, of which only ids and numbers are kept.
@@ -19,6 +19,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent), str(ROOT / "src")]
 TARGET = ROOT / "tests" / "data" / "parity" / "vlscore"
+EMBEDDINGS = ROOT / "tests" / "data" / "vlscore_embeddings.json"
+"""Outside the fixtures of networks, whose hash is the version that cached vectors are found by."""
 DATA = Path(os.environ.get("RADGAUGE_DATA", ROOT.parent / "shared" / "data"))
 STUDIES = 6
 NORM = 60.0  # of the order of the seeded network's areas
@@ -66,6 +68,12 @@ def indiana(folder: Path) -> dict[str, object] | None:
     return {"ids": [study["id"] for study in studies], "norm": NORM, "scores": found["scores"]}
 
 
+def embeddings(folder: Path) -> dict[str, object]:
+    """Seeded vectors of the size of LIMITR's through the function behind `compute_from_embeddings`."""
+    run_peer(HERE / "embeddings_peer.py", folder, name="vlscore")
+    return json.loads((folder / "result.json").read_text())
+
+
 def open_clip(folder: Path) -> dict[str, object]:
     """Both kinds of open_clip's networks: whole pictures and texts, and the bare network on numbers."""
     pictures = [str(path) for path in seeded.pictures(folder / "pictures")]
@@ -79,15 +87,16 @@ def open_clip(folder: Path) -> dict[str, object]:
 
 if __name__ == "__main__":
     TARGET.mkdir(parents=True, exist_ok=True)
-    makers = {"fixture": drawn, "indiana": indiana, "open_clip": open_clip}
+    makers = {"fixture": drawn, "indiana": indiana, "open_clip": open_clip, "embeddings": embeddings}
     for name in sys.argv[1:] or makers:
         with tempfile.TemporaryDirectory() as temporary:
-            if name != "open_clip":
+            if name in ("fixture", "indiana"):
                 seeded.limitr(Path(temporary))
             found = makers[name](Path(temporary))
         if found is None:
             print("no development data: the Indiana fixture stays as it is")
             continue
         text = json.dumps(rounded(found), ensure_ascii=False, separators=(",", ":"))
-        (TARGET / f"{name}.json").write_text(text + "\n")
-        print(f"wrote {TARGET / name}.json")
+        path = EMBEDDINGS if name == "embeddings" else TARGET / f"{name}.json"
+        path.write_text(text + "\n")
+        print(f"wrote {path}")

@@ -46,6 +46,7 @@ _PUBLIC = {
     "fit_radcliq": "analysis.fit_radcliq",
     "fit_ratescore": "analysis.fit_ratescore",
     "fit_vlscore": "analysis.fit_vlscore",
+    "register_encoder": "encoders.image.image_text",
     "build_report": "report",
     "write_report": "report",
     "RadgaugeError": "core.errors",
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from radgauge.core.registry import metric_names as metric_names
     from radgauge.core.scores import Results as Results
     from radgauge.core.scores import Scores as Scores
+    from radgauge.encoders.image.image_text import register_encoder as register_encoder
     from radgauge.io.case_files import read_cases as read_cases
     from radgauge.io.case_files.write import write_cases as write_cases
     from radgauge.io.judgments import read_judgments as read_judgments

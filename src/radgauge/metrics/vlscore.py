@@ -19,6 +19,7 @@ from radgauge.core.cases import Case
 from radgauge.core.errors import ModelError, UsageError
 from radgauge.core.metric import NETWORK_PRECISION, Explanation, Metric, Note, Rows, best_reference
 from radgauge.core.readings import Readings
+from radgauge.encoders.image.embeddings import CaseEmbeddings
 from radgauge.encoders.image.image_text import (
     ANY,
     EMBEDDED,
@@ -93,13 +94,14 @@ class VLScore(Metric):
         domain: What becomes of a picture that is blank, inverted, turned, or does not look like a chest radiograph
             to the embedded network: "skip": not judged, with the reason; "off": nobody looks. "auto": skip for
             embedded networks, off for published ones, whose authors do not look either.
+        embeddings: Vectors that were computed elsewhere, instead of an encoder: a folder (img_emb.npy,
+            output_emb.npy, gt_emb.npy, cases.csv) or a Parquet file with id, system, image, candidate, reference.
         resize: How LIMITR's pictures are made smaller: "pil" (the authors' package) or "area" (LIMITR's training).
     """
 
     name: ClassVar[str] = "vlscore"
     precision: ClassVar[float] = NETWORK_PRECISION
     english_only: ClassVar[bool] = True
-    needs: ClassVar[frozenset[str]] = frozenset({"reference", "image"})
     extra: ClassVar[str] = "image"
     summary: ClassVar[str] = (
         "reports compared through the image by an encoder that you name; the embedded one is a demonstration"
@@ -114,9 +116,14 @@ class VLScore(Metric):
     resize: Literal["pil", "area"] = "pil"
     unit: Literal["auto", "yes", "no"] = "auto"
     domain: Literal["auto", "skip", "off"] = "auto"
+    embeddings: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.embeddings and self.encoder != "auto":
+            raise UsageError("vlscore: give an encoder, or embeddings that one has made, not both")
+        if self.embeddings:
+            object.__setattr__(self, "encoder", "embeddings")
         if self.encoder == "auto":
             object.__setattr__(self, "encoder", EMBEDDED if self.models == EMBEDDED else "limitr")
         if self.views == "auto":
@@ -130,6 +137,11 @@ class VLScore(Metric):
     def higher_is_better(self) -> bool:  # type: ignore[override]  # a radius is better when small
         """Except for the sphere."""
         return self.similarity != "sphere"
+
+    @property
+    def needs(self) -> frozenset[str]:  # type: ignore[override]
+        """Reference and image; nothing where both are embedded already."""
+        return frozenset() if self.embeddings else frozenset({"reference", "image"})
 
     @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]
@@ -156,7 +168,7 @@ class VLScore(Metric):
 
     def parts(self) -> Mapping[str, str]:
         """The encoder with its weights, and C."""
-        found = {"network": self.image_text.name, "references": "best"}
+        found = {"network": self._source.name, "references": "best"}
         if self.similarity != "triangle":
             return found
         scales = self.scales
@@ -166,7 +178,16 @@ class VLScore(Metric):
 
     @property
     def image_text(self) -> ImageTextEncoder:
-        """What puts images and texts into one space."""
+        """What puts images and texts into one space.
+
+        Raises:
+            UsageError: There are embeddings alone.
+        """
+        if self.embeddings:
+            raise UsageError(
+                "vlscore:embeddings= holds the vectors of its cases and no others; this needs an encoder "
+                "(vlscore:encoder=, radgauge.register_encoder)"
+            )
         models = "published" if self.models == EMBEDDED else self.models
         unit = {"auto": None, "yes": True, "no": False}[self.unit]
         return image_text_encoder(self.encoder, models=models, resize=self.resize, unit=unit)
@@ -178,7 +199,7 @@ class VLScore(Metric):
         Raises:
             ModelError: Nobody knows C, or vectors of length one can never reach it.
         """
-        encoder = self.image_text
+        encoder = self._source
         found: Mapping[str, float] = {}
         if self.constant:
             found = {ANY: self.constant}
@@ -203,6 +224,9 @@ class VLScore(Metric):
 
     def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
         """Score (and area) by the best reference and, with views=best, the best image."""
+        if isinstance(source := self._source, CaseEmbeddings):
+            scale = np.full(len(cases), self._scales.get(ANY, math.nan))
+            return self._compare(*source.rows(cases), scale=scale)
         return self.measure_at(cases, self.image_points(cases, reading=reading), reading=reading)
 
     def measure_at(
@@ -244,6 +268,8 @@ class VLScore(Metric):
 
     def why_not(self, case: Case, *, reading: Readings) -> str:
         """Which file cannot be read, or which text not embedded."""
+        if self.embeddings:
+            return f"there is no embedding of {case.id!r}, {case.system!r}, or it is not finite"
         if why := wordless(case.candidate, case.references):
             return why
         used = self._used(case)
@@ -270,11 +296,15 @@ class VLScore(Metric):
         """The three distances and what each does to the area; each image's own score; what each sentence does."""
         rows = self.measure([case], reading=reading)[0]
         values = dict(zip(self.columns, map(float, rows), strict=True))
-        if np.isnan(rows[0]):
+        if np.isnan(rows[0]) or self.embeddings:
             return Explanation(self.name, values)
         notes = [*self._distances(case, reading), *self._images(case, reading), *self._sides(case, reading)]
         notes += self._sentences(case, reading)
         return Explanation(self.name, values, tuple(notes))
+
+    @property
+    def _source(self) -> ImageTextEncoder | CaseEmbeddings:
+        return CaseEmbeddings(self.embeddings) if self.embeddings else self.image_text
 
     @property
     def _unit_length(self) -> bool:
@@ -286,6 +316,8 @@ class VLScore(Metric):
 
     def view_sets(self, cases: Sequence[Case], *, reading: Readings) -> list[str]:
         """The views that each case is judged by: frontal, lateral, frontal+lateral, or any."""
+        if self.embeddings:
+            return [ANY] * len(cases)
         return [points[0].views if points else "" for points in self.image_points(cases, reading=reading)]
 
     def _compare(self, image: Rows, candidate: Rows, reference: Rows, *, scale: NDArray[np.float64]) -> Rows:

@@ -17,12 +17,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -35,6 +37,14 @@ from radgauge.text.vectors import VectorReader, Vectors
 
 EMBEDDED = "embedded"
 LIMITR = "limitr"
+
+
+class Named(Protocol):
+    """Anything that vectors come from."""
+
+    @property
+    def name(self) -> str:
+        """Its identity."""
 
 
 class ImageTextEncoder(Protocol):
@@ -70,6 +80,76 @@ class Unreadable:
     """Stands in for the vector of a picture that could not be read."""
 
     reason: str
+
+
+Embed = Callable[[Sequence[Any]], Any]
+_REGISTERED: dict[str, FunctionEncoder] = {}
+GROUP = "radgauge.encoders"
+"""Entry points of packages that bring an encoder: a name and a `FunctionEncoder`."""
+
+
+@dataclass(frozen=True)
+class FunctionEncoder:
+    """Two functions as an encoder.
+
+    Attributes:
+        name: What it is called, and its version: vectors in the cache are found by it.
+        images: Pictures (grey, 8 bits, height x width) to rows of numbers.
+        texts: Reports to rows of the same width.
+        constant: VLScore's C; None where it was not measured.
+        unit_length: Whether rows have length one.
+    """
+
+    name: str
+    images: Embed
+    texts: Embed
+    constant: float | None = None
+    unit_length: bool = False
+
+    def embed_images(self, images: Sequence[Grey]) -> Vectors:
+        """One row per picture."""
+        return np.asarray(self.images(images), dtype=np.float32)
+
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
+        """One row per report."""
+        return np.asarray(self.texts(texts), dtype=np.float32)
+
+
+def register_encoder(
+    name: str,
+    *,
+    images: Embed,
+    texts: Embed,
+    version: str,
+    constant: float | None = None,
+    unit_length: bool = False,
+) -> None:
+    """Let `vlscore:encoder=NAME` use two functions of yours.
+
+    Args:
+        name: What `encoder=` names; letters, digits, - and _.
+        images: A list of pictures (arrays of grey levels, 0 to 255) to rows of numbers.
+        texts: A list of reports to rows of numbers, as wide.
+        version: Of weights and code; another one lets vectors be made anew.
+        constant: VLScore's C; learn it with `radgauge fit vlscore` where it is not known.
+        unit_length: Whether rows have length one.
+
+    Raises:
+        UsageError: The name is taken, or is none.
+
+    >>> register_encoder("brightness", version="1", images=lambda pictures: [[p.mean(), 0.0] for p in pictures],
+    ...     texts=lambda reports: [[0.0, len(report)] for report in reports], constant=900.0)
+    >>> image_text_encoder("brightness").name
+    'brightness@1'
+    """
+    if not re.fullmatch(r"[\w-]+", name) or name in (EMBEDDED, LIMITR, "auto", "embeddings"):
+        raise UsageError(f"an encoder's name must be letters, digits, - and _, and not taken, got {name!r}")
+    _REGISTERED[name] = FunctionEncoder(f"{name}@{version}", images, texts, constant, unit_length)
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
 
 
 @dataclass(frozen=True)
@@ -147,6 +227,11 @@ def image_text_encoder(
     Raises:
         UsageError: `unit` is given for an encoder that has no choice.
     """
+    if name in _REGISTERED:
+        return _REGISTERED[name]
+    if name in _installed():
+        found: ImageTextEncoder = _installed()[name].load()
+        return found
     path = Path(name).expanduser()
     if unit is not None and (is_embedded(name) or name == LIMITR or path.suffix == ".ckpt"):
         raise UsageError(f"unit is a setting of CLIP-like models; the vectors of {name} are as they were made")
@@ -167,6 +252,8 @@ def is_embedded(name: str) -> bool:
     """Whether a setting names a network in radgauge's own format: the one that ships, or a file of a user's."""
     if name == EMBEDDED:
         return True
+    if name in _REGISTERED:
+        return False
     path = Path(name).expanduser()
     return path.suffix != ".ckpt" and path.is_file()
 
@@ -200,7 +287,7 @@ class Calibration:
         return json.dumps({"calibration": "vlscore", **asdict(self)}, indent=1) + "\n"
 
 
-def read_calibration(path: Path, *, encoder: ImageTextEncoder, views: str) -> dict[str, float]:
+def read_calibration(path: Path, *, encoder: Named, views: str) -> dict[str, float]:
     """C by view set from a file of `radgauge fit vlscore`, which must be of the same encoder and view policy.
 
     Raises:
