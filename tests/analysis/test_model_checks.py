@@ -177,21 +177,6 @@ def test_radevals_radcliq_differs_in_idf_only() -> None:
     assert load("radcliq").independent
 
 
-def test_list() -> None:
-    done = CliRunner().invoke(app, ["models", "list", "--json"])
-    assert done.exit_code == 0
-    first = json.loads(done.stdout)[0]
-    assert first["name"] == "radgraph"
-    assert first["licence"] == "MIT"
-    assert first["path"] is None
-    assert len(first["looked_in"]) >= 3
-    shown = CliRunner().invoke(app, ["models", "list", "--places"])
-    assert "distilroberta-base" in shown.stdout
-    pinned = {line["name"]: line["pinned"] for line in json.loads(done.stdout)}
-    assert (pinned["radgraph"], pinned["limitr"]) == (True, False)
-    assert "Looked for in" in CliRunner().invoke(app, ["models", "list"]).stdout
-
-
 def test_fetch_says_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "chexbert.pth").write_bytes(b"x")

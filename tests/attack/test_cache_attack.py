@@ -121,26 +121,6 @@ def test_another_thing_in_its_place(whole: Path, tmp_path: Path, kind: str) -> N
     must_work_again(cache, kind)
 
 
-@pytest.mark.parametrize("value", ["'text'", "7", "null", "zeroblob(0)", "x'ff'"])
-@pytest.mark.parametrize("column", ["sum", "payload"])
-def test_odd_values_are_not_handed_out(whole: Path, tmp_path: Path, column: str, value: str) -> None:
-    shutil.copytree(whole, tmp_path / "cache")
-    cache = Cache(tmp_path / "cache")
-    db = sqlite3.connect(cache.path)
-    with db:
-        db.execute("pragma writable_schema = on")
-        db.execute("update sqlite_master set sql = replace(sql, 'not null', '') where name = 'readings'")
-        db.execute("pragma writable_schema = off")
-    db.close()
-    db = sqlite3.connect(cache.path)
-    with db:
-        db.execute(f"update readings set {column} = {value}")
-    db.close()
-    assert cache.get("reader", TRUE) == {}
-    cache.put("reader", TRUE)
-    assert cache.get("reader", TRUE) == TRUE
-
-
 @pytest.mark.parametrize(
     "payload", [b"", b"null", b"[]", b"[1,2,3,4]", b'[[["a"]],[],[],[]]', b"[" * 10_000, b"\xff"]
 )
@@ -151,17 +131,6 @@ def test_payloads_that_a_reader_did_not_pack_are_read_anew(tmp_path: Path, paylo
     (signature,) = cache.info().readers
     cache.put(signature, {text: payload})
     assert Readings(cache=cache).of(ReportReader(), [text]) == [expected]
-
-
-def test_a_folder_that_cannot_be_written_only_costs_the_cache(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "file").write_text("in the way")
-    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-        cache = Cache(folder)
-        assert len(Readings(cache=cache).of(ReportReader(), ["No effusion."])) == 1
-        assert (cache.info().entries, cache.clear()) == (0, 0)
-    assert "this run keeps nothing on disk" in caplog.text
 
 
 def test_folder_and_files_are_for_the_owner_whatever_they_were(whole: Path, tmp_path: Path) -> None:
@@ -178,12 +147,3 @@ def test_folder_and_files_are_for_the_owner_whatever_they_were(whole: Path, tmp_
         os.umask(before)
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {part.stat().st_mode & 0o777 for part in folder.iterdir()} == {0o600}
-
-
-def test_a_folder_that_holds_other_things_keeps_its_mode(tmp_path: Path) -> None:
-    folder = tmp_path / "project"
-    folder.mkdir(mode=0o755)
-    (folder / "notes.txt").write_text("shared")
-    Cache(folder).put("reader", {"new": b"1"})
-    assert folder.stat().st_mode & 0o777 == 0o755
-    assert (folder / "readings.sqlite").stat().st_mode & 0o777 == 0o600

@@ -16,7 +16,7 @@ from study_server import StudyServer
 from study_support import Rater, two_systems
 
 from radgauge.core.errors import InputError, UsageError
-from radgauge.study import Action, Store, new_study, schema
+from radgauge.study import Store, new_study, schema
 from radgauge.study.check import check_study
 from radgauge.study.design import design_from_dict
 from radgauge.study.schema import EVENT_COLUMNS, chained, content_hash, event_of, plain_json
@@ -195,19 +195,6 @@ def answer(path: Path) -> None:
         rater = Rater(store, "rater-1")
         rater.train()
         rater.act(rater.keys()[0], "set", **PART, value=1)
-
-
-def test_a_terminated_server_leaves_all_answers_in_the_file(tmp_path: Path) -> None:
-    path, copy = tmp_path / "study.sqlite", tmp_path / "copy.sqlite"
-    made = new_study(path, two_systems(), raters=1, blinding=f"{0:064x}")
-    with StudyServer(path) as server:
-        with Store(path) as store:  # of another process: in the log while the server runs
-            for number in range(5):
-                store.record("rater-1", Action("t01", "time", {"seconds": 1.0}, 0, f"{number}"))
-        server.kill(signal.SIGTERM)
-    assert [each.name for each in tmp_path.glob("study*")] == ["study.sqlite"]
-    shutil.copy(path, copy)
-    assert check_study(copy, anchor=made.anchor).events == 5
 
 
 def test_a_copy_without_its_log_is_refused_and_a_backup_is_complete(tmp_path: Path) -> None:

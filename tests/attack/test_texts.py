@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hostile_texts import SHAPES, hostile_text
+from hostile_texts import hostile_text
 
 from radgauge.analysis.perturb import KINDS, Corpus, perturb
 from radgauge.core.cases import Case
@@ -157,7 +157,3 @@ def test_no_text_costs_a_metric_its_run(
         assert unexplained == set()
         failed = {key: why for key, why in scores.reasons.items() if "failed on this case" in why}
         assert failed == {}, f"texts of random.Random({start})"
-
-
-def test_there_are_forty_shapes() -> None:
-    assert len(SHAPES) >= 40

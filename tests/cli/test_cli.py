@@ -258,16 +258,6 @@ def test_version(tmp_path: Path) -> None:
     assert radgauge_process("--version", folder=tmp_path).stdout == "radgauge 0.1.0\n"
 
 
-@pytest.mark.long
-def test_help_for_every_verb(tmp_path: Path) -> None:
-    from radgauge.cli import VERBS
-
-    for verb in VERBS:
-        done = radgauge(verb, "--help", folder=tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert "Usage" in done.stdout
-
-
 def test_candidates_by_position_by_name_and_of_one_split(tmp_path: Path) -> None:
     annotation = {"train": [{"id": "0", "report": "x"}], "test": [{"id": "1", "report": "clear lungs"}]}
     (tmp_path / "annotation.json").write_text(json.dumps(annotation))

@@ -54,15 +54,6 @@ def test_every_entry_is_complete_and_belongs_to_a_metric() -> None:
             assert issubclass(metric_class(metric), Metric)
 
 
-def test_what_is_not_pinned_is_known() -> None:
-    assert [each.name for each in CHECKPOINTS if not each.pinned] == ["limitr", "medical-ner", "bluebert"]
-    unverified = {each.name for each in CHECKPOINTS if not each.hashes}
-    assert unverified == {
-        *("radgraph", "echograph", "pubmedbert", "modernbert", "limitr", "bio-clinicalbert", "sapbert"),
-        *("medical-ner", "biomedbert", "bluebert"),
-    }
-
-
 def test_nothing_is_found_on_an_empty_machine() -> None:
     assert [find(each) for each in CHECKPOINTS] == [None] * len(CHECKPOINTS)
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -198,24 +194,6 @@ def test_an_interrupted_run_ends_with_the_same_weights(tables, encoder: Path, tm
     ]
 
 
-def test_a_killed_process_leaves_a_run_that_goes_on(folder: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "radgauge", "train", "estimator", str(folder), "-o", str(tmp_path / "out")]
-    command += ["--epochs", "3000", "--patience", "3000", "--device", "cpu"]
-    source = str(Path(__file__).parents[3] / "src")
-    process = subprocess.Popen(
-        command, env={"PYTHONPATH": source, "HOME": str(tmp_path)}, stderr=subprocess.DEVNULL
-    )
-    log = tmp_path / "out" / "log.csv"
-    while process.poll() is None and not (log.is_file() and log.read_text(encoding="utf-8").count("\n") > 2):
-        time.sleep(0.1)  # however busy the machine is
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert log.is_file()
-    state = torch.load(tmp_path / "out" / "state.ckpt", weights_only=True)
-    assert state["run"]["epoch"] >= 1
-    assert Comet(models=str(tmp_path / "out")).typical_range is not None
-
-
 @pytest.mark.parametrize("kind", ["DistilBert", "Electra", "Albert", "ModernBert"])
 def test_encoders_of_other_architectures_learn(tables, encoder: Path, tmp_path: Path, kind: str) -> None:
     import shutil
@@ -259,23 +237,6 @@ def test_encoders_that_cannot_be_used_are_named(tables, encoder: Path, tmp_path:
         train_estimator(*tables, folder=tmp_path / "out", settings=tiny(copy))
 
 
-def test_a_text_is_encoded_once_for_all_validation_pairs(tables, encoder: Path, monkeypatch) -> None:
-    from radgauge.lab.training import learners
-
-    monkeypatch.setattr(learners, "TEXTS_AT_ONCE", 5)
-    learner = learners.TransformerLearner(tiny(encoder), tables[0].texts, tables[1].texts)
-    read: list[str] = []
-    real = learner.loaded.tokens
-    monkeypatch.setattr(type(learner.loaded), "tokens", lambda self, texts: read.extend(texts) or real(texts))
-    learner.module.eval()
-    with torch.inference_mode():
-        found = learner.validate(tables[1].candidate, tables[1].reference)
-        assert sorted(read) == sorted(tables[1].texts)
-        sides = (tables[1].candidate[0], tables[1].reference[0])
-        alone = [learner.module.embed(*real([tables[1].texts[at]])) for at in sides]
-        assert found[0] == pytest.approx(learner.module.estimator(*alone)[0].item(), abs=1e-5)
-
-
 def test_a_finished_run_goes_on_for_more_epochs(tables, tmp_path: Path) -> None:
     settings = EstimatorSettings.for_embedded(epochs=1, device="cpu")
     train_estimator(*tables, folder=tmp_path / "parts", settings=settings)
@@ -287,18 +248,6 @@ def test_a_finished_run_goes_on_for_more_epochs(tables, tmp_path: Path) -> None:
     files = [(tmp_path / name / "comet_embedded.npz").open("rb") for name in ("parts", "whole")]
     with files[0], files[1], np.load(files[0]) as parts, np.load(files[1]) as whole:
         assert all(np.array_equal(parts[name], whole[name]) for name in whole.files if name != "meta")
-
-
-def test_slow_steps_are_saved_by_the_clock(tables, tmp_path: Path, monkeypatch) -> None:
-    from radgauge.lab.training import estimator as module
-
-    monkeypatch.setattr(module, "SAVE_SECONDS", -1)
-    saved: list[int] = []
-    real = module._Trainer._save
-    monkeypatch.setattr(module._Trainer, "_save", lambda self: saved.append(self.run_state.step) or real(self))
-    settings = EstimatorSettings.for_embedded(epochs=1, batch_size=32, device="cpu")
-    train_estimator(*tables, folder=tmp_path, settings=settings)
-    assert saved == [1, 2, 3, 0]
 
 
 def test_a_state_that_is_damaged_is_named(tables, tmp_path: Path) -> None:
