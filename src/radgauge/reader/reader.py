@@ -14,6 +14,7 @@ from radgauge.core.signature import component
 from radgauge.reader.anaphora import deny_counterpart, resolve_references, resolve_size
 from radgauge.reader.carried_sides import carry_sides
 from radgauge.reader.compile import compile_lexicon, load_vocabulary
+from radgauge.reader.headings import carry_headings
 from radgauge.reader.implied import denied_elsewhere
 from radgauge.reader.label_grammar import statements
 from radgauge.reader.label_values import Statement
@@ -33,6 +34,8 @@ _LONGEST_HEADING = 44  # characters
 _LONGEST_LABEL = 60  # characters
 
 _HEADING = re.compile(r"([A-Za-z][A-Za-z\s/&()-]{2,40}?)\s*:(?=[\s,]|$)[\s,]*")
+_MAY_HEAD = re.compile(r":[*_ \t]*\n|\b(?:left|right)(?: side)?\s*:", re.IGNORECASE)
+"""What a text without headings of structures has nothing of."""
 _ASIDE = frozenset({"history", "technique"})
 _CONTEXT_OF = {"history": "history", "technique": "technique", "recommendation": "recommendation"}
 
@@ -199,6 +202,8 @@ def _read(original: str, vocabulary: Vocabulary, known: dict[str, SentenceReadin
         for begin, stop, role, value, owner in found.modifiers:
             describes = place[owner] if owner >= 0 else -1
             modifiers.append(new(Modifier, (begin + start, stop + start, role, value, describes)))
+    if mentions and _MAY_HEAD.search(text) is not None:
+        carry_headings(text, sentences, mentions, read, vocabulary)
     resolve_by_region(mentions, relations, vocabulary)
     carry_sides(mentions, vocabulary)
     reading = ReportReading(

@@ -22,7 +22,7 @@ _BREAK = re.compile(
     r"|(?<=\s)\.(?=[a-z])"  # " .heart"
     r"|\n\s*"  # lines, where they end a sentence
 )
-_NEW_LINE = re.compile(r"[A-Z][A-Z /&]{2,40}:|\(?\d{1,2}[.)]\s|[-*\u2022]\s")
+_NEW_LINE = re.compile(r"[A-Z][A-Z /&]{2,40}:|(?:Left|Right)(?: side)?\s*:|\(?\d{1,2}[.)]\s|[-*\u2022]\s")
 _LISTED = re.compile(r"(?<!\s)\s++(?=\(?(?P<number>[1-9]\d?)[.)]\s++(?:[A-Z]|(?P<small>[a-z])))")
 _NUMBERING = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022,])(?:\s+|$)")
 _ITEM = re.compile(r"(?:^|\s)\(?(\d{1,2})$")
