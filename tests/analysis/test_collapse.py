@@ -56,15 +56,13 @@ def test_score_says_so_and_adds_baselines(same: Path) -> None:
 
 
 @pytest.mark.long
-def test_compare_and_report_say_so(same: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(
-        app,
-        [*("compare", str(same), "-m", "rouge", "--baselines", "--json", "--no-cache"), "--permutations", "10"],
-    )
+def test_baselines_are_compared_and_a_report_says_so(same: Path, tmp_path: Path) -> None:
+    scores = str(tmp_path / "scores.jsonl")
+    CliRunner().invoke(app, ["score", str(same), "-m", "rouge", "--baselines", "--no-cache", "-o", scores])
+    done = CliRunner().invoke(app, ["compare", scores, "--json", "--permutations", "10"])
     said = json.loads(done.stdout)
     (leader,) = {line["baseline"] for line in said["comparisons"]}
     assert {leader, *(line["system"] for line in said["comparisons"])} == {"reports", TEMPLATE, FREQUENT}
-    assert len(said["collapse"]) == 1
     cases = rg.read_cases(same).cases
     report = rg.build_report(rg.score(cases, "rouge"), cases=cases, resamples=10, permutations=10)
     assert report.verdict is not None

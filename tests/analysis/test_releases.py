@@ -148,11 +148,11 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_the_command_ends_with_1_and_says_why(files: tuple[Path, Path]) -> None:
     new, old = map(str, files)
-    run = CliRunner().invoke(app, ["compare", new, "-b", old, "--fail-if", "errors_significant > +0.2"])
+    run = CliRunner().invoke(app, ["diff", new, old, "--fail-if", "errors_significant > +0.2"])
     assert run.exit_code == 1
     assert "breaks 'errors_significant > +0.2'" in str(run.exception)
     assert "3 of 12 cases have a significant error that they had not before, first s0 (model)" in run.stderr
-    run = CliRunner().invoke(app, ["compare", new, "-b", old, "--fail-if", "errors_significant > +0.3", "--json"])
+    run = CliRunner().invoke(app, ["diff", new, old, "--fail-if", "errors_significant > +0.3", "--json"])
     assert run.exit_code == 0
     told = json.loads(run.stdout)
     assert told["broken_limits"] == []
@@ -181,9 +181,8 @@ def test_the_gate_of_the_command_is_broken_by_silence(text: str | None, tmp_path
     rg.write_scores(new, silent(text))
     rg.write_scores(old, scored(ERRORS))
     gate = [
-        "compare",
+        "diff",
         new,
-        "-b",
         old,
         "--fail-if",
         "errors_significant > +0.02",
@@ -205,5 +204,5 @@ def test_the_gate_of_the_command_is_broken_by_silence(text: str | None, tmp_path
     assert len(told["broken_limits"]) == 1
     assert told["answers"][0]["asked"] == 12
     if text != "Report to follow.":
-        assert CliRunner().invoke(app, ["compare", new, "-b", old, "--allow-missing", "2"]).exit_code == 1
-    assert CliRunner().invoke(app, ["compare", new, "-b", old]).exit_code == 0  # without a gate it is only shown
+        assert CliRunner().invoke(app, ["diff", new, old, "--allow-missing", "2"]).exit_code == 1
+    assert CliRunner().invoke(app, ["diff", new, old]).exit_code == 0  # without a gate it is only shown

@@ -61,7 +61,6 @@ def test_a_file_without_references_is_refused_before_anything_is_computed(
     monkeypatch.setattr("radgauge.run.score._judge", lambda *args: pytest.fail("something was computed"))
     for verb in (
         ("score", path, "-m", "bleu"),
-        ("compare", path, "-m", "bleu"),
         ("report", path, "-m", "bleu", "-o", tmp_path / "r.html"),
     ):
         with pytest.raises(rg.InputError) as told:
@@ -76,7 +75,6 @@ def test_a_file_without_references_is_refused_before_anything_is_computed(
 
 PUBLISHED = {
     "score": "R -m ratescore",
-    "compare": "R -m ratescore",
     "report": "R -m ratescore -o O.html",
     "align": "--judgments J -m ratescore",
     "align ": "--behaviour -m ratescore",
@@ -119,7 +117,6 @@ def test_every_verb_that_takes_models_says_what_it_would_fetch(
 
 LONG = {
     "score": "R -m bleu --no-cache --explain O.jsonl",
-    "compare": "R -m bleu --no-cache --resamples 20 --permutations 20",
     "report": "R -m bleu -o O.html --no-cache --resamples 20",
     "align": "--judgments J -m bleu --no-cache --resamples 20",
     "align ": "--behaviour -m bleu --no-cache",
@@ -160,8 +157,10 @@ def test_a_metric_that_judged_nothing_is_a_failure(reports: Path) -> None:
 
 def test_scores_of_others_are_compared(reports: Path, tmp_path: Path) -> None:
     (tmp_path / "green.csv").write_text("id,system,green\n1,x,1\n1,y,0\n2,x,1\n2,y,0\n")
+    scores = tmp_path / "scores.jsonl"
+    run("score", reports, "-m", "rouge", "-o", scores, "--no-cache")
     done = run(
-        *("compare", reports, "-m", "rouge", "--scores", f"{tmp_path}/green.csv:higher", "--no-cache", "--json"),
+        *("compare", scores, "--scores", f"{tmp_path}/green.csv:higher", "--json"),
         *("--permutations", 20, "--resamples", 20),
     )
     lines = json.loads(done.stdout)["comparisons"]  # type: ignore[attr-defined]

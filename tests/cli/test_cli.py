@@ -144,8 +144,8 @@ def test_references_and_candidates_in_files_of_their_own(tmp_path: Path) -> None
         (["score", "reports.csv", "-m", "blue"], 2, "did you mean 'bleu'"),
         (["score", "reports.csv", "-o", "scores.txt"], 2, "must end in"),
         (["score", "reports.csv", "--columns", "nonsense"], 2, "must look like id=uid"),
-        (["compare", "reports.csv", "-m", "rouge", "--baseline", "nobody"], 2, "no system 'nobody'"),
-        (["compare", "reports.csv", "-m", "rouge", "--test", "coin"], 2, "is not one of"),
+        (["compare", "reports.csv"], 2, "radgauge score reports.csv -o scores.jsonl"),
+        (["compare", "reports.csv", "--test", "coin"], 2, "is not one of"),
     ],
 )
 def test_mistakes_end_with_one_line_and_the_right_code(

@@ -50,10 +50,10 @@ def test_every_command_says_its_codes_and_ends_with_2_on_an_unknown_option(
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (["compare", "right.jsonl", "-b", "wrong.jsonl", "--fail-if", "errors_recall < 0.9"], 0),
-        (["compare", "wrong.jsonl", "-b", "right.jsonl", "--fail-if", "errors_recall < 0.9"], 1),
-        (["compare", "wrong.jsonl", "-b", "right.jsonl", "--fail-if", "errors_recall < 0.9", "--json"], 1),
-        (["compare", "right.jsonl", "-b", "wrong.jsonl", "--fail-if", "errors_recall"], 2),
+        (["diff", "right.jsonl", "wrong.jsonl", "--fail-if", "errors_recall < 0.9"], 0),
+        (["diff", "wrong.jsonl", "right.jsonl", "--fail-if", "errors_recall < 0.9"], 1),
+        (["diff", "wrong.jsonl", "right.jsonl", "--fail-if", "errors_recall < 0.9", "--json"], 1),
+        (["diff", "right.jsonl", "wrong.jsonl", "--fail-if", "errors_recall"], 2),
         (["score", "right.csv", "-m", "no_such_metric"], 2),
         (["score", "no_such_file.csv"], 3),
         (["compare", "no_such_file.jsonl"], 3),

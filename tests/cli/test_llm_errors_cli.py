@@ -152,14 +152,15 @@ def test_behaviour_warns_of_a_judge_that_does_not_know_a_rewording(judging: Scri
     assert "errors" in _run("align", "--behaviour", "-m", "errors").stdout
 
 
-def test_compare_tests_recall_too(judging: ScriptedServer, reports: Path) -> None:
-    done = _run("compare", str(reports), "-m", "llm_errors", "--permutations", "50", "--json")
+def test_compare_tests_recall_too(judging: ScriptedServer, reports: Path, tmp_path: Path) -> None:
+    scores = str(tmp_path / "scores.jsonl")
+    _run("score", str(reports), "-m", "llm_errors", "-o", scores)
+    done = _run("compare", scores, "--permutations", "50", "--json")
     assert {line["column"] for line in json.loads(done.stdout)["comparisons"]} == {
         "errors_f1_llm", "errors_quality_llm", "errors_recall_llm", "errors_false_alarms_llm",
     }  # fmt: skip
-    cascade = _run(
-        "compare", str(reports), "-m", "llm_errors:ask=cascade,share=0.5", "--permutations", "50", "--json"
-    )
+    _run("score", str(reports), "-m", "llm_errors:ask=cascade,share=0.5", "-o", scores)
+    cascade = _run("compare", scores, "--permutations", "50", "--json")
     assert "errors_recall_cascade" in {line["column"] for line in json.loads(cascade.stdout)["comparisons"]}
 
 

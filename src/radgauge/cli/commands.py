@@ -48,6 +48,10 @@ VERBS: dict[str, Entry] = {
         "Compare systems on the studies they share: difference, interval, paired test, effect size.",
         ("cli.compare",),
     ),
+    "diff": Entry(
+        "Compare each system with its older scores: what changed, and whether a limit is broken.",
+        ("cli.compare",),
+    ),
     "align": Entry(
         "Correlate metrics with radiologists: intervals, ceiling, preferences, which metric is better.",
         ("cli.align",),

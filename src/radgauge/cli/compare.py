@@ -1,73 +1,92 @@
-"""`radgauge compare`: is one system better than another, and could it be chance?"""
+"""`radgauge compare` and `radgauge diff`: is one system, or its newer version, better, and could it be chance?"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from radgauge.cli import options as o
-from radgauge.core.choices import Correction, TestName
-from radgauge.core.wording import interval, percent_change, signed
+from radgauge.core.choices import TestName
+from radgauge.core.wording import interval, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from radgauge.analysis.baselines import ModelLine
+    from radgauge.analysis.answers import Answers
     from radgauge.analysis.compare import SystemComparison
     from radgauge.analysis.releases import Releases
-    from radgauge.core.cases import Case
-    from radgauge.core.scores import Results
     from radgauge.render.tables import Row, Table, Value
     from radgauge.render.terminal import Terminal
+    from radgauge.stats.resampling import Resampling
 
-
-@dataclass(frozen=True, kw_only=True)
-class Retrieved:
-    """Systems that take their reports from a corpus: at random, or the best for a metric."""
-
-    random_baseline: Annotated[
-        bool,
-        "Compare with reports drawn at random, in percent and by rank.",
-    ] = False
-    oracle: Annotated[bool, "Add the highest-scoring corpus reports of each metric, as a system."] = False
-    corpus: Annotated[Path | None, "Reports to draw and choose from; else the other studies."] = None
-    corpus_split: Annotated[str | None, "Only this split of it, or these: train,val."] = None
-
-    def reports(self, form: o.CaseForm) -> tuple[Case, ...] | None:
-        """The corpus; None = the other studies of the input."""
-        from radgauge.io.case_files import read_references
-
-        if self.corpus is None:
-            return None
-        return read_references(
-            self.corpus, section=form.section, encoding=form.encoding, split=self.corpus_split
-        ).cases
+SystemBaseline = Annotated[
+    str | None,
+    typer.Option("--baseline", "-b", help="System to compare the others with; else the best one."),
+]
 
 
 @o.command(o.app, "compare")
 def compare_cli(
-    form: o.CaseForm,
-    judged: o.Judging,
-    constant: o.Baselines,
-    retrieved: Retrieved,
+    scores: o.ScoresFile,
     others: o.Foreign,
-    say: o.ReadingOutput,
-    source: Annotated[
-        Path | None,
-        typer.Argument(help="A scores file of `radgauge score`, or reports as `score` reads them."),
-    ] = None,
-    baseline: o.Baseline = None,
+    say: o.Output,
+    baseline: SystemBaseline = None,
     systems: Annotated[str | None, "Only these, comma-separated."] = None,
     all_pairs: Annotated[bool, "Every pair of systems."] = False,
     all_columns: o.AllColumns = False,
     test: Annotated[TestName, "Which paired test."] = "permutation",
-    correction: Annotated[Correction, "For many tests."] = "holm",
+    correction: o.Corrected = "holm",
     permutations: o.Permutations = 10_000,
     percent: Annotated[bool, "Also the improvement in percent of the baseline's value."] = False,
+    sampling: o.Intervals = o.Intervals(),
+) -> None:
+    """Compare systems on the studies they share: difference, interval, paired test, effect size.
+
+    Examples:
+
+      radgauge compare scores.jsonl --baseline template
+
+      radgauge compare scores.jsonl --all-pairs --json
+    """
+    from radgauge.analysis.answers import answers
+    from radgauge.analysis.compare import compare
+    from radgauge.cli.copies import here_or_name
+    from radgauge.core.errors import UsageError
+
+    if o.is_scores(here_or_name(baseline)):
+        raise UsageError(f"{baseline} is a scores file: radgauge diff NEW OLD compares each system with its past")
+    results = others.joined(o.read_scores_of(scores, "compare"))
+    how = sampling.record(method=sampling.interval)
+    lines = compare(
+        results,
+        baseline=baseline,
+        systems=o.names(systems),
+        all_pairs=all_pairs,
+        all_columns=all_columns,
+        test=test,
+        correction=correction,
+        permutations=permutations,
+        percent=percent,
+        resampling=how.at_least(1),
+    )
+    replies = answers(
+        results, list(dict.fromkeys(name for line in lines for name in (line.baseline, line.system)))
+    )
+    if say.as_json:
+        o.print_json({"comparisons": lines, "answers": replies, "seed": sampling.seed, "correction": correction})
+        return
+    print_differences(lines, replies, how, say, test=test, correction=correction)
+    say.notes(*_percent_notes(lines), *o.profile_note(results))
+
+
+@o.command(o.app, "diff")
+def diff_cli(
+    new: o.ScoresFile,
+    old: Annotated[Path, typer.Argument(help="Older scores of the same systems.")],
+    say: o.Output,
     fail_if: Annotated[
         list[str] | None,
         'Exit 1 if "errors_significant > +0.05" (a difference) or "errors_recall < 0.9" (a value) holds.',
@@ -77,146 +96,79 @@ def compare_cli(
         typer.Option(
             "--allow-missing",
             min=0,
-            help="Exit 1 if more studies lack an answer of either system; 0 with --fail-if.",
+            help="Exit 1 if more studies lack an answer of either version; 0 with --fail-if.",
         ),
     ] = None,
+    all_columns: o.AllColumns = False,
+    correction: o.Corrected = "holm",
+    permutations: o.Permutations = 10_000,
     sampling: o.Intervals = o.Intervals(),
 ) -> None:
-    """Compare systems on the studies they share: difference, interval, paired test, effect size.
+    """Compare each system with its older scores: what changed, and whether a limit is broken.
 
     Examples:
 
-      radgauge compare scores.jsonl --baseline template
+      radgauge diff new.jsonl old.jsonl
 
-      radgauge compare wide.csv --candidate-columns model_a,model_b -m bleu
-
-      radgauge compare reports.csv --random-baseline --corpus train.csv -m bleu:variant=cxr
-
-      radgauge compare new.jsonl --baseline old.jsonl --fail-if "errors_significant > +0.05"
+      radgauge diff new.jsonl old.jsonl --fail-if "errors_significant > +0.05" --allow-missing 3
     """
-    from radgauge.analysis.answers import answers
-    from radgauge.analysis.baselines import RANDOM, model_table
-    from radgauge.analysis.collapse import collapse_notes
-    from radgauge.analysis.compare import NEGLIGIBLE_NOTE, compare
     from radgauge.analysis.releases import Limit, broken_limits, compare_releases, unanswered_limits
-    from radgauge.analysis.summary import summarise
-    from radgauge.cli.copies import here_or_name, local
-    from radgauge.core.errors import UsageError
-    from radgauge.io.scores_file import is_scores_file, read_scores
-    from radgauge.render.terminal import console
 
-    source, baseline = local(source), here_or_name(baseline)
     limits = [Limit.parse(text) for text in fail_if or []]
-    if retrieved.random_baseline and (baseline is not None or all_pairs):
-        raise UsageError("--random-baseline is the baseline; leave --baseline and --all-pairs out")
-    if retrieved.oracle and retrieved.corpus is None:
-        raise UsageError("--oracle needs --corpus: reports to choose from")
-    if source is not None and source.exists() and is_scores_file(source):
-        if retrieved.random_baseline or retrieved.oracle or constant.baselines:
-            raise UsageError(f"{source.name} holds scores; baselines and oracles need the reports themselves")
-        results = read_scores(source)
-        alike = []
-    else:
-        file = form.read([source] if source is not None else None)
-        judged.check_references(file)
-        cases = list(file.cases)
-        alike = collapse_notes(cases)
-        cases = list(constant.added(cases))
-        drawn_from = retrieved.reports(form)
-        if retrieved.random_baseline:
-            cases += _random(cases, drawn_from, seed=sampling.seed)
-            baseline = RANDOM
-        results = _score(cases, judged, say, drawn_from if retrieved.oracle else None)
-    results = others.joined(results)
+    results = o.read_scores_of(new, "diff")
     how = sampling.record(method=sampling.interval)
-    older: list[str] = []
-    asked = [limit.column for limit in limits]
-    if (before := older_scores(baseline)) is not None:
-        if all_pairs or retrieved.random_baseline or systems is not None:
-            raise UsageError(
-                "--baseline is a scores file: each system is compared with itself in it, nothing else"
-            )
-        found = compare_releases(
-            results,
-            before,
-            correction=correction,
-            permutations=permutations,
-            resampling=how.at_least(1),
-            all_columns=all_columns,
-            columns=asked,
-        )
-        lines, older = found.comparisons, [*found.notes, *_flipped(found)]
-        results, replies = found.scores, found.answers
-    else:
-        lines = compare(
-            results,
-            baseline=baseline,
-            systems=o.names(systems),
-            all_pairs=all_pairs,
-            all_columns=all_columns,
-            columns=asked,
-            test=test,
-            correction=correction,
-            permutations=permutations,
-            percent=percent or retrieved.random_baseline,
-            resampling=how.at_least(1),
-        )
-        compared_systems = dict.fromkeys(name for line in lines for name in (line.baseline, line.system))
-        replies = answers(results, list(compared_systems))
+    found = compare_releases(
+        results,
+        o.read_scores_of(old, "diff"),
+        correction=correction,
+        permutations=permutations,
+        resampling=how.at_least(1),
+        all_columns=all_columns,
+        columns=[limit.column for limit in limits],
+    )
+    lines, results = found.comparisons, found.scores
     broken = broken_limits(lines, limits)
-    if limits or allow_missing is not None:
-        broken = [
-            *unanswered_limits(results, lines, limits, allowed=allow_missing or 0),
-            *broken,
-        ]
-    models = model_table(summarise(results, resampling=how), lines) if retrieved.random_baseline else None
+    gate = bool(limits) or allow_missing is not None
+    if gate:
+        broken = [*unanswered_limits(results, lines, limits, allowed=allow_missing or 0), *broken]
     if say.as_json:
-        shown = ("comparisons", lines) if models is None else ("models", models)
-        told: dict[str, object] = {shown[0]: shown[1], "answers": replies, "collapse": alike}
-        told |= {"seed": sampling.seed, "correction": correction}
-        o.print_json({**told, "broken_limits": broken} if limits or allow_missing is not None else told)
+        shown = {"comparisons": lines, "answers": found.answers, "seed": sampling.seed, "correction": correction}
+        o.print_json({**shown, "broken_limits": broken} if gate else shown)
         _stop(broken)
         return
-    if any(each.missing for each in replies):
-        console().say(*(each.sentence() for each in replies))
-    if models is None:
-        print_comparisons(console(), lines)
-    else:
-        print_models(console(), models)
-    tests = f"paired {test} test{'s' if len(lines) != 1 else ''}"
-    say.tell(
-        f"{len(lines)} {tests}, p values corrected by {correction} over pairs of systems, output by output; "
-        "* marks p < 0.05 after correction, ≤ that no permutation was as extreme; "
-        + (
-            "better by: in percent of the random baseline's value, negative = worse, whatever the direction"
-            if retrieved.random_baseline
-            else "d: Cohen's d of the paired differences, positive = better; better/equal/worse counts studies"
-        )
-    )
-    few = o.few_cases_note(min(line.result.n for line in lines)) if lines else []
-    if how.method == "yu2022":
-        say.notes("yu2022 is the interval of a simulated mean, far too narrow; differences have theirs by auto")
-    if any(line.p_text.endswith("~") for line in lines):
-        say.notes(NEGLIGIBLE_NOTE)
-    say.notes(*older, *alike, *_percent_notes(lines), *few, *o.profile_note(results))
+    print_differences(lines, found.answers, how, say, correction=correction)
+    say.notes(*found.notes, *_flipped(found), *o.profile_note(results))
     _stop(broken)
-    if limits or allow_missing is not None:
+    if gate:
         checked = [*(limit.text for limit in limits), f"no more than {allow_missing or 0} studies missing"]
         say.tell(f"no limit is broken: {'; '.join(checked)}")
 
 
-def older_is_there(baseline: str | None) -> bool:
-    """Whether `--baseline` names scores and no system."""
-    from radgauge.io.scores_file import is_scores_file
+def print_differences(
+    lines: Sequence[SystemComparison],
+    replies: Sequence[Answers],
+    how: Resampling,
+    say: o.Output,
+    *,
+    test: str = "permutation",
+    correction: str,
+) -> None:
+    """Show who answered what, a table per pair, and what its columns mean."""
+    from radgauge.render.terminal import console
 
-    return baseline is not None and Path(baseline).exists() and is_scores_file(Path(baseline))
-
-
-def older_scores(baseline: str | None) -> Results | None:
-    """The scores that `--baseline` names, if it names a file and no system."""
-    from radgauge.io.scores_file import read_scores
-
-    return read_scores(Path(baseline)) if baseline is not None and older_is_there(baseline) else None
+    if any(each.missing for each in replies):
+        console().say(*(each.sentence() for each in replies))
+    print_comparisons(console(), lines)
+    tests = f"paired {test} test{'s' if len(lines) != 1 else ''}"
+    say.tell(
+        f"{len(lines)} {tests}, p values corrected by {correction} over pairs of systems, output by output; "
+        "* marks p < 0.05 after correction, ≤ that no permutation was as extreme; "
+        "d: Cohen's d of the paired differences, positive = better; better/equal/worse counts studies"
+    )
+    if how.method == "yu2022":
+        say.notes("yu2022 is the interval of a simulated mean, far too narrow; differences have theirs by auto")
+    if lines:
+        say.notes(*o.few_cases_note(min(line.result.n for line in lines)))
 
 
 def _flipped(found: Releases) -> list[str]:
@@ -239,30 +191,6 @@ def _stop(broken: Sequence[str]) -> None:
 
     if broken:
         raise BrokenLimit("; ".join(broken))
-
-
-def _random(cases: Sequence[Case], corpus: Sequence[Case] | None, *, seed: int) -> Sequence[Case]:
-    import numpy as np
-
-    from radgauge.analysis.baselines import random_retrieval
-
-    return random_retrieval(cases, rng=np.random.default_rng(seed), corpus=corpus)
-
-
-def _score(
-    cases: Sequence[Case],
-    judged: o.Judging,
-    say: o.ReadingOutput,
-    corpus: Sequence[Case] | None,
-) -> Results:
-    """Scores of the systems, and of the oracle if there is a corpus for it."""
-    if corpus is None:
-        return judged.told(cases, say.readings(), say=say)
-    from radgauge.analysis.oracle.as_system import score_with_oracles
-
-    return score_with_oracles(
-        cases, judged.metric or None, corpus=corpus, reading=say.readings(), models=judged.agreed()
-    )
 
 
 def _percent_notes(lines: Sequence[SystemComparison]) -> list[str]:
@@ -309,39 +237,5 @@ def comparison_table(lines: Sequence[SystemComparison], *, short: bool = False) 
         *("metric", "", "value", "other", Column("difference", format=signed), f"{level} interval"),
         P_COLUMN,
         *([] if short else [Column(name, right=True) for name in ("d", "better/equal/worse", "n")]),
-        rows=rows,
-    )
-
-
-def print_models(out: Terminal, lines: Sequence[ModelLine]) -> None:
-    """Systems against a baseline, a table per output, as in Fig. 5 and supplementary tables 4 and 5 of
-    Yu et al. (2023): every system's value, and by how much it is better than the baseline.
-    """
-    for column in dict.fromkeys(line.summary.column for line in lines):
-        out.show(_model_table([line for line in lines if line.summary.column == column]))
-        out.print()
-
-
-def _model_table(lines: Sequence[ModelLine]) -> Table:
-    from radgauge.render.tables import P_COLUMN, Column, p_cell, table
-
-    rows = []
-    for line in sorted(lines, key=lambda line: line.comparison is not None):  # the baseline first
-        against, value = line.comparison, line.summary
-        change, bounds, p = None, "baseline" if against is None else "", None
-        if against is not None and against.improvement is not None:
-            found = against.improvement
-            change = found.value
-            known = not (math.isnan(found.low) or math.isnan(found.high))
-            bounds = f"[{percent_change(found.low)}, {percent_change(found.high)}]" if known else ""
-            p = p_cell(against.result.p_shown, bound=against.result.p_is_bound)
-        rows.append(
-            (value.system, value.value, interval(value.low, value.high), change, bounds, p, value.judged),
-        )
-    first = lines[0].summary
-    level = f"{100 * first.level:.3g} % interval"
-    return table(
-        *(Column(first.column, first.higher_is_better), "value", level),
-        *(Column("better by", format=percent_change), level, P_COLUMN, "n"),
         rows=rows,
     )

@@ -2,7 +2,7 @@
 
 FINE = 0
 BROKEN_LIMIT = 1
-"""A limit of the user's is broken (`compare --fail-if`); everything else worked."""
+"""A limit of the user's is broken (`diff --fail-if`); everything else worked."""
 USAGE = 2
 TROUBLE = 3
 """Input that cannot be used, a missing model or package, a full disk, or a defect of radgauge."""

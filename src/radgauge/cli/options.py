@@ -38,7 +38,7 @@ from radgauge.cli.result_notes import typical_notes as typical_notes
 from radgauge.cli.server_options import JudgeServer as JudgeServer
 from radgauge.cli.server_options import ReportServer as ReportServer
 from radgauge.cli.server_options import Server as Server
-from radgauge.core.choices import RESAMPLES, CorrelationMethod, NoRow, ValueMethod
+from radgauge.core.choices import RESAMPLES, Correction, CorrelationMethod, NoRow, ValueMethod
 
 if TYPE_CHECKING:
     from radgauge.core.cases import Case
@@ -147,7 +147,11 @@ OneReport = Annotated[
     Path | None, typer.Argument(help="A text file with one report; '-' or nothing reads standard input.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Fetch what --models published needs without asking.")]
-Permutations = Annotated[int, typer.Option("--permutations", min=1, help="Behind each p value.")]
+Permutations = Annotated[int, typer.Option("--permutations", min=1, help="Number of permutations per test.")]
+Corrected = Annotated[Correction, typer.Option("--correction", help="Multiple-testing correction.")]
+ScoresFile = Annotated[
+    Path, typer.Argument(help="Scores of `radgauge score -o`: a file, a folder of parts, or a URL.")
+]
 ReportTable = Annotated[Path, typer.Argument(help="Reports with id and reference (or report), as for `score`.")]
 
 
@@ -368,6 +372,28 @@ def agreed(models: str, metrics: Sequence[str] | None, *, yes: bool) -> str:
     if models == "published":
         agree(metrics, yes=yes)
     return models
+
+
+def is_scores(path: Path | str | None) -> bool:
+    """True if a path, not a name, leads to a scores file or a folder of scores."""
+    from radgauge.io.scores_file import is_scores_file
+
+    return path is not None and Path(path).exists() and is_scores_file(Path(path))
+
+
+def read_scores_of(path: Path, verb: str) -> Results:
+    """The scores of a file or URL; for a file of reports, the command that makes scores of it."""
+    from radgauge.cli.copies import local
+    from radgauge.core.errors import UsageError
+    from radgauge.io.scores_file import read_scores
+
+    here = local(path)
+    if here.is_file() and not is_scores(here):
+        raise UsageError(
+            f"{path.name} holds no scores; score it first:\n  radgauge score {path} -o scores.jsonl\n"
+            f"  radgauge {verb} scores.jsonl"
+        )
+    return read_scores(here)
 
 
 def chosen_metric(spec: str, kind: type[M], *, models: str) -> M:

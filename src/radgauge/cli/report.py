@@ -121,9 +121,9 @@ def report_cli(
 
       radgauge report new.jsonl --reports new.csv --baseline old.jsonl -o report.pdf --appendix 20
     """
-    from radgauge.cli.compare import older_scores
     from radgauge.cli.copies import here_or_name, local
     from radgauge.core.storage import shown_path
+    from radgauge.io.scores_file import read_scores
     from radgauge.render.tables import to_records, write_tables
     from radgauge.report import build_report, write_pdf, write_plots, write_report, write_words
 
@@ -136,7 +136,7 @@ def report_cli(
     score = partial(judged.told, say=say)
     results, cases, header = _scored(source, reports, judgments, form, judged, score, constant, reading)
     results = others.joined(results)
-    before = older_scores(baseline)
+    before = read_scores(Path(baseline)) if baseline is not None and o.is_scores(baseline) else None
     report = build_report(
         results,
         cases=cases,
