@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from radgauge.analysis.agreement import align
+from radgauge.analysis.agreement import agree
 from radgauge.analysis.behaviour import behaviour
 from radgauge.analysis.fit_errors import fit_errors
 from radgauge.core.cases import Case
@@ -38,7 +38,7 @@ def agreement(judgments: Judgments, metrics: Sequence[str], reading: Readings) -
     people = judgments.mean_errors()
     goals = {"rating": judgments.mean_ratings().headline}
     goals |= {name: -people.column(column) for name, column in COUNTS.items()}
-    found = align(results, judgments, targets=["rating", "total", "false_finding", "omission"], resamples=200)
+    found = agree(results, judgments, targets=["rating", "total", "false_finding", "omission"], resamples=200)
     print(f"{'tau-b with the mean of three radiologists':46}" + "".join(f"{name:>15}" for name in goals))
     fit = fit_errors(judgments, start=PRIOR, reading=reading)
     total = results["errors"].oriented("errors_total")

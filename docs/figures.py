@@ -53,7 +53,7 @@ RESAMPLES = 3000
 def align_radpref(data: Path, *, resamples: int = RESAMPLES) -> str:
     """Agreement of the metrics that run anywhere with the radiologists of RadPref's development half."""
     judgments = rg.read_judgments(data / "radpref_dev" / "radpref_dev.json")
-    found = rg.align(rg.score(judgments.cases, METRICS), judgments, resamples=resamples)
+    found = rg.agree(rg.score(judgments.cases, METRICS), judgments, resamples=resamples)
     targets = {"rating": "rating", "total": "errors", "significant": "significant errors"}
     lines = {(line.column, line.target): line.correlation.interval for line in found.lines}
     columns = sorted({column for column, _ in lines}, key=lambda column: -lines[column, "rating"].value)

@@ -94,7 +94,7 @@ def kendall(
     results, missing = score_cases(judgments.cases, specs, settings)
     if not results:
         return {}, missing
-    found = rg.align(
+    found = rg.agree(
         results,
         judgments,
         resamples=settings.resamples,

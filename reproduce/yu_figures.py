@@ -213,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Draw the figures of judgments, or of systems against a baseline."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("judgments", "progress"))
-    parser.add_argument("source", type=Path, help="judgments, as for `radgauge align`; or a scores file")
+    parser.add_argument("source", type=Path, help="judgments, as for `radgauge agree`; or a scores file")
     parser.add_argument("--metric", "-m", nargs="+", default=["bleu:variant=cxr", "bertscore", "radgraph"])
     parser.add_argument("--models", default="embedded")
     parser.add_argument("--baseline", help="system that others are compared with")
@@ -223,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.what == "judgments":
         judgments = rg.read_judgments(given.source)
         results = rg.score(judgments.cases, given.metric, models=given.models)
-        found = rg.align(results, judgments, resamples=given.resamples)
+        found = rg.agree(results, judgments, resamples=given.resamples)
         files = write_figures(given.output, results, judgments, found)
     else:
         lines = rg.compare(

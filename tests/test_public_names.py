@@ -9,7 +9,7 @@ __version__
 Case read_cases write_cases read_report
 Reader Readings Progress Cache
 Metric Explanation Note load metric_names
-Scores Results score explain read_scores write_scores summarise compare oracle align failure_modes read_judgments
+Scores Results score explain read_scores write_scores summarise compare oracle agree failure_modes read_judgments
 fit_errors fit_radcliq fit_ratescore fit_vlscore register_encoder
 build_report write_report
 RadgaugeError InputError UsageError ModelError MissingExtra
@@ -32,4 +32,4 @@ def test_modules_do_not_hide_the_functions_of_their_name() -> None:
     import radgauge.analysis.oracle
     import radgauge.run.explain
 
-    assert all(callable(getattr(radgauge, name)) for name in ("align", "compare", "explain", "oracle"))
+    assert all(callable(getattr(radgauge, name)) for name in ("agree", "compare", "explain", "oracle"))

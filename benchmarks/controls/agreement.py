@@ -12,7 +12,7 @@ import numpy as np
 from outcome import Outcome
 
 import radgauge as rg
-from radgauge.analysis.agreement import Alignment, align
+from radgauge.analysis.agreement import Alignment, agree
 from radgauge.analysis.failure_modes import failure_modes
 from radgauge.analysis.fit_radcliq import fit_radcliq
 from radgauge.core.errors import InputError
@@ -35,7 +35,7 @@ def aligned(values: np.ndarray, *, equality: str = "precision") -> Alignment:
     counts = [(key, "rater", 1, True, float(count)) for key, count in zip(KEYS, ERRORS, strict=True)]
     judgments = Judgments("control", cases, error_scores(counts, keys=KEYS, signature="control"))
     scores = Scores("judge", "judge", KEYS, values[:, None], values[:, None], ("judge",), True)
-    return align(Results({"judge": scores}), judgments, targets=["total"], equality=equality, resamples=50)  # type: ignore[arg-type]
+    return agree(Results({"judge": scores}), judgments, targets=["total"], equality=equality, resamples=50)  # type: ignore[arg-type]
 
 
 def control_rounding_noise_among_copies() -> Outcome:
@@ -108,7 +108,7 @@ def control_like_with_like() -> Outcome:
         rg.Case(key[0], texts[int(count)], (texts[0],), key[1]) for key, count in zip(KEYS, ERRORS, strict=True)
     )
     judgments = Judgments("control", cases, error_scores(counts, keys=KEYS, signature="control"))
-    found = align(rg.score(cases, "errors", progress=False), judgments, resamples=50)
+    found = agree(rg.score(cases, "errors", progress=False), judgments, resamples=50)
     by_target = {
         target: [line.column for line in found.lines if line.target == target]
         for target in ("total", "significant")

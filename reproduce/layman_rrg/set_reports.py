@@ -77,7 +77,7 @@ def _pairs(folder: Path) -> dict[str, list[Pair]]:
     if whole:
         found["report"] = [Pair(row["report"], row["lay"]) for row in whole]
     if not found:
-        raise InputError(f"{folder} holds no pair: give the folder of `radgauge layman build`")
+        raise InputError(f"{folder} holds no pair: give the folder of `radgauge lay build`")
     return found
 
 
@@ -85,7 +85,7 @@ def lay_reports(folder: Path) -> list[dict[str, str]]:
     """The rows of a report-level set that have a lay version."""
     path = folder / REPORTS
     if not path.is_file():
-        raise InputError(f"{folder} holds no {REPORTS}: give the folder of `radgauge layman build`")
+        raise InputError(f"{folder} holds no {REPORTS}: give the folder of `radgauge lay build`")
     return [row for row in read_records(path) if row["lay"] is not None]
 
 
@@ -93,7 +93,7 @@ def trace_of(folder: Path, item: str) -> tuple[str, list[Step]]:
     """The rounds of one item (table 6).
 
     Args:
-        folder: Folder of `radgauge layman build`.
+        folder: Folder of `radgauge lay build`.
         item: The id of a report that was translated as a whole, or a sentence or the beginning of one.
 
     Returns:
@@ -101,7 +101,7 @@ def trace_of(folder: Path, item: str) -> tuple[str, list[Step]]:
     """
     path = folder / TRACE
     if not path.is_file():
-        raise InputError(f"{folder} holds no {TRACE}: give the folder of `radgauge layman build`")
+        raise InputError(f"{folder} holds no {TRACE}: give the folder of `radgauge lay build`")
     steps = [Step(**{**record, "sentences": tuple(record["sentences"])}) for record in read_records(path)]
     ids = {}
     if (folder / REPORTS).is_file():
@@ -142,7 +142,7 @@ def write_tuning(
     """Write professional and lay reports as one set of instructions and answers (table 7), shuffled.
 
     Args:
-        folder: Folder of `radgauge layman build`.
+        folder: Folder of `radgauge lay build`.
         path: JSON lines.
         images: Images of each study; studies without one are refused if any are given.
         instructions: What stands before each kind; ours unless given.

@@ -39,7 +39,7 @@ _PUBLIC = {
     "summarise": "analysis.summary",
     "compare": "analysis.compare",
     "oracle": "analysis.oracle",
-    "align": "analysis.agreement",
+    "agree": "analysis.agreement",
     "failure_modes": "analysis.failure_modes",
     "read_judgments": "io.judgments",
     "fit_errors": "analysis.fit_errors",
@@ -59,7 +59,7 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
-    from radgauge.analysis.agreement import align as align
+    from radgauge.analysis.agreement import agree as agree
     from radgauge.analysis.compare import compare as compare
     from radgauge.analysis.failure_modes import failure_modes as failure_modes
     from radgauge.analysis.fit_errors import fit_errors as fit_errors

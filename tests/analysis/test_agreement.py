@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from radgauge.analysis.agreement import align
+from radgauge.analysis.agreement import agree
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.scores import Results, Scores
@@ -53,7 +53,7 @@ def test_positive_means_agreement_whatever_the_direction(judgments: Judgments) -
             "wrong": judge("wrong", TRUTH, higher_is_better=True),
         }
     )
-    found = align(results, judgments, targets=["rating", "total"], resamples=50)
+    found = agree(results, judgments, targets=["rating", "total"], resamples=50)
     assert value(found, "up", "rating") == pytest.approx(1.0)
     assert value(found, "down", "rating") == pytest.approx(1.0)
     assert value(found, "wrong", "rating") == pytest.approx(-1.0)
@@ -66,13 +66,13 @@ def test_positive_means_agreement_whatever_the_direction(judgments: Judgments) -
 def test_scores_are_joined_by_key_not_by_position(judgments: Judgments) -> None:
     order = np.random.default_rng(5).permutation(len(KEYS))
     shuffled = judge("m", -TRUTH[order], higher_is_better=True, keys=tuple(KEYS[i] for i in order))
-    found = align(Results({"m": shuffled}), judgments, targets=["rating"], resamples=50)
+    found = agree(Results({"m": shuffled}), judgments, targets=["rating"], resamples=50)
     assert value(found, "m", "rating") == pytest.approx(1.0)
 
 
 def test_cases_without_scores_are_left_out_and_counted(judgments: Judgments) -> None:
     part = judge("m", -TRUTH[:20], higher_is_better=True, keys=KEYS[:20])
-    found = align(Results({"m": part}), judgments, resamples=50)
+    found = agree(Results({"m": part}), judgments, resamples=50)
     assert found.cases == 20
     assert any("4 of 24 judged cases have no scores" in note for note in found.notes)
 
@@ -80,14 +80,14 @@ def test_cases_without_scores_are_left_out_and_counted(judgments: Judgments) -> 
 def test_what_a_metric_could_not_judge_is_counted(judgments: Judgments) -> None:
     values = -TRUTH.copy()
     values[:3] = np.nan
-    found = align(Results({"m": judge("m", values, higher_is_better=True)}), judgments, resamples=50)
+    found = agree(Results({"m": judge("m", values, higher_is_better=True)}), judgments, resamples=50)
     assert {line.not_judged for line in found.lines} == {3}
     assert {line.correlation.interval.n for line in found.lines} == {21}
 
 
 def test_single_raters_groups_and_the_ceiling(judgments: Judgments) -> None:
     results = Results({"m": judge("m", -TRUTH, higher_is_better=True)})
-    found = align(results, judgments, targets=["total"], per_rater=True, scope="group", resamples=50)
+    found = agree(results, judgments, targets=["total"], per_rater=True, scope="group", resamples=50)
     assert {line.rater for line in found.lines} == {"mean", "0", "1"}
     assert {group.label for group in found.lines[0].correlation.groups} == {"x", "y"}
     (ceiling,) = found.ceilings
@@ -98,24 +98,24 @@ def test_single_raters_groups_and_the_ceiling(judgments: Judgments) -> None:
 def test_the_noisy_subset(judgments: Judgments) -> None:
     results = Results({"m": judge("m", -TRUTH, higher_is_better=True)})
     many = judgments.mean_errors().column("errors_total") > 3
-    found = align(results, judgments, more_errors_than=3, resamples=50)
+    found = agree(results, judgments, more_errors_than=3, resamples=50)
     assert found.cases == many.sum()
     with pytest.raises(InputError, match="only 0 cases have more than 99 errors"):
-        align(results, judgments, more_errors_than=99)
+        agree(results, judgments, more_errors_than=99)
 
 
 def test_categories_by_number_and_name(judgments: Judgments) -> None:
     results = Results({"m": judge("m", -TRUTH, higher_is_better=True)})
-    found = align(results, judgments, targets=["2", "omission", "omission_significant"], resamples=20)
+    found = agree(results, judgments, targets=["2", "omission", "omission_significant"], resamples=20)
     assert [line.target for line in found.lines] == ["omission", "omission_significant"]
     with pytest.raises(UsageError, match="there is no target 'style'"):
-        align(results, judgments, targets=["style"])
+        agree(results, judgments, targets=["style"])
 
 
 def test_no_shared_case_is_an_error(judgments: Judgments) -> None:
     other = judge("m", np.zeros(1), higher_is_better=True, keys=(("s0", "system"),))
     with pytest.raises(InputError, match=r"system\).*'s0', 'system'.*'s0', 'x'"):
-        align(Results({"m": other}), judgments)
+        agree(Results({"m": other}), judgments)
 
 
 def test_a_better_judge_stands_in_a_better_cluster(judgments: Judgments) -> None:
@@ -126,7 +126,7 @@ def test_a_better_judge_stands_in_a_better_cluster(judgments: Judgments) -> None
             "noise": judge("noise", rng.normal(size=len(TRUTH)), higher_is_better=True),
         }
     )
-    found = align(results, judgments, targets=["rating"], resamples=300)
+    found = agree(results, judgments, targets=["rating"], resamples=300)
     assert [(ranked.name, ranked.cluster) for ranked in found.ranking.judges] == [("good", 1), ("noise", 2)]
 
 
@@ -138,8 +138,8 @@ def test_pairs_are_compared_on_request(judgments: Judgments) -> None:
             "noise": judge("noise", rng.normal(size=len(TRUTH)), higher_is_better=True),
         }
     )
-    assert align(results, judgments, resamples=20).pairs == ()
-    (pair,) = align(results, judgments, pairs=True, test="hendrickson1970", resamples=200).pairs
+    assert agree(results, judgments, resamples=20).pairs == ()
+    (pair,) = agree(results, judgments, pairs=True, test="hendrickson1970", resamples=200).pairs
     assert (pair.first, pair.second) == ("down", "noise")
     assert pair.difference.interval.value > 0
     assert pair.tests[0].found.method == "hendrickson1970"
@@ -148,9 +148,9 @@ def test_pairs_are_compared_on_request(judgments: Judgments) -> None:
 def test_too_few_resamples_for_a_ranking_are_named(judgments: Judgments) -> None:
     rng = np.random.default_rng(7)
     results = Results({n: judge(n, rng.normal(size=len(TRUTH)), higher_is_better=True) for n in "abcd"})
-    found = align(results, judgments, resamples=50)
+    found = agree(results, judgments, resamples=50)
     assert any("50 resamples are too few to tell 4 judges apart" in note for note in found.notes)
-    assert not any("too few" in note for note in align(results, judgments, resamples=300).notes)
+    assert not any("too few" in note for note in agree(results, judgments, resamples=300).notes)
 
 
 def test_a_frame_of_an_alignment_has_p_and_n() -> None:
@@ -166,7 +166,7 @@ def test_a_frame_of_an_alignment_has_p_and_n() -> None:
     keys = tuple(case.key for case in cases)
     judgments = Judgments("six", cases, ratings=rating_scores(ratings, keys=keys, signature="six"))
     results = rg.score(cases, ["bleu:variant=cxr"])
-    found = rg.align(results, judgments, resamples=10).to_dict()
+    found = rg.agree(results, judgments, resamples=10).to_dict()
     (scores,) = results.values()
     expected = kendalltau(scores.headline, [6 - n for n in range(6)], method="asymptotic").pvalue
     assert found["p"] == [pytest.approx(expected)]
@@ -189,9 +189,9 @@ def _noisy_copies(judgments: Judgments, noise: float) -> tuple[Judgments, Scores
 
 def test_copies_are_not_ordered_by_rounding(judgments: Judgments) -> None:
     noisy, scores = _noisy_copies(judgments, 3e-7)
-    default = align(Results({"m": scores}), noisy, targets=["total"], resamples=20)
+    default = agree(Results({"m": scores}), noisy, targets=["total"], resamples=20)
     assert value(default, "m", "total") == pytest.approx(1.0)
-    exact = align(Results({"m": scores}), noisy, targets=["total"], equality="exact", resamples=20)
+    exact = agree(Results({"m": scores}), noisy, targets=["total"], equality="exact", resamples=20)
     expected = kendalltau(scores.headline, -noisy.mean_errors().column("errors_total")).statistic
     assert value(exact, "m", "total") == pytest.approx(expected)
     assert expected < 0.9
@@ -199,14 +199,14 @@ def test_copies_are_not_ordered_by_rounding(judgments: Judgments) -> None:
 
 def test_values_that_differ_by_more_than_the_precision_stay_apart(judgments: Judgments) -> None:
     noisy, scores = _noisy_copies(judgments, 3e-4)
-    found = align(Results({"m": scores}), noisy, targets=["total"], resamples=20)
+    found = agree(Results({"m": scores}), noisy, targets=["total"], resamples=20)
     assert value(found, "m", "total") < 0.9
 
 
 def test_the_coefficient_without_copies_stands_beside_the_other(judgments: Judgments) -> None:
     noisy, scores = _noisy_copies(judgments, 0.0)
     wrong = judge("wrong", np.where(scores.headline == 1, 1.0, -scores.headline), higher_is_better=True)
-    found = align(Results({"m": scores, "wrong": wrong}), noisy, targets=["total"], resamples=20)
+    found = agree(Results({"m": scores, "wrong": wrong}), noisy, targets=["total"], resamples=20)
     lines = {line.column: line for line in found.lines}
     assert found.copies == 12
     assert lines["m"].without_copies == pytest.approx(1.0)
@@ -219,7 +219,7 @@ def test_counts_are_compared_with_counts_and_quality_with_all(judgments: Judgmen
     columns = ("errors_quality", "errors_total", "errors_significant")
     values = np.stack([-TRUTH, TRUTH, TRUTH], axis=1)
     scores = Scores("errors", "errors", KEYS, values, values, columns, True, directions=(True, False, False))
-    found = align(Results({"errors": scores}), judgments, targets=["rating", "total"], resamples=20)
+    found = agree(Results({"errors": scores}), judgments, targets=["rating", "total"], resamples=20)
     assert [(line.column, line.target) for line in found.lines] == [
         ("errors_quality", "rating"),
         ("errors_quality", "total"),

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.process
 SOURCE = str(Path(radgauge.__file__).parents[1])
 
 
-@pytest.mark.parametrize("verb", [["demo"], ["perturb", "reports.csv", "--evaluate", "-m", "errors"], ["ls"]])
+@pytest.mark.parametrize("verb", [["demo"], ["probe", "sensitivity", "reports.csv", "-m", "errors"], ["metrics"]])
 def test_ctrl_c_at_any_moment(verb: list[str], tmp_path: Path) -> None:
     rows = "".join(f"{n},No effusion {n}. The heart is large.,No effusion.\n" for n in range(300))
     (tmp_path / "reports.csv").write_text("id,reference,candidate\n" + rows)

@@ -26,13 +26,13 @@ VERBS = {
     "-m ratescore -m radgraph -m chexbert",
     "compare": "compare cases.csv -m bleu -m errors --resamples 20",
     "report": "report cases.csv -o asked/report.html -m bleu -m errors --resamples 20",
-    "align": "score cases.csv -o asked/scores.jsonl -m bleu && align asked/scores.jsonl --judgments ratings.csv",
+    "agree": "score cases.csv -o asked/scores.jsonl -m bleu && agree asked/scores.jsonl --judgments ratings.csv",
     "triples": "triples triples.jsonl -m bleu -m errors",
     "oracle": "oracle --corpus reports.csv --queries reports.csv -m bleu2_cxr -o asked/matches.jsonl",
     "perturb": "perturb reports.csv -o asked/perturbed.jsonl",
-    "layman write": "layman write report.txt --check",
-    "layman score": "layman score cases.csv --resamples 20",
-    "layman build": "layman build reports.csv --out asked/sets",
+    "lay write": "lay write report.txt --check",
+    "lay score": "lay score cases.csv --resamples 20",
+    "lay build": "lay build reports.csv --out asked/sets",
     "fit errors": "fit errors -j judged.csv -t rating -o asked/errors.json",
     "fit ratescore": "fit ratescore -j judged.csv --trials 2 --resamples 20 -t rating -o asked/ratescore.json",
     "train ner": "train ner reports.csv --annotate -o asked/annotated.json",
@@ -40,7 +40,7 @@ VERBS = {
     "read": "read report.txt",
     "read graphs": "read one_system.csv --graphs asked/graphs.json",
     "models": "models list",
-    "ls": "ls",
+    "metrics": "metrics",
     "cache info": "cache info",
     "a bad file": "score no_header.csv -m bleu",
 }
@@ -104,7 +104,7 @@ def test_a_name_from_a_report_stays_in_the_files_asked_for(sandbox: Path, verb: 
             assert path.stat().st_mode & 0o077 == 0, path
     if "asked/" in VERBS[verb]:
         assert [path for path in made if path.is_relative_to(asked)]
-    assert NAME not in (done.stderr if verb != "layman write" else "")
+    assert NAME not in (done.stderr if verb != "lay write" else "")
 
 
 def test_the_lock_of_a_run_into_a_folder_is_for_its_owner_only(sandbox: Path) -> None:

@@ -1,4 +1,4 @@
-"""`radgauge align` as a user meets it."""
+"""`radgauge agree` as a user meets it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAST = ("-m", "rouge", "--resamples", "20", "--no-cache", "--quiet")
 
 
 def run(*arguments: object) -> str:
-    done = CliRunner().invoke(app, ["align", *map(str, arguments)], catch_exceptions=False)
+    done = CliRunner().invoke(app, ["agree", *map(str, arguments)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -125,6 +125,6 @@ def test_mine_against_the_others_as_a_table_for_a_paper(counted: Path, tmp_path:
 
 def test_a_table_needs_pairs_and_mine_must_be_an_output(counted: Path, tmp_path: Path) -> None:
     for more, message in ((("--table", tmp_path / "x.tex"), "--pairs"), (("--mine", "lenght"), "rouge_l")):
-        done = CliRunner().invoke(app, ["align", "-j", str(counted), *FAST, "-t", "total", *map(str, more)])
+        done = CliRunner().invoke(app, ["agree", "-j", str(counted), *FAST, "-t", "total", *map(str, more)])
         assert done.exit_code != 0
         assert message in (done.output + str(done.exception))

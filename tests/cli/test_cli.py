@@ -60,7 +60,9 @@ def test_output_that_takes_no_unicode_has_plain_signs(reports: Path, tmp_path: P
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("verb", [("ls",), ("score", "reports.csv", "-m", "rouge", "--json"), ("models", "list")])
+@pytest.mark.parametrize(
+    "verb", [("metrics",), ("score", "reports.csv", "-m", "rouge", "--json"), ("models", "list")]
+)
 def test_a_reader_who_has_seen_enough_is_no_failure(reports: Path, tmp_path: Path, verb: tuple[str, ...]) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
@@ -160,10 +162,10 @@ def test_mistakes_end_with_one_line_and_the_right_code(
 def test_ls_names_every_metric(tmp_path: Path) -> None:
     from radgauge.core.registry import metric_names
 
-    done = radgauge("ls", folder=tmp_path)
+    done = radgauge("metrics", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert all(name in done.stdout for name in metric_names())
-    listed = json.loads(radgauge("ls", "--json", folder=tmp_path).stdout)
+    listed = json.loads(radgauge("metrics", "--json", folder=tmp_path).stdout)
     assert [line["name"] for line in listed] == list(metric_names())
 
 

@@ -1,4 +1,4 @@
-"""`fit errors` and `align --behaviour` as a user meets them."""
+"""`fit errors` and `probe behaviour` as a user meets them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_fitting(tmp_path: Path) -> None:
 
 
 def test_behaviour() -> None:
-    shown = run("align", "--behaviour", "-m", "rouge", "--no-cache", "--quiet")
+    shown = run("probe", "behaviour", "-m", "rouge", "--no-cache", "--quiet")
     assert "partial credit" in shown
-    found = json.loads(run("align", "--behaviour", "-m", "rouge", "--no-cache", "--quiet", "--json"))
+    found = json.loads(run("probe", "behaviour", "-m", "rouge", "--no-cache", "--quiet", "--json"))
     assert found["behaviour"][0]["judge"] == "rouge"

@@ -58,7 +58,7 @@ def test_every_command_says_its_codes_and_ends_with_2_on_an_unknown_option(
         (["score", "no_such_file.csv"], 3),
         (["compare", "no_such_file.jsonl"], 3),
         (["report", "no_such_file.jsonl"], 3),
-        (["align", "right.jsonl", "--judgments", "no_such_file.json"], 3),
+        (["agree", "right.jsonl", "--judgments", "no_such_file.json"], 3),
         (["score", "right.csv", "-m", "vlscore"], 3),
         (["score", "right.csv", "-m", "bleu", "-o", "right.csv/scores.jsonl"], 3),
     ],

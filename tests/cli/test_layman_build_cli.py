@@ -1,4 +1,4 @@
-"""`radgauge layman build` from end to end, against a server on this machine."""
+"""`radgauge lay build` from end to end, against a server on this machine."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def honest(request: Request) -> Reply:
 
 
 def build(reports: Path, folder: Path, *more: str) -> tuple[str, str]:
-    arguments = ["layman", "build", str(reports), "--out", str(folder), "--translator", "llm", *more]
+    arguments = ["lay", "build", str(reports), "--out", str(folder), "--translator", "llm", *more]
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout, done.stderr
@@ -199,7 +199,7 @@ def test_the_check_of_a_language_model_on_the_embedded_writer(
         json.dumps({key: item["plain"].replace("There is a", "You have a") for key, item in request.items.items()})
     )
     arguments = [
-        "layman",
+        "lay",
         "build",
         str(reports),
         "-o",
@@ -228,7 +228,7 @@ def test_no_server_is_asked_unless_one_is_named(
         build(reports, tmp_path / "sets")
     with pytest.raises(UsageError, match="--out must be a folder"):
         build(reports, reports)
-    command = ["layman", "build", str(reports), "--out", str(tmp_path / "sets"), "--translator", "human"]
+    command = ["lay", "build", str(reports), "--out", str(tmp_path / "sets"), "--translator", "human"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 2
     assert "'human' is not one of" in done.stderr
@@ -254,7 +254,7 @@ def _start(reports: Path, folder: Path, server: ScriptedServer, *more: str) -> s
         "PYTHONPATH": str(Path(radgauge.__file__).parents[1]),
         "OMP_NUM_THREADS": "1",
     }
-    command = [sys.executable, "-m", "radgauge", "layman", "build", str(reports), "--out", str(folder)]
+    command = [sys.executable, "-m", "radgauge", "lay", "build", str(reports), "--out", str(folder)]
     command += ["--translator", "llm", "--llm", "batch=2", "--llm", "parallel=1", *more]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -316,16 +316,16 @@ def test_ctrl_c_leaves_a_clean_state(reports: Path, server: ScriptedServer, tmp_
 def test_people_check_a_set(reports: Path, tmp_path: Path) -> None:
     sets, check = str(tmp_path / "sets"), tmp_path / "check.csv"
     runner = CliRunner()
-    assert runner.invoke(app, ["layman", "build", str(reports), "--out", sets, "-q"]).exit_code == 0
-    done = runner.invoke(app, ["layman", "export-check", sets, "-n", "5", "-o", str(check)])
+    assert runner.invoke(app, ["lay", "build", str(reports), "--out", sets, "-q"]).exit_code == 0
+    done = runner.invoke(app, ["lay", "export-check", sets, "-n", "5", "-o", str(check)])
     assert "wrote 5 pairs" in done.stderr
     lines = check.read_text(encoding="utf-8").splitlines()
     filled = [lines[0], lines[1][:-1] + "no,", *(line[:-1] + "yes," for line in lines[2:])]
     check.write_text("\n".join(filled) + "\n", encoding="utf-8")
-    done = runner.invoke(app, ["layman", "import-check", sets, str(check)], catch_exceptions=False)
+    done = runner.invoke(app, ["lay", "import-check", sets, str(check)], catch_exceptions=False)
     assert done.stdout.startswith("check: 4 of 5 pairs match, 80.0%")
     assert "1 rejected pairs are left out; the sentence set now holds 9 pairs" in done.stderr
-    done = runner.invoke(app, ["layman", "import-check", sets, str(check), "--json"])
+    done = runner.invoke(app, ["lay", "import-check", sets, str(check), "--json"])
     assert json.loads(done.stdout)["accepted"] == 4
 
 
@@ -355,15 +355,15 @@ def test_a_set_of_other_reports_is_not_replaced_without_a_word(tmp_path: Path) -
     first.write_text("id,reference\n1,There is a small left pleural effusion.\n")
     second.write_text("id,reference\n1,The heart is enlarged.\n")
     runner = CliRunner()
-    assert runner.invoke(app, ["layman", "build", str(first), "--out", str(out)]).exit_code == 0
+    assert runner.invoke(app, ["lay", "build", str(first), "--out", str(out)]).exit_code == 0
     kept = (out / "sentences.tsv").read_bytes()
-    again = runner.invoke(app, ["layman", "build", str(second), "--out", str(out)])
+    again = runner.invoke(app, ["lay", "build", str(second), "--out", str(out)])
     assert again.exit_code != 0
     assert "holds a set built from other reports" in str(again.exception)
     assert (out / "sentences.tsv").read_bytes() == kept
-    assert runner.invoke(app, ["layman", "build", str(second), "--out", str(out), "--replace"]).exit_code == 0
+    assert runner.invoke(app, ["lay", "build", str(second), "--out", str(out), "--replace"]).exit_code == 0
     assert (out / "sentences.tsv").read_bytes() != kept
-    assert runner.invoke(app, ["layman", "build", str(second), "--out", str(out)]).exit_code == 0  # goes on
+    assert runner.invoke(app, ["lay", "build", str(second), "--out", str(out)]).exit_code == 0  # goes on
 
 
 assert layman.__all__  # every verb of the script is registered

@@ -1,4 +1,4 @@
-"""`radgauge layman`."""
+"""`radgauge lay`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from radgauge.cli import app
 
 
 def _run(*arguments: str, text: str = "") -> tuple[str, str]:
-    done = CliRunner().invoke(app, ["layman", *arguments], input=text, catch_exceptions=False)
+    done = CliRunner().invoke(app, ["lay", *arguments], input=text, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout, done.stderr
 
@@ -74,6 +74,6 @@ def test_score_says_that_meteor_is_missing(tmp_path: Path, monkeypatch: pytest.M
     arguments = ["score", file, "--resamples", "50", "--sentences", _set(tmp_path)]
     assert "METEOR is left out: METEOR 1.5 is a Java program" in _run(*arguments)[1]
     assert "METEOR" not in _run(*arguments, "--no-meteor")[1]
-    done = CliRunner().invoke(app, ["layman", "score", file, "--meteor"])
+    done = CliRunner().invoke(app, ["lay", "score", file, "--meteor"])
     assert done.exit_code != 0
     assert "there is no java on the PATH" in str(done.exception)

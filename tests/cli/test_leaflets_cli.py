@@ -1,4 +1,4 @@
-"""`radgauge layman write -o` and `sign`: a table of reports in, leaflets and a table out."""
+"""`radgauge lay write -o` and `sign`: a table of reports in, leaflets and a table out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def reports(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object, text: str | None = None) -> tuple[str, str]:
-    done = CliRunner().invoke(app, ["layman", *map(str, arguments)], input=text, catch_exceptions=False)
+    done = CliRunner().invoke(app, ["lay", *map(str, arguments)], input=text, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout, done.stderr
 

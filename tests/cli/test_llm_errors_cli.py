@@ -115,14 +115,14 @@ def test_explanations_and_page_are_those_of_errors(judging: ScriptedServer, repo
 def test_align_and_fit_take_it_like_any_other(judging: ScriptedServer, tmp_path: Path) -> None:
     ratings = tmp_path / "ratings.csv"
     ratings.write_text(RATINGS)
-    done = _run("align", "-j", str(ratings), "-m", "llm_errors", "-m", "errors", "--resamples", "20", "--json")
+    done = _run("agree", "-j", str(ratings), "-m", "llm_errors", "-m", "errors", "--resamples", "20", "--json")
     columns = {line["column"] for line in json.loads(done.stdout)["alignment"]["lines"]}
     assert columns == {"errors_quality_llm", "errors_quality"}
     out = tmp_path / "mine.json"
     fitted = _run("fit", "errors", "-j", str(ratings), "-m", "llm_errors", "-o", str(out), "--json")
     assert json.loads(fitted.stdout)["cases"] == 6
     before = len(judging.requests)
-    _run("align", "-j", str(ratings), "-m", f"llm_errors:weights={out}", "--resamples", "20")
+    _run("agree", "-j", str(ratings), "-m", f"llm_errors:weights={out}", "--resamples", "20")
     assert len(judging.requests) == before  # other weights need no other answers
     composite = tmp_path / "composite.json"
     (tmp_path / "counts.csv").write_text(
@@ -138,7 +138,7 @@ def test_align_and_fit_take_it_like_any_other(judging: ScriptedServer, tmp_path:
 
 @pytest.mark.long
 def test_behaviour_warns_of_a_judge_that_does_not_know_a_rewording(judging: ScriptedServer) -> None:
-    done = _run("align", "--behaviour", "-m", "llm_errors")
+    done = _run("probe", "behaviour", "-m", "llm_errors")
     said = " ".join(done.stderr.split())
     assert "warning: llm_errors cannot tell a report from itself in other words" in said
     assert "questions judged" in said
@@ -147,9 +147,9 @@ def test_behaviour_warns_of_a_judge_that_does_not_know_a_rewording(judging: Scri
         return Reply(json.dumps({**quotes(request), "explanation": "all alike", "rating": 3}))
 
     judging.behaviour = wise
-    calm = _run("align", "--behaviour", "-m", "llm_errors:variant=rating")
+    calm = _run("probe", "behaviour", "-m", "llm_errors:variant=rating")
     assert "cannot tell" not in calm.stderr
-    assert "errors" in _run("align", "--behaviour", "-m", "errors").stdout
+    assert "errors" in _run("probe", "behaviour", "-m", "errors").stdout
 
 
 def test_compare_tests_recall_too(judging: ScriptedServer, reports: Path, tmp_path: Path) -> None:

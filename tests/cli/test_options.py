@@ -97,15 +97,15 @@ def test_help_loads_no_more_than_its_own_modules() -> None:
 
 
 def test_ls_shows_one_metric_with_the_values_of_its_settings() -> None:
-    shown = CliRunner().invoke(app, ["ls", "rouge"]).stdout
+    shown = CliRunner().invoke(app, ["metrics", "rouge"]).stdout
     assert "range 0 to 1, higher is better" in shown
     assert "needs reference" in shown
     assert re.search(r"tokenizer +default +default, words, whitespace, spaces", shown)
     assert re.search(r"rouge_l +↑", shown)
-    found = json.loads(CliRunner().invoke(app, ["ls", "errors", "--json"]).stdout)
+    found = json.loads(CliRunner().invoke(app, ["metrics", "errors", "--json"]).stdout)
     assert found["directions"]["errors_quality"] is True
     assert found["directions"]["errors_total"] is False
-    refused = CliRunner().invoke(app, ["ls", "blue"])
+    refused = CliRunner().invoke(app, ["metrics", "blue"])
     assert "did you mean 'bleu'" in str(refused.exception)
 
 

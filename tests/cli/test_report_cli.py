@@ -81,7 +81,7 @@ def test_mistakes(folder: Path, arguments: list[str], code: int, message: str) -
 def test_pairs_of_metrics_as_json(folder: Path) -> None:
     radgauge("score", "reports.csv", "-m", "rouge", "-m", "bleu", "-o", "scores.jsonl", folder=folder)
     done = radgauge(
-        *("align", "scores.jsonl", "-j", "ratings.csv", "--pairs", "--test", "hendrickson1970"),
+        *("agree", "scores.jsonl", "-j", "ratings.csv", "--pairs", "--test", "hendrickson1970"),
         *("--resamples", "50", "--json"),
         folder=folder,
     )
@@ -89,6 +89,6 @@ def test_pairs_of_metrics_as_json(folder: Path) -> None:
     (pair,) = json.loads(done.stdout)["alignment"]["pairs"]
     assert {pair["first"], pair["second"]} == {"rouge_l", "bleu_4"}
     assert pair["tests"][0]["n"] == 16
-    done = radgauge("align", "scores.jsonl", "-j", "ratings.csv", "--pairs", "--test", "coin", folder=folder)
+    done = radgauge("agree", "scores.jsonl", "-j", "ratings.csv", "--pairs", "--test", "coin", folder=folder)
     assert done.returncode == 2
     assert "'coin' is not one of 'pearson1898'" in done.stderr

@@ -1,4 +1,4 @@
-"""`radgauge study` from the command line: a whole study without a server, from reports to `align`."""
+"""`radgauge study` from the command line: a whole study without a server, from reports to `agree`."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def test_check_export_align_and_report(study: Path) -> None:
     table = study.with_name("judgments.csv")
     assert "wrote" in _run("study", "export", study, "-o", table)
     direct = json.loads(
-        _run("align", study, "-m", "bleu", "-t", "total", "--resamples", "20", "--json", "--no-cache")
+        _run("agree", study, "-m", "bleu", "-t", "total", "--resamples", "20", "--json", "--no-cache")
     )
     again = json.loads(
-        _run("align", "-j", table, "-m", "bleu", "-t", "total", "--resamples", "20", "--json", "--no-cache")
+        _run("agree", "-j", table, "-m", "bleu", "-t", "total", "--resamples", "20", "--json", "--no-cache")
     )
     one, two = (found["alignment"]["lines"][0]["correlation"]["interval"] for found in (direct, again))
     assert one["value"] == pytest.approx(two["value"])

@@ -29,7 +29,7 @@ def test_the_checks_catch_poor_text(address: str, tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("RADGAUGE_LLM_MODEL", "SmolLM2-135M-Instruct")
     reports, sets = tmp_path / "reports.csv", tmp_path / "sets"
     reports.write_text(f"id,report\n1,{REPORT}\n", encoding="utf-8")
-    arguments = ["layman", "build", str(reports), "--out", str(sets), "--translator", "llm", "--json"]
+    arguments = ["lay", "build", str(reports), "--out", str(sets), "--translator", "llm", "--json"]
     arguments += [
         "--llm",
         "batch=3",

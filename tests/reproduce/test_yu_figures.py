@@ -53,7 +53,7 @@ def words(plot: Plot) -> list[str]:
 
 def test_a_panel_per_metric_and_target_with_the_coefficient(judgments: Judgments) -> None:
     results = rg.score(judgments.cases, ["bleu:variant=cxr", "rouge"])
-    found = rg.align(results, judgments, resamples=20)
+    found = rg.agree(results, judgments, resamples=20)
     plot = agreement_figure(results, judgments, found, names={"bleu": "BLEU oracle"})
     said = words(plot)
     for line in found.lines:

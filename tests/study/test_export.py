@@ -1,4 +1,4 @@
-"""Out again: what raters said goes through files and `align` as the numbers that were entered."""
+"""Out again: what raters said goes through files and `agree` as the numbers that were entered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from study_support import Rater, study_ids
 
-from radgauge.analysis.agreement import align
+from radgauge.analysis.agreement import agree
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.core.scores import Results, Scores
@@ -124,7 +124,7 @@ def test_align_on_a_study_gives_what_a_pencil_gives(make: Make) -> None:
     values |= {("s3", "beta"): 0.0}
     column = np.array([[values.get(key, 9.0)] for key in keys])
     metric = Scores("m", "m", keys, column, column, ("m",), True)
-    found = align(Results({"m": metric}), judgments, targets=["total"], resamples=10)
+    found = agree(Results({"m": metric}), judgments, targets=["total"], resamples=10)
     # Pairs of the five judged: one is tied on errors (s1 alpha, s2 alpha); of the other nine, metric and errors
     # disagree only on (s1 beta, s3 alpha). tau-b = (8 - 1) / sqrt(9 * 10).
     assert found.lines[0].correlation.value == pytest.approx(7 / np.sqrt(90))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from study_support import Rater, study_ids, two_systems
 
-from radgauge.analysis.agreement import align
+from radgauge.analysis.agreement import agree
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.scores import Results, Scores
@@ -328,7 +328,7 @@ def test_from_reports_to_align_through_sheets_as_with_a_pencil(make: Make, tmp_p
     keys_of = tuple(case.key for case in judgments.cases)
     values = np.array([[float(system == "alpha")] for _, system in keys_of])
     metric = Scores("m", "m", keys_of, values, values, ("m",), True)
-    found = align(Results({"m": metric}), judgments, targets=["rating"], resamples=10)
+    found = agree(Results({"m": metric}), judgments, targets=["rating"], resamples=10)
     # Of the 16 pairs (alpha, beta) 12 agree, 2 are tied on the rating (4.5), 2 disagree (4 and 2.5 against 4.5).
     # Rating pairs not tied: 28 - 3 (three at 4.5) - 1 (two at 1.5) = 24. tau-b = (12 - 2) / sqrt(16 * 24).
     assert found.lines[0].correlation.value == pytest.approx(10 / np.sqrt(16 * 24))

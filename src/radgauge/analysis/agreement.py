@@ -92,7 +92,7 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Alignment(Shown):
-    """What `align` found.
+    """What `agree` found.
 
     Attributes:
         lines: One per output, target and rater asked for.
@@ -157,7 +157,7 @@ class Alignment(Shown):
 
 
 @working("correlating with radiologists")
-def align(
+def agree(
     results: Results,
     judgments: Judgments,
     *,

@@ -52,13 +52,9 @@ VERBS: dict[str, Entry] = {
         "Compare each system with its older scores: what changed, and whether a limit is broken.",
         ("cli.compare",),
     ),
-    "align": Entry(
+    "agree": Entry(
         "Correlate metrics with radiologists: intervals, ceiling, preferences, which metric is better.",
-        ("cli.align",),
-    ),
-    "triples": Entry(
-        "How often the same in other words scores above its opposite (RaTE-Eval's third task).",
-        ("cli.triples",),
+        ("cli.agree",),
     ),
     "report": Entry(
         "One self-contained HTML file: summary, tests, plots, and every case with its explanation.",
@@ -68,7 +64,10 @@ VERBS: dict[str, Entry] = {
         "Find the best-scoring report of a corpus for every query, exactly.",
         ("cli.oracle",),
     ),
-    "probe": Entry("Does a metric notice what it must?", ("cli.probe",)),
+    "probe": Entry(
+        "Does a metric notice what it must?",
+        tuple(f"cli.{name}" for name in ("probe", "perturb", "triples", "rewards", "agree")),
+    ),
     "perturb": Entry(
         "Change reports in known ways: remove findings, swap sides, turn negations, paraphrase, and more.",
         ("cli.perturb",),
@@ -90,7 +89,7 @@ VERBS: dict[str, Entry] = {
         "Write a report for every study from its pictures; a study without a usable picture gets a reason.",
         ("lab.cli.generate",),
     ),
-    "layman": Entry(
+    "lay": Entry(
         "Plain language: write it, and score reports through it.",
         ("lay.cli.layman",),
     ),
@@ -112,17 +111,13 @@ VERBS: dict[str, Entry] = {
         "Published checkpoints: list, fetch, verify.",
         ("cli.models",),
     ),
-    "rewards": Entry(
-        "Rewards for training report generators.",
-        ("cli.rewards",),
-    ),
     "serve": Entry(
         "Judge reports over HTTP: values, intervals and explanations as JSON; needs the extra web.",
         ("study.cli.serve",),
     ),
-    "ls": Entry(
+    "metrics": Entry(
         "List the metrics: direction, range, what each needs, one line of description; or one with its settings.",
-        ("cli.ls",),
+        ("cli.metrics",),
     ),
     "config": Entry("Show the settings of radgauge.toml that are in force, with their files.", ("cli.config",)),
     "cache": Entry(
@@ -136,6 +131,11 @@ VERBS: dict[str, Entry] = {
 }
 
 
+RENAMED = {"align": "agree", "ls": "metrics", "layman": "lay"}
+MOVED = {"triples": "probe triples", "rewards": "probe rewards"}
+"""Names of the release before, which answer with the new one."""
+
+
 class Verbs(TyperGroup):
     """The verbs of the program; the modules of a verb are imported when it is called or asked for its help."""
 
@@ -147,6 +147,11 @@ class Verbs(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a verb: while `--help` is written its name and line, else the command."""
+        if cmd_name in MOVED:
+            raise UsageError(f"`radgauge {cmd_name}` is now `radgauge {MOVED[cmd_name]}`")
+        if cmd_name in RENAMED:
+            typer.echo(f"note: `radgauge {cmd_name}` is now `radgauge {RENAMED[cmd_name]}`", err=True)
+            cmd_name = RENAMED[cmd_name]
         if cmd_name not in VERBS:
             return None
         entry = VERBS[cmd_name]

@@ -164,7 +164,7 @@ class Judged:
         typer.Option(
             "--metric",
             "-m",
-            help="A metric of `radgauge ls`, with settings: bleu:variant=cxr; or bleu,rouge. Repeatable.",
+            help="A metric of `radgauge metrics`, with settings: bleu:variant=cxr; or bleu,rouge. Repeatable.",
         ),
     ] = None
     models: Models = "embedded"

@@ -1,4 +1,4 @@
-"""`radgauge perturb`: change reports in known ways, and see what metrics make of it."""
+"""`radgauge perturb` changes reports in known ways; `radgauge probe sensitivity` sees what metrics make of it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,25 @@ import typer
 
 from radgauge.cli import options as o
 from radgauge.cli.lines import echo
+from radgauge.cli.probe import probe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from radgauge.analysis.perturb import Sensitivity, SensitivityStudy
+    from radgauge.analysis.perturb import Laboratory, Sensitivity, SensitivityStudy
     from radgauge.io.judgments.rate_eval import Triple
     from radgauge.render.tables import Row
     from radgauge.render.terminal import Terminal
 
 METRICS_ABREAST = 4
+Kinds = Annotated[str | None, typer.Option("--kinds", help="Kinds of change, comma-separated; all by default.")]
+GeneralSentences = Annotated[
+    bool,
+    typer.Option(
+        "--general-sentences",
+        help="Give reports without an insignificant sentence one, so that every report has one to remove.",
+    ),
+]
 
 
 @o.command(o.app, "perturb")
@@ -28,23 +37,15 @@ def perturb_cli(
     reports: o.ReportTable,
     form: o.ReportForm,
     pictures: o.ImageFolder,
-    judged: o.Judged,
-    sampling: o.Sampling,
     server: o.Server,
-    say: o.ReadingOutput,
+    say: o.Output,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output", "-o", help="Write originals and changed reports as cases (.jsonl, .csv, .parquet)."
         ),
     ] = None,
-    kinds: Annotated[
-        str | None, typer.Option("--kinds", help="Kinds of change, comma-separated; all by default.")
-    ] = None,
-    evaluate: Annotated[bool, typer.Option("--evaluate", help="Judge the changed reports with metrics.")] = False,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="With --evaluate: the study as a page with figures.")
-    ] = None,
+    kinds: Kinds = None,
     triples: Annotated[
         bool,
         typer.Option("--triples", help="Make rewrites and opposites (RaTE-Eval task 3) in place of the kinds."),
@@ -65,15 +66,9 @@ def perturb_cli(
         bool,
         typer.Option("--unchecked", help="With --writer llm: take what the model writes, as the paper did."),
     ] = False,
-    general: Annotated[
-        bool,
-        typer.Option(
-            "--general-sentences",
-            help="Give reports without an insignificant sentence one, so that every report has one to remove.",
-        ),
-    ] = False,
+    general: GeneralSentences = False,
     split: o.Split = None,
-    permutations: o.Permutations = 5000,
+    seed: o.Seed = 0,
 ) -> None:
     """Change reports in known ways: remove findings, swap sides, turn negations, paraphrase, and more.
 
@@ -81,35 +76,26 @@ def perturb_cli(
 
       radgauge perturb reports.csv -o perturbed.jsonl --kinds change_location,flip_negation
 
-      radgauge perturb reports.csv --evaluate -m bleu -m ratescore --html sensitivity.html
-
-      radgauge perturb reports.csv --triples -o triples.jsonl && radgauge triples triples.jsonl
+      radgauge perturb reports.csv --triples -o triples.jsonl && radgauge probe triples triples.jsonl
 
       radgauge perturb reports.csv --triples --writer llm -o triples.jsonl --llm max_cost=2
 
       radgauge perturb reports.csv --triples --writer llm --prompts paper --unchecked -o triples.jsonl
     """
-    from radgauge.analysis.perturb import evaluate as study_of
     from radgauge.analysis.perturb import make_triples, perturb_reports, perturbed_cases, write_triples
     from radgauge.core.errors import UsageError
     from radgauge.io.case_files import write_cases
-    from radgauge.render.terminal import console
 
     if writer == "llm" and (not triples or output is None):
         raise UsageError("--writer llm makes triples in a file: add --triples and -o triples.jsonl")
     if writer != "llm" and (unchecked or prompts != "strict"):
         raise UsageError("--prompts and --unchecked are about what a language model writes: add --writer llm")
-    if output is None and not evaluate and not say.as_json:
-        raise UsageError("nothing to do: name a file with -o, or add --evaluate or --json")
-    if triples and (evaluate or kinds):
-        raise UsageError(
-            "--triples goes with neither --evaluate nor --kinds; give the file it writes to `radgauge triples`"
-        )
-    if html is not None and not evaluate:
-        raise UsageError("--html shows what metrics make of the changes: add --evaluate")
+    if output is None and not say.as_json:
+        raise UsageError("nothing to do: name a file with -o, or add --json")
+    if triples and kinds:
+        raise UsageError("--triples does not go with --kinds; give the file it writes to `radgauge probe triples`")
     originals = form.originals(reports, split=split, pictures=pictures)
     texts = {study: case.references[0] for study, case in originals.items()}
-    seed = sampling.seed
     if writer == "llm" and output is not None:
         write_llm_triples(texts, output, server=server, say=say, prompts=prompts, checked=not unchecked)
         return
@@ -130,36 +116,75 @@ def perturb_cli(
     laboratory = perturb_reports(texts, o.names(kinds), seed=seed, general=general)
     if output is not None:
         write_cases(output, perturbed_cases(laboratory, cases=originals))
-    about = {"seed": seed, "reports": len(texts), "none_possible": laboratory.none_possible}
-    if evaluate:
-        how = sampling.record(least=1)
-        study = study_of(
-            laboratory,
-            judged.metric or None,
-            cases=originals,
-            reading=say.readings(),
-            models=judged.agreed(),
-            permutations=permutations,
-            resampling=how,
-        )
-        if html is not None:
-            from radgauge.report.sensitivity import write_sensitivity
+    if say.as_json:
+        o.print_json({"perturbed": list(laboratory.perturbed.values()), **_about(laboratory, len(texts), seed)})
+    _note_made(say, laboratory, len(texts))
+    if output is not None:
+        say.tell(f"wrote {output}")
 
-            settings = {"seed": seed, "level": how.level, "resamples": how.resamples, "permutations": permutations}
-            title = "What metrics make of known changes"
-            write_sensitivity(html, study, about={"title": title, "source": reports.name, **settings})
-        if say.as_json:
-            found = {"metrics": list(study.metrics), "possible": study.possible, "level": sampling.level}
-            o.print_json({**found, **about})
-        else:
-            _print_study(console(), study)
-    elif say.as_json:
-        o.print_json({"perturbed": list(laboratory.perturbed.values()), **about})
+
+@o.command(probe, "sensitivity")
+def sensitivity_cli(
+    reports: o.ReportTable,
+    form: o.ReportForm,
+    pictures: o.ImageFolder,
+    judged: o.Judged,
+    sampling: o.Sampling,
+    say: o.ReadingOutput,
+    kinds: Kinds = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write the study as a page with figures.")] = None,
+    general: GeneralSentences = False,
+    split: o.Split = None,
+    permutations: o.Permutations = 5000,
+) -> None:
+    """Change reports in known ways and judge the changes: do metrics notice what matters, and only that?
+
+    Examples:
+
+      radgauge probe sensitivity reports.csv -m bleu -m ratescore --html sensitivity.html
+    """
+    from radgauge.analysis.perturb import evaluate, perturb_reports
+    from radgauge.render.terminal import console
+
+    originals = form.originals(reports, split=split, pictures=pictures)
+    texts = {study: case.references[0] for study, case in originals.items()}
+    laboratory = perturb_reports(texts, o.names(kinds), seed=sampling.seed, general=general)
+    how = sampling.record(least=1)
+    study = evaluate(
+        laboratory,
+        judged.metric or None,
+        cases=originals,
+        reading=say.readings(),
+        models=judged.agreed(),
+        permutations=permutations,
+        resampling=how,
+    )
+    if html is not None:
+        from radgauge.report.sensitivity import write_sensitivity
+
+        settings = {"level": how.level, "resamples": how.resamples, "permutations": permutations}
+        title = "What metrics make of known changes"
+        about = {"title": title, "source": reports.name, "seed": sampling.seed, **settings}
+        write_sensitivity(html, study, about=about)
+    if say.as_json:
+        values = {"metrics": list(study.metrics), "possible": study.possible, "level": sampling.level}
+        o.print_json({**values, **_about(laboratory, len(texts), sampling.seed)})
+    else:
+        _print_study(console(), study)
+    _note_made(say, laboratory, len(texts))
+    if html is not None:
+        say.tell(f"wrote {html}")
+
+
+def _about(laboratory: Laboratory, reports: int, seed: int) -> dict[str, object]:
+    return {"seed": seed, "reports": reports, "none_possible": laboratory.none_possible}
+
+
+def _note_made(say: o.Output, laboratory: Laboratory, reports: int) -> None:
     missing = ", ".join(f"{kind} {count}" for kind, count in laboratory.none_possible.items() if count)
-    say.notes(f"{len(laboratory.perturbed)} changed reports from {len(texts)}")
+    say.notes(f"{len(laboratory.perturbed)} changed reports from {reports}")
     if missing:
         say.notes(f"none possible (reports): {missing}")
-    say.tell(*(f"wrote {written}" for written in (output, html) if written is not None))
 
 
 def write_llm_triples(

@@ -1,4 +1,4 @@
-"""`radgauge rewards`: what a reward can be gamed with."""
+"""`radgauge probe rewards`: what a reward can be gamed with."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.probe import probe
 
-rewards = o.subjects("rewards")
 
-
-@o.command(rewards, "audit")
+@o.command(probe, "rewards")
 def audit_cli(
     source: o.CaseSource,
     say: o.ReadingOutput,
@@ -32,9 +31,9 @@ def audit_cli(
 
     Examples:
 
-      radgauge rewards audit reports.csv -m bleu,errors
+      radgauge probe rewards reports.csv -m bleu,errors
 
-      radgauge rewards audit reports.csv -m errors --system ours --json
+      radgauge probe rewards reports.csv -m errors --system ours --json
     """
     from radgauge.analysis.rewards.audit import audit
     from radgauge.analysis.rewards.norms import MIN_REFERENCES

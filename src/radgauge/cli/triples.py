@@ -1,4 +1,4 @@
-"""`radgauge triples`: do metrics tell a rewrite from an opposite?"""
+"""`radgauge probe triples`: do metrics tell a rewrite from an opposite?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.probe import probe
 
 
-@o.command(o.app, "triples")
+@o.command(probe, "triples")
 def triples_cli(
     judged: o.Judged,
     say: o.ReadingOutput,
@@ -24,9 +25,9 @@ def triples_cli(
 
     Examples:
 
-      radgauge triples
+      radgauge probe triples
 
-      radgauge triples RaTE-Eval/ -m ratescore -m rouge --models published
+      radgauge probe triples RaTE-Eval/ -m ratescore -m rouge --models published
     """
     from radgauge.analysis.triple_accuracy import triple_accuracy
     from radgauge.core.registry import DEFAULTS

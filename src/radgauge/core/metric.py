@@ -127,7 +127,7 @@ class Metric(ABC):
         precision: Difference up to which two values are equal: rounding of the arithmetic behind them, by which
             copies of one report may differ. It belongs to the signature.
         extra: The pip extra it needs, "" for none.
-        summary: One line for `radgauge ls`.
+        summary: One line for `radgauge metrics`.
         one_range: True if every column has the range of the headline.
         independent: Whether a case's row depends on that case alone; if not (CIDEr weighs words by the other
             references of the run), the cases of a run must be measured together.

@@ -64,7 +64,7 @@ def metric_class(name: str) -> type[Metric]:
     >>> metric_class("blue")
     Traceback (most recent call last):
         ...
-    radgauge.core.errors.UsageError: there is no metric 'blue'; did you mean 'bleu'? `radgauge ls` shows all
+    radgauge.core.errors.UsageError: there is no metric 'blue'; did you mean 'bleu'? `radgauge metrics` shows all
     """
     if name in METRICS:
         module, _, attribute = METRICS[name].partition(":")
@@ -76,7 +76,7 @@ def metric_class(name: str) -> type[Metric]:
     else:
         close = difflib.get_close_matches(name, metric_names(), n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise UsageError(f"there is no metric {name!r}; {hint}`radgauge ls` shows all")
+        raise UsageError(f"there is no metric {name!r}; {hint}`radgauge metrics` shows all")
     return typing.cast("type[Metric]", found)
 
 
@@ -91,7 +91,7 @@ class Setting:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MetricInfo:
-    """What `radgauge ls` shows of a metric."""
+    """What `radgauge metrics` shows of a metric."""
 
     name: str
     higher_is_better: bool

@@ -142,7 +142,7 @@ def read_sets(folder: Path) -> tuple[list[Entry], dict[str, str]]:
     """What `write_sets` wrote: entries and reports."""
     path = folder / SENTENCES
     if not path.is_file():
-        raise InputError(f"{folder} holds no {SENTENCES}: give the folder of `radgauge layman build`")
+        raise InputError(f"{folder} holds no {SENTENCES}: give the folder of `radgauge lay build`")
     entries = [Entry(**record) for record in read_records(path)]
     reports = folder / REPORTS
     rows = read_records(reports) if reports.is_file() else []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from radgauge.analysis.agreement import Alignment, align
+from radgauge.analysis.agreement import Alignment, agree
 from radgauge.analysis.compare import SystemComparison, compare
 from radgauge.analysis.leading import leading_judge, leading_system
 from radgauge.analysis.summary import summarise
@@ -304,7 +304,7 @@ def build_report(
 
         rivals = len(metrics) * (len(metrics) - 1) // 2
         draws = max(how.resamples, FINE * rivals, 1)
-        alignment = align(
+        alignment = agree(
             results,
             judgments,
             resampling=how.at_least(draws),

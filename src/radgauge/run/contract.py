@@ -129,7 +129,7 @@ def describes_itself(bench: Bench) -> None:
     """Name, direction, range, needs, summary and columns are there and make sense."""
     metric = bench.metric
     bench.demand(bool(metric.name) and metric.name == metric.name.strip(), "needs a name")
-    bench.demand(bool(metric.summary), "needs a one-line summary for `radgauge ls`")
+    bench.demand(bool(metric.summary), "needs a one-line summary for `radgauge metrics`")
     bench.demand(isinstance(metric.higher_is_better, bool), "higher_is_better must be True or False")
     bench.demand(metric.needs <= {"reference", "image"}, f"needs must be of reference, image, got {metric.needs}")
     bench.demand(metric.range[0] < metric.range[1], f"range must rise, got {metric.range}")
@@ -253,7 +253,7 @@ def a_copy_beats_an_unrelated_text(bench: Bench) -> None:
 
 
 def values_are_in_range(bench: Bench) -> None:
-    """The headline stays within the range that `radgauge ls` shows."""
+    """The headline stays within the range that `radgauge metrics` shows."""
     low, high = bench.metric.range
     for cases in (bench.cases(REPORTS), bench.cases([*REPORTS[3:], *ODD])):
         values = bench.score(cases).headline

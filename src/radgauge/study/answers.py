@@ -100,7 +100,7 @@ def submitted(store: Store, *, roles: Sequence[str] = ("rater",)) -> Iterator[Ju
 
 
 def error_counts(design: Design, state: CaseState, label: str) -> list[ErrorCount]:
-    """The errors of a candidate in the eight kinds that `align` knows; empty if the design counts none."""
+    """The errors of a candidate in the eight kinds that `agree` knows; empty if the design counts none."""
     field = design.used_as("errors")
     if field is None:
         return []
@@ -134,7 +134,7 @@ def _one_per_finding(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, 
 
 
 def rating_of(design: Design, said: Judged, label: str) -> float | None:
-    """The rating of a candidate for `align`, larger is better; None if there is none.
+    """The rating of a candidate for `agree`, larger is better; None if there is none.
 
     A rating or number is taken as it is. Of a choice the first option is worth 1 and the last 0, in even steps;
     asked per sentence, the mean over sentences. Of a choice among candidates the chosen one gets 1, the others
@@ -265,7 +265,7 @@ def _number(category: Category | None, key: str, field: Field) -> int:
     name = category.counts_as if category is not None and category.counts_as else key
     if name not in BY_KEY:
         raise InputError(
-            f"field {field.key!r}: the category {key!r} is none of the eight that `align` knows "
+            f"field {field.key!r}: the category {key!r} is none of the eight that `agree` knows "
             f"({', '.join(BY_KEY)}); say which one it is with counts_as"
         )
     return BY_KEY[name].number

@@ -44,11 +44,11 @@ class Category:
     """A kind of error.
 
     Attributes:
-        key: Its name in files; for `align` a key of `error_categories`, such as omission.
+        key: Its name in files; for `agree` a key of `error_categories`, such as omission.
         title: Its name for people.
         significance: Levels to choose from, most severe first; empty = what the field says.
         attributes: What exactly is wrong: one of these must be named; empty = not asked.
-        counts_as: Which of the eight kinds of error it is for `align`; "" = its key says so.
+        counts_as: Which of the eight kinds of error it is for `agree`; "" = its key says so.
     """
 
     key: str
@@ -81,7 +81,7 @@ class Field:
         reason: Whether a choice asks for a reason.
         on: What is marked: passage or sentence.
         counts_into: A field of counts that is at least the number of these entries.
-        use: What `align` takes the answers for: "errors", "rating" or nothing.
+        use: What `agree` takes the answers for: "errors", "rating" or nothing.
         explicit: Whether counts must be given, "no errors" too; earlier studies take them for 0 until set.
     """
 
@@ -199,7 +199,7 @@ class Design:
         return tuple(each.key for each in self.fields)
 
     def used_as(self, use: str) -> Field | None:
-        """The field that `align` takes for errors or for the rating."""
+        """The field that `agree` takes for errors or for the rating."""
         return next((each for each in self.fields if each.use == use), None)
 
     def as_dict(self) -> dict[str, Any]:

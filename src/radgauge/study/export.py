@@ -1,4 +1,4 @@
-"""Out of a study: files that `align` reads, every answer, or every event; each with its provenance beside it."""
+"""Out of a study: files that `agree` reads, every answer, or every event; each with its provenance beside it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def export_study(
         path: The file of the study.
         output: A .csv or .jsonl file for table and answers, .jsonl for events, .json for radpref, a folder for
             rexval.
-        form: table = one row per count or rating, which `align` reads; answers = every answer, with reasons,
+        form: table = one row per count or rating, which `agree` reads; answers = every answer, with reasons,
             passages, times and what could not be judged; rexval and radpref = the layouts of these data sets;
             events = every event as it was written.
         adjudicated: In a table: the adjudicator's judgment where there is one, else the mean of the raters.

@@ -1,4 +1,4 @@
-"""A study as judgments: what `align` and `report` take from people."""
+"""A study as judgments: what `agree` and `report` take from people."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def judgments_of(store: Store, *, adjudicated: bool = False) -> Judgments:
     design = store.design
     if design.used_as("errors") is None and design.used_as("rating") is None:
         raise InputError(
-            f"the design {design.name} says of no field that `align` may take it (use = 'errors' or 'rating')"
+            f"the design {design.name} says of no field that `agree` may take it (use = 'errors' or 'rating')"
         )
     said = list(submitted(store))
     decided = list(submitted(store, roles=("adjudicator",)))

@@ -52,10 +52,10 @@ def test_few_studies_are_not_audited(cases: list[rg.Case]) -> None:
 @pytest.mark.long
 def test_the_command_line_audits_one_system() -> None:
     path = str(sample_reports_path())
-    refused = CliRunner().invoke(app, ["rewards", "audit", path])
+    refused = CliRunner().invoke(app, ["probe", "rewards", path])
     assert "choose one with --system" in str(refused.exception)
     done = CliRunner().invoke(
-        app, ["rewards", "audit", path, "--system", "hasty", "-m", "bleu", "--json", "--no-cache"]
+        app, ["probe", "rewards", path, "--system", "hasty", "-m", "bleu", "--json", "--no-cache"]
     )
     lines = {line["kind"]: line for line in json.loads(done.stdout)["audit"]}
     assert {line["reward"] for line in lines.values()} == {"bleu"}

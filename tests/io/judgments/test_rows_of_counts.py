@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.analysis.agreement import Alignment, align
+from radgauge.analysis.agreement import Alignment, agree
 from radgauge.core.errors import InputError
 from radgauge.core.scores import Results, Scores
 from radgauge.io.judgments import read_judgments
@@ -28,7 +28,7 @@ def aligned(path: Path, **settings: object) -> Alignment:
     keys = tuple((study, "system") for study in STUDIES)
     results = Results({"m": Scores("m", "m", keys, values, values, ("m",), True)})
     judgments = read_judgments(path, **settings)  # type: ignore[arg-type]
-    return align(results, judgments, targets=["total"], resamples=20)
+    return agree(results, judgments, targets=["total"], resamples=20)
 
 
 def test_a_table_without_zeros_is_refused_with_the_remedy(tmp_path: Path) -> None:

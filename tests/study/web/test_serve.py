@@ -181,7 +181,7 @@ def test_the_demo_goes_from_the_page_through_align_to_a_table(
     run = CliRunner().invoke
     assert run(app, ["study", "export", "study-demo.sqlite", "-o", "judgments.csv"]).exit_code == 0
     for judgments in ("judgments.csv", "study-demo.sqlite"):
-        done = run(app, ["align", "--judgments", judgments, "-m", "rouge", "-m", "errors", "--resamples", "50"])
+        done = run(app, ["agree", "--judgments", judgments, "-m", "rouge", "-m", "errors", "--resamples", "50"])
         assert done.exit_code == 0, done.output
         assert f"{judged} " in done.output or str(judged) in done.output
         row = next(line for line in done.output.splitlines() if "rouge" in line and re.search(r"\d\.\d", line))

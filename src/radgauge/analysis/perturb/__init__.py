@@ -68,7 +68,7 @@ def make_triples(reports: Mapping[str, str], *, seed: int = 0) -> Triples:
 
 
 def write_triples(path: Path, triples: Sequence[Triple]) -> None:
-    """JSON lines with id, original, rewrite, opposite, as `radgauge triples` reads them."""
+    """JSON lines with id, original, rewrite, opposite, as `radgauge probe triples` reads them."""
     if path.suffix.lower() != ".jsonl":
         raise UsageError(f"triples are written as .jsonl, got {path.name}")
     write_file(path, "".join(json.dumps(triple._asdict(), ensure_ascii=False) + "\n" for triple in triples))

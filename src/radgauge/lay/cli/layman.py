@@ -1,4 +1,4 @@
-"""`radgauge layman`: plain language: write it, score reports through it, test metrics with it."""
+"""`radgauge lay`: plain language: write it, score reports through it, test metrics with it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def score_cli(
 
     Example:
 
-      radgauge layman score reports.csv
+      radgauge lay score reports.csv
     """
     from radgauge.analysis.summary import summarise
     from radgauge.cli.summary import not_judged_notes, print_summary

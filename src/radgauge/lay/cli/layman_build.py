@@ -1,4 +1,4 @@
-"""`radgauge layman build`, `export-check` and `import-check`: lay data sets from reports."""
+"""`radgauge lay build`, `export-check` and `import-check`: lay data sets from reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SENTENCES_OF_A_REPORT = 10
 """The setting batch counts sentences; of whole reports, this part of it goes into a request."""
 
-Folder = Annotated[Path, typer.Argument(help="Folder that `radgauge layman build` wrote.")]
+Folder = Annotated[Path, typer.Argument(help="Folder that `radgauge lay build` wrote.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +90,11 @@ def build_cli(
 
     Examples:
 
-      radgauge layman build reports.csv --out sets
+      radgauge lay build reports.csv --out sets
 
-      radgauge layman build reports.csv --out sets --translator llm --llm max_cost=20
+      radgauge lay build reports.csv --out sets --translator llm --llm max_cost=20
 
-      radgauge layman build reports.csv --out whole --translator llm --unit report --prompt examples
+      radgauge lay build reports.csv --out whole --translator llm --unit report --prompt examples
 
       radgauge score reports.csv -m layman:sentences=sets/sentences.tsv
     """
@@ -177,7 +177,7 @@ def build_cli(
     if not made:
         echo(f"note: no lay text passed the checks; {out / where} says why for each", err=True)
     elif unit == "report":
-        say.tell(f"wrote {out}; see how a report was refined: radgauge layman trace {out} ID")
+        say.tell(f"wrote {out}; see how a report was refined: radgauge lay trace {out} ID")
     else:
         say.tell(f"wrote {out}; use it: radgauge score ... -m layman:sentences={out / 'sentences.tsv'}")
 
@@ -193,13 +193,13 @@ def export_check_cli(
 
     Example:
 
-      radgauge layman export-check sets -n 500 -o check.csv
+      radgauge lay export-check sets -n 500 -o check.csv
     """
     from radgauge.lay.human_check import export_check
 
     drawn = export_check(folder, output, count=count, seed=seed)
     echo(f"wrote {drawn} pairs to {output}: fill in the column matches with yes or no", err=True)
-    echo(f"then run: radgauge layman import-check {folder} {output}", err=True)
+    echo(f"then run: radgauge lay import-check {folder} {output}", err=True)
 
 
 @o.command(layman, "import-check")
@@ -214,7 +214,7 @@ def import_check_cli(
 
     Example:
 
-      radgauge layman import-check sets check.csv --by anna
+      radgauge lay import-check sets check.csv --by anna
     """
     from radgauge.core.wording import interval
     from radgauge.lay.human_check import import_check

@@ -1,4 +1,4 @@
-"""`radgauge layman write` and `sign`: plain texts of reports, and leaflets for patients."""
+"""`radgauge lay write` and `sign`: plain texts of reports, and leaflets for patients."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def write_cli(
 ) -> None:
     """Write a report in plain language, or a leaflet for the patient of each report of a table, offline.
 
-    Leaflets are drafts, and say so on every page, until a radiologist signs them: `radgauge layman sign`.
+    Leaflets are drafts, and say so on every page, until a radiologist signs them: `radgauge lay sign`.
 
     Examples:
 
-      radgauge layman write report.txt
+      radgauge lay write report.txt
 
-      echo "No pneumothorax." | radgauge layman write --check
+      echo "No pneumothorax." | radgauge lay write --check
 
-      radgauge layman write reports.csv -o leaflets/ --large-print --paper letter --pdf
+      radgauge lay write reports.csv -o leaflets/ --large-print --paper letter --pdf
     """
     if out is None:
         _one_report(report, language, check=check)
@@ -107,7 +107,7 @@ def write_cli(
 
 @o.command(layman, "sign")
 def sign_cli(
-    folder: Annotated[Path, typer.Argument(help="Folder of `radgauge layman write`.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of `radgauge lay write`.")],
     study: Annotated[Path, typer.Argument(help="A study of its to_sign.jsonl with the design lay, answered.")],
     say: o.Output,
 ) -> None:
@@ -121,7 +121,7 @@ def sign_cli(
 
       radgauge study serve sign.sqlite
 
-      radgauge layman sign leaflets sign.sqlite
+      radgauge lay sign leaflets sign.sqlite
     """
     from radgauge.core.subjects import from_subject
     from radgauge.lay.leaflets import Decision, read_leaflets, sign_leaflets

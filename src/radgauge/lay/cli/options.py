@@ -1,4 +1,4 @@
-"""Options that the subjects of `radgauge layman` share."""
+"""Options that the subjects of `radgauge lay` share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from radgauge.encoders.text.encoders import Encoder
     from radgauge.lay.metrics.layman import Layman
 
-layman = o.subjects("layman")
+layman = o.subjects("lay")
 
 EncoderName = Annotated[
     str,

@@ -102,7 +102,7 @@ def write_leaflets(
     signed = {each.digest: each.decision for each in _known(folder) if each.decision is not None}
     make_folder(folder)
     facts = {
-        "made_by": "radgauge layman write",
+        "made_by": "radgauge lay write",
         "version": __version__,
         "reports_sha256": digest(reports),
         "writer": writer.signature,
@@ -185,8 +185,8 @@ def read_leaflets(folder: Path) -> tuple[dict[str, Any], list[Leaflet]]:
         facts = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         facts = {}
-    if facts.get("made_by") != "radgauge layman write" or not (folder / RECORDS).is_file():
-        raise InputError(f"{folder} holds no leaflets: give the folder of `radgauge layman write`")
+    if facts.get("made_by") != "radgauge lay write" or not (folder / RECORDS).is_file():
+        raise InputError(f"{folder} holds no leaflets: give the folder of `radgauge lay write`")
     return facts, [from_record(record) for record in read_records(folder / RECORDS)]
 
 

@@ -220,7 +220,7 @@ def export_cli(
     form: Annotated[
         Literal["table", "answers", "rexval", "radpref", "events"],
         "-f",
-        "table, rexval and radpref are read by `radgauge align`.",
+        "table, rexval and radpref are read by `radgauge agree`.",
     ] = "table",
     adjudicated: Annotated[bool, "The adjudicator's judgment where there is one, else the mean."] = False,
 ) -> None:

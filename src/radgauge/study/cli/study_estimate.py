@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @o.command(study, "estimate")
 def estimate_cli(
-    judged: Annotated[Path, typer.Argument(help="The study, or judgments in any form of `align`.")],
+    judged: Annotated[Path, typer.Argument(help="The study, or judgments in any form of `agree`.")],
     say: o.Output,
     scores: Annotated[Path, "Scores file of all reports from which the judged ones were drawn."],
     column: Annotated[

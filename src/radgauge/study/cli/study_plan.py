@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @o.command(study, "plan")
 def plan_cli(
-    earlier: Annotated[Path, typer.Argument(help="An earlier study, or judgments in any form of `align`.")],
+    earlier: Annotated[Path, typer.Argument(help="An earlier study, or judgments in any form of `agree`.")],
     say: o.Output,
     target: Annotated[str | None, "-t", "total, significant, rating or a category."] = None,
     statistic: Annotated[

@@ -1,4 +1,4 @@
-"""`radgauge ls`: every metric, or one with all its settings."""
+"""`radgauge metrics`: every metric, or one with all its settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from radgauge.render.terminal import Terminal
 
 
-@o.command(o.app, "ls")
+@o.command(o.app, "metrics")
 def ls_cli(
     metric: Annotated[str | None, typer.Argument(help="One metric, to see its settings.")] = None,
     as_json: o.AsJson = False,
@@ -24,9 +24,9 @@ def ls_cli(
 
     Examples:
 
-      radgauge ls
+      radgauge metrics
 
-      radgauge ls ratescore
+      radgauge metrics ratescore
     """
     from radgauge.core.registry import describe_metric, describe_metrics
     from radgauge.render.tables import Column, table

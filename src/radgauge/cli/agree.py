@@ -1,4 +1,4 @@
-"""`radgauge align`: do the metrics agree with radiologists?"""
+"""`radgauge agree`: do the metrics agree with radiologists?"""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from radgauge.cli import options as o
+from radgauge.cli.probe import probe
 from radgauge.core.choices import Correction, CorrelationMethod, DependentMethod, Equality, Kind, Scope, TieRule
 from radgauge.core.wording import interval, number, p_value, share, signed
 
@@ -59,8 +60,8 @@ class TiedValues:
     ] = "precision"
 
 
-@o.command(o.app, "align")
-def align_cli(
+@o.command(o.app, "agree")
+def agree_cli(
     people: o.JudgmentSource,
     judged: o.Judging,
     others: o.Foreign,
@@ -97,10 +98,6 @@ def align_cli(
     failure_modes: Annotated[
         bool, typer.Option("--failure-modes", help="Which group makes more errors of a category than another?")
     ] = False,
-    behaviour: Annotated[
-        bool,
-        typer.Option("--behaviour", help="Run metrics through invented cases whose order nobody doubts."),
-    ] = False,
     method: Annotated[
         CorrelationMethod,
         typer.Option("--interval", help="Which bootstrap interval; yu2022 is the paper's own, far too narrow."),
@@ -113,19 +110,19 @@ def align_cli(
 
     Examples:
 
-      radgauge align --judgments radpref.json
+      radgauge agree --judgments radpref.json
 
-      radgauge align study.sqlite
+      radgauge agree study.sqlite
 
-      radgauge align scores.jsonl --judgments rexval-dataset/ --scope group --target significant
+      radgauge agree scores.jsonl --judgments rexval-dataset/ --scope group --target significant
 
-      radgauge align scores.jsonl --judgments radpref.json --scores green.csv:higher
+      radgauge agree scores.jsonl --judgments radpref.json --scores green.csv:higher
 
-      radgauge align --judgments radpref.json -m mine.py:score -m bleu --mine score --table mine.tex
+      radgauge agree --judgments radpref.json -m mine.py:score -m bleu --mine score --table mine.tex
 
-      radgauge align --judgments rexval-dataset/ --images mimic-cxr-jpg/files -m vlscore --models published
+      radgauge agree --judgments rexval-dataset/ --images mimic-cxr-jpg/files -m vlscore --models published
     """
-    from radgauge.analysis.agreement import align
+    from radgauge.analysis.agreement import agree
     from radgauge.analysis.failure_modes import failure_modes as find_modes
     from radgauge.analysis.strata import LEAST, split_judgments
     from radgauge.core.errors import UsageError
@@ -134,16 +131,13 @@ def align_cli(
     from radgauge.render.tables import write_tables
     from radgauge.render.terminal import console
 
-    if behaviour:
-        run_behaviour(judged, say)
-        return
     if scores is not None and people.judgments is None and looks_like_study(scores):
         people, scores = replace(people, judgments=scores), None
     judgments = people.read(images=images)
     results = read_scores(scores) if scores is not None else judged.told(judgments.cases, say.readings(), say=say)
     results = others.joined(results)
     aligned = partial(
-        align,
+        agree,
         results,
         targets=target or None,
         kind=kind,
@@ -204,8 +198,14 @@ def align_cli(
     say.notes(*found.notes, *o.profile_note(results))
 
 
-def run_behaviour(judged: o.Judging, say: o.ReadingOutput) -> None:
-    """Pass rates by group, one column per metric; the questions that a metric got wrong with --json."""
+@o.command(probe, "behaviour")
+def behaviour_cli(judged: o.Judging, say: o.ReadingOutput) -> None:
+    """Run metrics through invented cases whose order nobody doubts: pass rates by group.
+
+    Examples:
+
+      radgauge probe behaviour -m errors -m bleu
+    """
     from radgauge.analysis.behaviour import behaviour
     from radgauge.render.tables import Column, table
     from radgauge.render.terminal import console
