@@ -24,10 +24,10 @@ REFERENCES = [
 VERBS = {
     "score": "score cases.csv -o asked/scores.jsonl --explain asked/why.jsonl --resamples 20 -m bleu -m errors "
     "-m ratescore -m radgraph -m chexbert",
-    "compare": "compare cases.csv -m bleu -m errors --resamples 20",
+    "compare": "score cases.csv -o asked/s.jsonl -m bleu -m errors && compare asked/s.jsonl --resamples 20",
     "report": "report cases.csv -o asked/report.html -m bleu -m errors --resamples 20",
     "agree": "score cases.csv -o asked/scores.jsonl -m bleu && agree asked/scores.jsonl --judgments ratings.csv",
-    "triples": "triples triples.jsonl -m bleu -m errors",
+    "probe triples": "probe triples triples.jsonl -m bleu -m errors",
     "oracle": "oracle --corpus reports.csv --queries reports.csv -m bleu2_cxr -o asked/matches.jsonl",
     "perturb": "perturb reports.csv -o asked/perturbed.jsonl",
     "lay write": "lay write report.txt --check",
