@@ -285,6 +285,20 @@ def test_the_order_of_two_statements_on_one_finding_does_not_matter() -> None:
     assert [(each.change, each.sizes_mm) for each in first] == [(each.change, each.sizes_mm) for each in second]
 
 
+@pytest.mark.parametrize(
+    ("candidate", "total"),
+    [
+        ("Popliteal artery: Left: Severe stenosis. Right: Severe stenosis.", 0.0),
+        ("Popliteal artery: Left: Severe stenosis. Right: Patent.", 1.0),
+    ],
+)
+def test_both_sides_one_by_one_are_both(candidate: str, total: float) -> None:
+    case = Case("1", candidate, ("Severe stenosis of both popliteal arteries.",))
+    metric = Errors()
+    values = metric.case_scores(metric.measure([case], reading=Readings()))[0]
+    assert values[metric.columns.index("errors_total")] == total
+
+
 def test_a_segment_is_in_its_lobe_whichever_side_the_name_carries() -> None:
     found = aligned("Opacity in the superior segment of the left lower lobe.", "Left lower lobe opacity.")
     assert not [each for each in found.matched[0].differences if each.attribute == "location"]

@@ -11,7 +11,7 @@ and the scale of the weights is such that a normal template, which omits every f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from radgauge.core.error_categories import CATEGORIES
@@ -35,6 +35,7 @@ from radgauge.findings.error import (
 from radgauge.findings.findings import SAME, Denial, Finding, Findings, Knowledge
 from radgauge.findings.numbers import numbers
 from radgauge.findings.open_claims import OPEN
+from radgauge.findings.places import BOTH
 from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
 from radgauge.findings.support import supports
 from radgauge.findings.weights import Weights
@@ -67,6 +68,9 @@ def count_edits(
         claims = edit.sentence_r in reference.sentences.claiming, edit.sentence_c in candidate.sentences.claiming
         if not (any(claims) if edit.tells in ("added", "omitted") else all(claims)):
             continue
+        both = edit.tells == "side" and not {edit.reference, edit.candidate} <= {"left", "right"}
+        if both and _sides_apart(claims_c.get(edit.sentence_c, ()), reference, candidate):
+            continue
         alone = any(errors[index].support > 0.0 for index in known)
         for index in known:
             errors[index] = _certain(errors[index])
@@ -75,6 +79,19 @@ def count_edits(
             ours, theirs = claims_c.get(edit.sentence_c, []), claims_r.get(edit.sentence_r, [])
             errors.append(_error(edit, (reference, theirs), (candidate, ours), knowledge, context))
             _index(errors[-1], len(errors) - 1, by_r, by_c)
+
+
+def _sides_apart(claims: Sequence[Finding], reference: Findings, candidate: Findings) -> bool:
+    """True if one report says of both sides what the other says of each: "left: stenosis. Right: stenosis."."""
+    sides = [_sides_of({each.concept for each in claims}, findings) for findings in (reference, candidate)]
+    return bool(claims) and sides[0] == sides[1] == BOTH
+
+
+def _sides_of(concepts: Collection[str], findings: Findings) -> int:
+    together = 0
+    for finding in findings.present:
+        together |= finding.sides if finding.concept in concepts else 0
+    return together
 
 
 def _is_of_advice(edit: Edit, theirs: Advice | None, ours: Advice | None, known: Sequence[int]) -> bool:
