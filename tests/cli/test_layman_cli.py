@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from lay_reports import REPORTS, lay_set, write_file
 from typer.testing import CliRunner
 
 from radgauge.cli import app
@@ -29,49 +30,27 @@ def test_write_from_a_file_and_from_standard_input(tmp_path: Path) -> None:
 def test_score(tmp_path: Path) -> None:
     file = tmp_path / "reports.csv"
     file.write_text("id,reference,candidate\n1,No pneumothorax.,There is no pneumothorax.\n", encoding="utf-8")
-    arguments = ["score", str(file), "--quiet", "--no-meteor", "--resamples", "100", "--sentences", _set(tmp_path)]
+    arguments = [
+        "score",
+        str(file),
+        "--quiet",
+        "--no-meteor",
+        "--resamples",
+        "100",
+        "--sentences",
+        lay_set(tmp_path),
+    ]
     lines = {line["column"]: line["value"] for line in json.loads(_run(*arguments, "--json")[0])["summary"]}
     assert lines["layman_semantics_embedded"] == 1
     assert "layman_semantics_embedded" in _run(*arguments)[0]
 
 
-REPORTS = "id,reference,candidate,system,training_size,series\n" + "".join(
-    f"{study},{reference},{candidate},{system},{size},{series}\n"
-    for system, size, series in (("small", 5000, "lay"), ("large", 50000, "lay"))
-    for study, reference, candidate in (
-        ("1", "No pneumothorax. Cardiomegaly.", "There is no pneumothorax."),
-        ("2", "Small left pleural effusion.", "Small left effusion. Clear lungs."),
-        ("3", "The lungs are clear.", "Right lower lobe pneumonia."),
-        ("4", "Right rib fracture.", "Right rib fracture."),
-    )
-)
-
-
-def _file(folder: Path, name: str, text: str) -> str:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def _set(folder: Path) -> str:
-    """A small sentence set: reading the embedded one takes seconds."""
-    pairs = {
-        "No pneumothorax.": "There is no air leak around the lung.",
-        "Small left pleural effusion.": "There is a small amount of fluid around the lung on the left.",
-        "Right rib fracture.": "There is a broken rib on the right.",
-        "The lungs are clear.": "The lungs are clear.",
-        "Right lower lobe pneumonia.": "There is pneumonia on the right.",
-    }
-    lines = ["professional\tlay", *("\t".join(pair) for pair in pairs.items())]
-    return _file(folder, "set.tsv", "\n".join(lines) + "\n")
-
-
 def test_score_says_that_meteor_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pycocoevalcap")
-    file = _file(tmp_path, "reports.csv", REPORTS)
+    file = write_file(tmp_path, "reports.csv", REPORTS)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    arguments = ["score", file, "--resamples", "50", "--sentences", _set(tmp_path)]
+    arguments = ["score", file, "--resamples", "50", "--sentences", lay_set(tmp_path)]
     assert "METEOR is left out: METEOR 1.5 is a Java program" in _run(*arguments)[1]
     assert "METEOR" not in _run(*arguments, "--no-meteor")[1]
     done = CliRunner().invoke(app, ["lay", "score", file, "--meteor"])

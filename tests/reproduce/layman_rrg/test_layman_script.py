@@ -7,6 +7,7 @@ from pathlib import Path
 
 import layman
 import pytest
+from lay_reports import REPORTS, lay_set, write_file
 from layman_rrg.cli_studies import layman as app
 from scripted_llm import Reply, Request, ScriptedServer
 from typer.testing import CliRunner
@@ -24,37 +25,6 @@ def _run(*arguments: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-REPORTS = "id,reference,candidate,system,training_size,series\n" + "".join(
-    f"{study},{reference},{candidate},{system},{size},{series}\n"
-    for system, size, series in (("small", 5000, "lay"), ("large", 50000, "lay"))
-    for study, reference, candidate in (
-        ("1", "No pneumothorax. Cardiomegaly.", "There is no pneumothorax."),
-        ("2", "Small left pleural effusion.", "Small left effusion. Clear lungs."),
-        ("3", "The lungs are clear.", "Right lower lobe pneumonia."),
-        ("4", "Right rib fracture.", "Right rib fracture."),
-    )
-)
-
-
-def _file(folder: Path, name: str, text: str) -> str:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def _set(folder: Path) -> str:
-    """A small sentence set: reading the embedded one takes seconds."""
-    pairs = {
-        "No pneumothorax.": "There is no air leak around the lung.",
-        "Small left pleural effusion.": "There is a small amount of fluid around the lung on the left.",
-        "Right rib fracture.": "There is a broken rib on the right.",
-        "The lungs are clear.": "The lungs are clear.",
-        "Right lower lobe pneumonia.": "There is pneumonia on the right.",
-    }
-    lines = ["professional\tlay", *("\t".join(pair) for pair in pairs.items())]
-    return _file(folder, "set.tsv", "\n".join(lines) + "\n")
-
-
 def test_agree(tmp_path: Path) -> None:
     ratings = ["id,system,rater,rating"]
     ratings += [
@@ -63,9 +33,12 @@ def test_agree(tmp_path: Path) -> None:
         for system in ("small", "large")
         for study, value in (("1", 1), ("2", 0.5), ("3", 0), ("4", 1))
     ]
-    files = _file(tmp_path, "ratings.csv", "\n".join(ratings) + "\n"), _file(tmp_path, "reports.csv", REPORTS)
+    files = (
+        write_file(tmp_path, "ratings.csv", "\n".join(ratings) + "\n"),
+        write_file(tmp_path, "reports.csv", REPORTS),
+    )
     arguments = ["agree", files[0], "--reports", files[1], "-m", "rouge", "--resamples", "50"]
-    arguments += ["--sentences", _set(tmp_path)]
+    arguments += ["--sentences", lay_set(tmp_path)]
     out, err = _run(*arguments, "-o", str(tmp_path / "table3.md"))
     assert "pearson lay" in out
     assert "8 reports, 2 annotators" in err
@@ -83,7 +56,7 @@ def test_agree(tmp_path: Path) -> None:
 
 
 def test_training(tmp_path: Path) -> None:
-    file = _file(tmp_path, "outputs.csv", REPORTS)
+    file = write_file(tmp_path, "outputs.csv", REPORTS)
     out, _ = _run("training", file, "-o", str(tmp_path / "figure2"), "--resamples", "50")
     assert "sentences ≥ 0.8" in out
     written = {path.name for path in (tmp_path / "figure2").iterdir()}
@@ -95,13 +68,13 @@ def test_training(tmp_path: Path) -> None:
     assert (found["small"]["training_size"], found["small"]["series"]) == (10, "a")
     done = CliRunner().invoke(app, ["training", file, "--size", "small"])
     assert "--size must be SYSTEM=NUMBER or SYSTEM=SERIES:NUMBER, got 'small'" in str(done.exception)
-    wrong = _file(tmp_path, "wrong.csv", REPORTS.replace(",5000,", ",many,"))
+    wrong = write_file(tmp_path, "wrong.csv", REPORTS.replace(",5000,", ",many,"))
     done = CliRunner().invoke(app, ["training", wrong])
     assert "training_size of id '1' must be a number, got 'many'" in str(done.exception)
 
 
 def test_readability_beside_the_original(tmp_path: Path) -> None:
-    file = _file(tmp_path, "reports.csv", REPORTS)
+    file = write_file(tmp_path, "reports.csv", REPORTS)
     values = tmp_path / "values.csv"
     out, err = _run("readability", file, "--write", "--per-report", str(values), "--resamples", "50")
     assert "flesch_kincaid_grade" in out
@@ -124,7 +97,7 @@ def test_grid_of_writers_and_corpora(
     lines = [
         f"{study},{text}" for study, text in enumerate(("Left pleural effusion.", "Cardiomegaly.", "Scoliosis."))
     ]
-    file = _file(tmp_path, "chest.csv", "\n".join(["id,report", *lines]) + "\n")
+    file = write_file(tmp_path, "chest.csv", "\n".join(["id,report", *lines]) + "\n")
     own = tmp_path / "mine.toml"
     own.write_text('translate = "Say it simply."', encoding="utf-8")
     arguments = ["grid", f"one={file}", f"two={file}", "--model", "embedded", "--model", "small"]
