@@ -13,6 +13,7 @@ from radgauge.analysis.perturb.check import accepted, denied, families_of
 from radgauge.analysis.perturb.edits import Proposal
 from radgauge.analysis.perturb.fitting import fit, shrink
 from radgauge.analysis.perturb.knowledge import knowledge
+from radgauge.analysis.perturb.report import read
 from radgauge.core.errors import UsageError
 from radgauge.reader import load_lexicon, read_report
 from radgauge.samples import sample_reports_path
@@ -52,11 +53,10 @@ def test_standard_normal_report_and_swap() -> None:
     ]
     sick = "There is a large left pneumothorax. No pleural effusion. The right lung is clear."
     corpus = Corpus.of([*normal, sick])
-    standard = corpus.normal["chest"]
-    assert standard.startswith("The lungs are clear. No pleural effusion.")
-    made = perturb("Lungs clear. Normal heart.", "normal_report", rng=np.random.default_rng(0), corpus=corpus)
-    assert made is not None
-    assert made.text == standard
+    for given in (corpus, Corpus.of([sick] * 3), None):  # whatever other reports there are
+        made = perturb("Lungs clear. Normal heart.", "normal_report", rng=np.random.default_rng(0), corpus=given)
+        assert made is not None
+        assert made.text == knowledge().normal["chest"]
     assert not made.significant
     assert results(sick, "normal_report", corpus) == set()
     assert results(sick, "swap_report", corpus) == set(normal)
@@ -258,3 +258,9 @@ def test_a_report_without_an_insignificant_sentence_is_given_one_to_remove() -> 
     assert edit.before.strip() in knowledge().general
     assert not done.significant
     assert found.perturbed["b", "remove_insignificant"].original.isupper()
+
+
+def test_standard_reports_are_normal_reports_of_their_region() -> None:
+    for region, text in knowledge().normal.items():
+        assert read(text).is_normal, text
+        assert read(text).region == region

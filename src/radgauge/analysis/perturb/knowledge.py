@@ -47,6 +47,7 @@ class EditTerms:
     insignificant: re.Pattern[str]
     not_insignificant: re.Pattern[str]
     general: tuple[str, ...]
+    normal: dict[str, str]
     findings: tuple[FalseFinding, ...]
     add_comparison: tuple[str, ...]
     drop_comparison: Rules
@@ -88,6 +89,7 @@ def knowledge() -> EditTerms:
         ),
         not_insignificant=re.compile(raw["insignificant"]["unless"], re.IGNORECASE),
         general=tuple(raw["insignificant"]["general"]),
+        normal=raw["normal"],
         findings=tuple(
             FalseFinding(each["region"], each["concept"], tuple(each["sentences"]), tuple(each.get("also", ())))
             for each in raw["finding"]

@@ -52,7 +52,7 @@ def _proposals(
         "change_location": words.change_location,
         "change_severity": words.change_severity,
         "unknown_word": words.unknown_word,
-        "normal_report": lambda each: sentences.normal_report(each, corpus),
+        "normal_report": sentences.normal_report,
         "flip_negation": claims.flip_negation,
         "add_finding": sentences.add_finding,
         "swap_report": lambda each: sentences.swap_report(each, corpus, rng),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,8 +15,6 @@ from radgauge.analysis.perturb.knowledge import knowledge
 from radgauge.analysis.perturb.report import ParsedReport, is_significant, read
 from radgauge.reader import load_lexicon
 
-LONGEST_STANDARD = 6  # sentences of a standard normal report
-LEAST_NORMAL = 2  # normal reports of a region behind its standard report
 _DANGLING = re.compile(r"(?:\s+\d{1,2}[.)])?\s*$")
 _ASIDE = ("technique", "history")
 
@@ -29,58 +26,23 @@ class Corpus:
     Attributes:
         texts: The distinct reports.
         regions: Body region of each.
-        normal: Standard normal report of each region that has enough normal reports.
     """
 
     texts: tuple[str, ...]
     regions: tuple[str, ...]
-    normal: dict[str, str]
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Corpus:
         """The corpus of these reports.
 
-        >>> Corpus.of(["The lungs are clear. No pleural effusion."] * 2).normal
-        {}
+        >>> Corpus.of(["The lungs are clear. No pleural effusion."] * 2).regions
+        ('chest',)
         """
         distinct = [read(text) for text in dict.fromkeys(texts) if text.strip()]
-        normal: dict[str, list[ParsedReport]] = {}
-        for report in distinct:
-            if report.region and report.is_normal:
-                normal.setdefault(report.region, []).append(report)
         return cls(
             tuple(report.text for report in distinct),
             tuple(report.region for report in distinct),
-            {region: _standard(found) for region, found in normal.items() if len(found) >= LEAST_NORMAL},
         )
-
-
-def _standard(reports: Sequence[ParsedReport]) -> str:
-    """The most frequent normal sentences, each of which says something the ones before do not."""
-    counts: Counter[str] = Counter()
-    said: dict[str, frozenset[str]] = {}
-    for report in reports:
-        for index, sentence in enumerate(report.reading.sentences):
-            words = report.sentence(index)
-            concepts = frozenset(
-                each.concept
-                for each in report.reading.mentions
-                if each.sentence == index and each.form != "implied"
-            )
-            if concepts and words.endswith(".") and sentence.section not in (*_ASIDE, "recommendation"):
-                counts[words] += 1
-                said[words] = concepts
-    chosen: list[str] = []
-    covered: set[str] = set()
-    for words in sorted(
-        counts, key=lambda each: (-counts[each], len(each))
-    ):  # of equally frequent, the plain ones
-        if not said[words] & covered or (len(said[words] - covered) > 1 and len(chosen) < 2):
-            chosen.append(words)
-            covered |= said[words]
-        if len(chosen) == LONGEST_STANDARD:
-            break
-    return " ".join(chosen)
 
 
 def _removal(
@@ -194,9 +156,9 @@ def remove_normal(report: ParsedReport) -> Iterator[Proposal]:
             yield from _removal(report, index, category=0, significant=False)
 
 
-def normal_report(report: ParsedReport, corpus: Corpus | None) -> Iterator[Proposal]:
-    """The standard normal report in the place of a normal one."""
-    standard = corpus.normal.get(report.region, "") if corpus is not None else ""
+def normal_report(report: ParsedReport) -> Iterator[Proposal]:
+    """The standard normal report of the region in the place of a normal one: the same for every corpus."""
+    standard = knowledge().normal.get(report.region, "")
     if standard and report.is_normal and standard.split() != report.text.split():
         yield Proposal(0, len(report.text), standard, 0, False)
 
