@@ -157,9 +157,9 @@ def _reports(path: Path, section: str | None = None) -> dict[str, str]:
 
 
 def _study(texts: Mapping[str, str], permutations: int, resamples: int) -> SensitivityStudy:
-    laboratory = perturb_reports(texts, seed=0)
+    perturbations = perturb_reports(texts, seed=0)
     how = Resampling(resamples=resamples)
-    return evaluate(laboratory, list(NAMES), permutations=permutations, resampling=how)
+    return evaluate(perturbations, list(NAMES), permutations=permutations, resampling=how)
 
 
 def _differences(study: SensitivityStudy) -> list[str]:

@@ -16,7 +16,7 @@ from radgauge.cli.probe import probe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from radgauge.analysis.perturb import Laboratory, Sensitivity, SensitivityStudy
+    from radgauge.analysis.perturb import PerturbationSet, Sensitivity, SensitivityStudy
     from radgauge.io.judgments.rate_eval import Triple
     from radgauge.render.tables import Row
     from radgauge.render.terminal import Terminal
@@ -113,12 +113,14 @@ def perturb_cli(
             "opposite: left out"
         )
         return
-    laboratory = perturb_reports(texts, o.names(kinds), seed=seed, general=general)
+    perturbations = perturb_reports(texts, o.names(kinds), seed=seed, general=general)
     if output is not None:
-        write_cases(output, perturbed_cases(laboratory, cases=originals))
+        write_cases(output, perturbed_cases(perturbations, cases=originals))
     if say.as_json:
-        o.print_json({"perturbed": list(laboratory.perturbed.values()), **_about(laboratory, len(texts), seed)})
-    _note_made(say, laboratory, len(texts))
+        o.print_json(
+            {"perturbed": list(perturbations.perturbed.values()), **_about(perturbations, len(texts), seed)}
+        )
+    _note_made(say, perturbations, len(texts))
     if output is not None:
         say.tell(f"wrote {output}")
 
@@ -148,10 +150,10 @@ def sensitivity_cli(
 
     originals = form.originals(reports, split=split, pictures=pictures)
     texts = {study: case.references[0] for study, case in originals.items()}
-    laboratory = perturb_reports(texts, o.names(kinds), seed=sampling.seed, general=general)
+    perturbations = perturb_reports(texts, o.names(kinds), seed=sampling.seed, general=general)
     how = sampling.record(least=1)
     study = evaluate(
-        laboratory,
+        perturbations,
         judged.metric or None,
         cases=originals,
         reading=say.readings(),
@@ -168,21 +170,21 @@ def sensitivity_cli(
         write_sensitivity(html, study, about=about)
     if say.as_json:
         values = {"metrics": list(study.metrics), "possible": study.possible, "level": sampling.level}
-        o.print_json({**values, **_about(laboratory, len(texts), sampling.seed)})
+        o.print_json({**values, **_about(perturbations, len(texts), sampling.seed)})
     else:
         _print_study(console(), study)
-    _note_made(say, laboratory, len(texts))
+    _note_made(say, perturbations, len(texts))
     if html is not None:
         say.tell(f"wrote {html}")
 
 
-def _about(laboratory: Laboratory, reports: int, seed: int) -> dict[str, object]:
-    return {"seed": seed, "reports": reports, "none_possible": laboratory.none_possible}
+def _about(perturbations: PerturbationSet, reports: int, seed: int) -> dict[str, object]:
+    return {"seed": seed, "reports": reports, "none_possible": perturbations.none_possible}
 
 
-def _note_made(say: o.Output, laboratory: Laboratory, reports: int) -> None:
-    missing = ", ".join(f"{kind} {count}" for kind, count in laboratory.none_possible.items() if count)
-    say.notes(f"{len(laboratory.perturbed)} changed reports from {reports}")
+def _note_made(say: o.Output, perturbations: PerturbationSet, reports: int) -> None:
+    missing = ", ".join(f"{kind} {count}" for kind, count in perturbations.none_possible.items() if count)
+    say.notes(f"{len(perturbations.perturbed)} changed reports from {reports}")
     if missing:
         say.notes(f"none possible (reports): {missing}")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radgauge.analysis.perturb import KINDS, Corpus, Laboratory, make_triples, perturb, perturb_reports
+from radgauge.analysis.perturb import KINDS, Corpus, PerturbationSet, make_triples, perturb, perturb_reports
 from radgauge.analysis.perturb.check import accepted, denied, families_of
 from radgauge.analysis.perturb.edits import Proposal
 from radgauge.analysis.perturb.fitting import fit, shrink
@@ -102,12 +102,12 @@ def reports() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def laboratory(reports: dict[str, str]) -> Laboratory:
+def perturbations(reports: dict[str, str]) -> PerturbationSet:
     return perturb_reports(reports, seed=7)
 
 
-def test_edits_are_where_they_say(reports: dict[str, str], laboratory: Laboratory) -> None:
-    for (study, kind), done in laboratory.perturbed.items():
+def test_edits_are_where_they_say(reports: dict[str, str], perturbations: PerturbationSet) -> None:
+    for (study, kind), done in perturbations.perturbed.items():
         original = reports[study]
         assert done.text != original
         assert done.edits
@@ -121,29 +121,29 @@ def test_edits_are_where_they_say(reports: dict[str, str], laboratory: Laborator
         assert rebuilt + original[at:] == done.text
 
 
-def test_results_are_tidy(laboratory: Laboratory) -> None:
-    for done in laboratory.perturbed.values():
+def test_results_are_tidy(perturbations: PerturbationSet) -> None:
+    for done in perturbations.perturbed.values():
         text = done.text
         assert not any(bad in text for bad in ("  ", " .", " ,", "..", "\n\n\n", " a a ", " the the ")), text
         assert text == text.strip()
         assert text[0].isupper() or text[0] == "["
 
 
-def test_every_report_counts_once_per_kind(reports: dict[str, str], laboratory: Laboratory) -> None:
+def test_every_report_counts_once_per_kind(reports: dict[str, str], perturbations: PerturbationSet) -> None:
     for kind in KINDS:
-        made = sum(name == kind for _, name in laboratory.perturbed)
-        assert made + laboratory.none_possible[kind] == len(reports)
+        made = sum(name == kind for _, name in perturbations.perturbed)
+        assert made + perturbations.none_possible[kind] == len(reports)
 
 
 CHANGED = ("flip_negation", "hedge", "assert", "change_location", "change_severity", "drop_comparison")
 
 
 def test_the_reader_does_not_decide_which_changes_are_made(
-    reports: dict[str, str], laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+    reports: dict[str, str], perturbations: PerturbationSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("radgauge.analysis.perturb.make._same", lambda before, after: False)
     again = perturb_reports(reports, [*CHANGED, "remove_pathology", "reorder"], seed=7).perturbed
-    assert again == {key: done for key, done in laboratory.perturbed.items() if key[1] in (*CHANGED, *REMOVED)}
+    assert again == {key: done for key, done in perturbations.perturbed.items() if key[1] in (*CHANGED, *REMOVED)}
     assert perturb_reports(reports, ["paraphrase"], seed=7).perturbed == {}  # its synonyms are the reader's own
 
 
@@ -204,10 +204,12 @@ def test_what_a_cue_denies_in_its_clause() -> None:
     assert accepted("Small left effusion.", "change_location", [Proposal(6, 10, "right", 3, True)])
 
 
-def test_same_seed_same_edits_whatever_else_is_asked(reports: dict[str, str], laboratory: Laboratory) -> None:
+def test_same_seed_same_edits_whatever_else_is_asked(
+    reports: dict[str, str], perturbations: PerturbationSet
+) -> None:
     some = dict(list(reports.items())[:20])
     again = perturb_reports(some, ["hedge", "change_location"], seed=7).perturbed
-    assert again == {key: done for key, done in laboratory.perturbed.items() if key in again}
+    assert again == {key: done for key, done in perturbations.perturbed.items() if key in again}
     assert again != perturb_reports(some, ["hedge", "change_location"], seed=8).perturbed
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from radgauge.analysis.perturb.edits import KINDS, Edit, Kind, Perturbed
-from radgauge.analysis.perturb.make import Laboratory, perturb, perturb_reports
+from radgauge.analysis.perturb.make import PerturbationSet, perturb, perturb_reports
 from radgauge.analysis.perturb.sentences import Corpus
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, UsageError
@@ -170,11 +170,11 @@ class SensitivityStudy:
     results: Results
 
 
-def perturbed_cases(laboratory: Laboratory, *, cases: Mapping[str, Case] | None = None) -> list[Case]:
+def perturbed_cases(perturbations: PerturbationSet, *, cases: Mapping[str, Case] | None = None) -> list[Case]:
     """Perturbed reports as cases: the original is the reference, the kind is the system.
 
     Args:
-        laboratory: What `perturb_reports` made.
+        perturbations: What `perturb_reports` made.
         cases: Cases of the originals by id, for their images.
     """
     return [
@@ -186,7 +186,7 @@ def perturbed_cases(laboratory: Laboratory, *, cases: Mapping[str, Case] | None 
             images=cases[study].images if cases is not None else (),
             meta=MappingProxyType(_columns(done)),
         )
-        for (study, kind), done in laboratory.perturbed.items()
+        for (study, kind), done in perturbations.perturbed.items()
     ]
 
 
@@ -203,7 +203,7 @@ def _columns(done: Perturbed) -> dict[str, str]:
 
 @working("judging changed reports")
 def evaluate(
-    laboratory: Laboratory,
+    perturbations: PerturbationSet,
     metrics: Sequence[str | Metric] | None = None,
     *,
     cases: Mapping[str, Case] | None = None,
@@ -215,7 +215,7 @@ def evaluate(
     """Judge the perturbed reports with metrics and say how each metric treats each kind of change.
 
     Args:
-        laboratory: What `perturb_reports` made.
+        perturbations: What `perturb_reports` made.
         metrics: Names or metrics; None = the defaults.
         cases: Cases of the originals by id, for their images.
         reading: Cache and progress.
@@ -223,18 +223,18 @@ def evaluate(
         permutations: Permutations behind each p value.
         resampling: Coverage, resamples and seed of the intervals; reports are drawn.
     """
-    made = perturbed_cases(laboratory, cases=cases)
+    made = perturbed_cases(perturbations, cases=cases)
     if not made:
         raise InputError("no report could be perturbed: the reader found nothing to change in any of them")
     results = score(made, metrics, reading=reading, models=models)
     studies = list(dict.fromkeys(case.id for case in made))
-    significant = {key: done.significant for key, done in laboratory.perturbed.items()}
-    kinds = list(laboratory.none_possible)
-    possible = {kind: sum(name == kind for _, name in laboratory.perturbed) for kind in kinds}
+    significant = {key: done.significant for key, done in perturbations.perturbed.items()}
+    kinds = list(perturbations.none_possible)
+    possible = {kind: sum(name == kind for _, name in perturbations.perturbed) for kind in kinds}
     return SensitivityStudy(
-        reports=max((possible[kind] + laboratory.none_possible[kind] for kind in kinds), default=0),
+        reports=max((possible[kind] + perturbations.none_possible[kind] for kind in kinds), default=0),
         possible=possible,
-        none_possible=laboratory.none_possible,
+        none_possible=perturbations.none_possible,
         metrics=_corrected(
             _sensitivity(
                 scores,
@@ -271,12 +271,12 @@ def _sensitivity(
     def bounded(rows: Rows, corpus: CorpusScores = mean_scores) -> Value:
         if not len(rows) or np.isnan(rows).all():
             return Value(np.nan, np.nan, np.nan, 0)
-        found = interval(rows, corpus, **resampling.draw())[0]
-        return Value(found.value, found.low, found.high, int((~np.isnan(rows)).any(axis=1).sum()))
+        estimate = interval(rows, corpus, **resampling.draw())[0]
+        return Value(estimate.value, estimate.low, estimate.high, int((~np.isnan(rows)).any(axis=1).sum()))
 
     def delta(insignificant: str, significant: str) -> Delta:
         rows = sign * table[:, [column[insignificant], column[significant]]]
-        found = bounded(rows, _difference)
+        estimate = bounded(rows, _difference)
         chance: _Chance = {"permutations": permutations, "alternative": "greater"}
         apart = unpaired_test(rows[:, 0], rows[:, 1], rng=resampling.rng(), **chance)
         both = rows[~np.isnan(rows).any(axis=1)]
@@ -285,10 +285,10 @@ def _sensitivity(
             test = permutation_test(both[:, :1], both[:, 1:], rng=resampling.rng(), **chance)
             paired, paired_p = float(test.differences[0]), float(test.p[0])
         return Delta(
-            value=found.value,
-            low=found.low,
-            high=found.high,
-            n=found.n,
+            value=estimate.value,
+            low=estimate.low,
+            high=estimate.high,
+            n=estimate.n,
             p=apart.p,
             p_holm=np.nan,
             both=len(both),
@@ -316,8 +316,8 @@ def _sensitivity(
         ties=float(ties.sum() / number) if number else np.nan,
         pairs=number,
         right_by_kind={
-            kind: bounded(np.stack([right[:, place], pairs[:, place]], axis=1)[pairs[:, place] > 0], _ratio)
-            for kind, place in column.items()
+            kind: bounded(np.stack([right[:, index], pairs[:, index]], axis=1)[pairs[:, index] > 0], _ratio)
+            for kind, index in column.items()
             if KINDS[kind].significant
         },
         not_judged=int(np.isnan(scores.headline).sum()),
@@ -326,28 +326,28 @@ def _sensitivity(
 
 def _corrected(metrics: Iterable[Sensitivity]) -> tuple[Sensitivity, ...]:
     """The same with p values corrected over the metrics, each delta for itself."""
-    found = list(metrics)
-    for name in found[0].deltas if found else ():
-        deltas = [metric.deltas[name] for metric in found]
+    corrected = list(metrics)
+    for name in corrected[0].deltas if corrected else ():
+        deltas = [metric.deltas[name] for metric in corrected]
         apart, paired = (adjust([getattr(delta, p) for delta in deltas]) for p in ("p", "paired_p"))
-        for place, delta in enumerate(deltas):
-            delta = replace(delta, p_holm=float(apart[place]), paired_p_holm=float(paired[place]))
-            found[place] = replace(found[place], deltas={**found[place].deltas, name: delta})
-    return tuple(found)
+        for index, delta in enumerate(deltas):
+            delta = replace(delta, p_holm=float(apart[index]), paired_p_holm=float(paired[index]))
+            corrected[index] = replace(corrected[index], deltas={**corrected[index].deltas, name: delta})
+    return tuple(corrected)
 
 
 def _pairs(table: Rows, weighty: np.ndarray) -> tuple[Rows, Rows, Rows]:
     """Per report and significant kind: pairs ranked right, ties, and pairs with the insignificant kinds."""
     judged = ~np.isnan(table)
     right, ties, pairs = np.zeros(table.shape), np.zeros(table.shape), np.zeros(table.shape)
-    for place in range(table.shape[1]):
-        mine = table[:, [place]]
-        both = (judged & weighty)[:, [place]] & judged & ~weighty
+    for index in range(table.shape[1]):
+        scores = table[:, [index]]
+        both = (judged & weighty)[:, [index]] & judged & ~weighty
         with np.errstate(invalid="ignore"):
-            tied = np.isclose(mine, table, rtol=0, atol=1e-9)
-            right[:, place] = (both & (mine < table) & ~tied).sum(1)
-        ties[:, place] = (both & tied).sum(1)
-        pairs[:, place] = both.sum(1)
+            tied = np.isclose(scores, table, rtol=0, atol=1e-9)
+            right[:, index] = (both & (scores < table) & ~tied).sum(1)
+        ties[:, index] = (both & tied).sum(1)
+        pairs[:, index] = both.sum(1)
     return right, ties, pairs
 
 
@@ -369,7 +369,7 @@ __all__ = [
     "Delta",
     "Edit",
     "Kind",
-    "Laboratory",
+    "PerturbationSet",
     "Perturbed",
     "Sensitivity",
     "SensitivityStudy",

@@ -33,9 +33,9 @@ class Cues:
 def cues() -> Cues:
     """Return the shipped tables."""
     raw = shipped_toml(__file__, "check.toml")
-    words = {name: re.compile(rf"\b(?:{'|'.join(each)})\b", re.IGNORECASE) for name, each in raw["cues"].items()}
+    words = {name: re.compile(rf"\b(?:{'|'.join(terms)})\b", re.IGNORECASE) for name, terms in raw["cues"].items()}
     families = {
-        name: re.compile("|".join(f"(?:{each})" for each in patterns), re.IGNORECASE)
+        name: re.compile("|".join(f"(?:{terms})" for terms in patterns), re.IGNORECASE)
         for name, patterns in raw["families"].items()
     }
     leaning = re.compile(rf"(?:{'|'.join(raw['leaning']['openings'])})\b", re.IGNORECASE)
@@ -59,9 +59,9 @@ def families_of(sentence: str, names: Sequence[str] = ()) -> frozenset[str]:
     >>> sorted(families_of("Small effusion. No pneumothorax."))
     ['effusion']
     """
-    found = {family for family, pattern in cues().families.items() if _stated(sentence, pattern)}
+    stated = {family for family, pattern in cues().families.items() if _stated(sentence, pattern)}
     return frozenset(
-        found | {family for family, p in cues().families.items() if any(p.search(name) for name in names)}
+        stated | {family for family, p in cues().families.items() if any(p.search(name) for name in names)}
     )
 
 
@@ -88,7 +88,7 @@ def accepted(text: str, kind: str, change: Sequence[Proposal]) -> bool:
     check = _CHECKS.get(kind)
     if check is None:
         return True
-    return all(check(*_sentences(text, each)) for each in change)
+    return all(check(*_sentences(text, proposal)) for proposal in change)
 
 
 def _sentences(text: str, proposal: Proposal) -> tuple[str, str, int]:

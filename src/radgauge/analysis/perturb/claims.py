@@ -23,23 +23,23 @@ _SPACED = re.compile(r" [.,;]")
 
 def flip_negation(report: ParsedReport) -> Iterator[Proposal]:
     """Deny what is stated (an omission), state what is denied (a false finding)."""
-    known = knowledge()
+    rules = knowledge()
     for index, sentence in enumerate(report.reading.sentences):
         if sentence.section in ("technique", "history", "recommendation"):
             continue
         words = report.sentence(index)
         if stated := report.stated(index):
-            for after in _rewritten(words, known.deny):
+            for after in _rewritten(words, rules.deny):
                 if after.startswith("No ") and not _negatable(report, index, stated):
                     continue
                 yield from _proposal(report, index, after, category=2, significant=is_significant(stated))
         denied = [
-            each
-            for each in report.by_sentence[index]
-            if each.assertion == "absent" and each.kind in ABNORMAL_KINDS
+            mention
+            for mention in report.by_sentence[index]
+            if mention.assertion == "absent" and mention.kind in ABNORMAL_KINDS
         ]
         if denied:
-            for pattern, template in known.state:
+            for pattern, template in rules.state:
                 match = pattern.search(words)
                 if match is not None:
                     after = _stated(words, match, template)
@@ -48,11 +48,11 @@ def flip_negation(report: ParsedReport) -> Iterator[Proposal]:
 
 def _negatable(report: ParsedReport, index: int, stated: Sequence[Mention]) -> bool:
     """Whether "No" may stand before the sentence: it opens with a finding that is a noun, no verb before it."""
-    known, start = knowledge(), report.reading.sentences[index].start
+    rules, start = knowledge(), report.reading.sentences[index].start
     words, first = report.sentence(index), stated[0]
-    if first.form != "noun" or known.not_negatable.search(words[: first.end - start]):
+    if first.form != "noun" or rules.not_negatable.search(words[: first.end - start]):
         return False
-    rest = known.seen.sub("", words[first.end - start :])
+    rest = rules.seen.sub("", words[first.end - start :])
     return not re.search(r"\b(?:is|are|was|were|has|have|had)\b", rest)
 
 
@@ -94,36 +94,36 @@ def make_certain(report: ParsedReport) -> Iterator[Proposal]:
 
 def _of_stated(report: ParsedReport, rules: Rules, *, assertion: str, category: int) -> Iterator[Proposal]:
     for index in range(len(report.reading.sentences)):
-        found = [each for each in report.stated(index) if each.assertion == assertion]
-        if found:
+        mentions = [mention for mention in report.stated(index) if mention.assertion == assertion]
+        if mentions:
             for after in _rewritten(report.sentence(index), rules):
-                yield from _proposal(report, index, after, category=category, significant=is_significant(found))
+                yield from _proposal(report, index, after, category=category, significant=is_significant(mentions))
 
 
 def add_comparison(report: ParsedReport) -> Iterator[Proposal]:
     """Say of a finding how it compares with a prior that the report does not speak of."""
     for index in range(len(report.reading.sentences)):
         words = report.sentence(index)
-        found = report.stated(index)
-        if found and words.endswith(".") and not any(each.attributes.change for each in found):
+        findings = report.stated(index)
+        if findings and words.endswith(".") and not any(mention.attributes.change for mention in findings):
             stem = words[:-1]
             space = " " if stem.endswith(" ") else ""
-            lasting = not is_significant(found)  # of a scar one says that it is unchanged
+            lasting = not is_significant(findings)  # of a scar one says that it is unchanged
             for added in knowledge().add_comparison[: 1 if lasting else None]:
                 yield from _proposal(
-                    report, index, f"{stem}{added}{space}.", category=5, significant=is_significant(found)
+                    report, index, f"{stem}{added}{space}.", category=5, significant=is_significant(findings)
                 )
 
 
 def drop_comparison(report: ParsedReport) -> Iterator[Proposal]:
     """Take the comparison with a prior out of a sentence."""
     for index in range(len(report.reading.sentences)):
-        found = [each for each in report.by_sentence[index] if each.attributes.change]
-        if found:
+        compared = [mention for mention in report.by_sentence[index] if mention.attributes.change]
+        if compared:
             for after in _rewritten(report.sentence(index), knowledge().drop_comparison):
                 if knowledge().still_compared.search(after):
                     continue
-                yield from _proposal(report, index, after, category=6, significant=is_significant(found))
+                yield from _proposal(report, index, after, category=6, significant=is_significant(compared))
 
 
 def _rewritten(words: str, rules: Rules) -> Iterator[str]:

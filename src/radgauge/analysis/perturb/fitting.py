@@ -35,14 +35,14 @@ def fit(text: str, start: int, end: int, *, after: str, opening: bool) -> tuple[
             after, end = text[end].upper(), end + 1
     elif opening:
         after = capital(after)
-    found = _ARTICLE.search(text, max(0, start - 4), start)
-    if found is not None:
+    preceding = _ARTICLE.search(text, max(0, start - 4), start)
+    if preceding is not None:
         follows = (after or text[end : end + 12]).lstrip()
-        wanted = article(follows)
-        if follows and found[1].lower() != wanted:
-            wanted = capital(wanted) if found[1][0].isupper() else wanted
-            after = f"{wanted} {after}"
-            start = found.start()
+        right = article(follows)
+        if follows and preceding[1].lower() != right:
+            right = capital(right) if preceding[1][0].isupper() else right
+            after = f"{right} {after}"
+            start = preceding.start()
     return start, end, after
 
 
@@ -66,9 +66,9 @@ def shrink(before: str, after: str) -> tuple[int, int, str]:
     return head, len(before) - tail, after[head : len(after) - tail]
 
 
-def _edge(text: str, place: int) -> bool:
+def _edge(text: str, position: int) -> bool:
     """Whether no word goes on across this place."""
-    return not (0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum())
+    return not (0 < position < len(text) and text[position - 1].isalnum() and text[position].isalnum())
 
 
 def with_number(text: str, start: int, *, after: int = 0) -> int:
@@ -77,9 +77,9 @@ def with_number(text: str, start: int, *, after: int = 0) -> int:
     >>> with_number("1. Low volumes 2. Cardiomegaly", 18, after=14)
     15
     """
-    found = _ENUMERATION.search(text, max(0, start - 12), start)
-    if found is not None and found.start() < after:
+    enumeration = _ENUMERATION.search(text, max(0, start - 12), start)
+    if enumeration is not None and enumeration.start() < after:
         return start
-    if found is None:
+    if enumeration is None:
         return start
-    return found.start() + (text[found.start()] == "\n")
+    return enumeration.start() + (text[enumeration.start()] == "\n")

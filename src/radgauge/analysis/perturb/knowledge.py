@@ -85,14 +85,16 @@ def knowledge() -> EditTerms:
         unknown_token=raw["unknown"]["token"],
         unknown_word=_words(raw["unknown"]["words"]),
         insignificant=re.compile(
-            "|".join(f"(?:{each})" for each in raw["insignificant"]["patterns"]), re.IGNORECASE
+            "|".join(f"(?:{entry})" for entry in raw["insignificant"]["patterns"]), re.IGNORECASE
         ),
         not_insignificant=re.compile(raw["insignificant"]["unless"], re.IGNORECASE),
         general=tuple(raw["insignificant"]["general"]),
         normal=raw["normal"],
         findings=tuple(
-            FalseFinding(each["region"], each["concept"], tuple(each["sentences"]), tuple(each.get("also", ())))
-            for each in raw["finding"]
+            FalseFinding(
+                entry["region"], entry["concept"], tuple(entry["sentences"]), tuple(entry.get("also", ()))
+            )
+            for entry in raw["finding"]
         ),
         add_comparison=tuple(raw["comparison"]["add"]),
         drop_comparison=_rules(raw["comparison"]["drop"]),
@@ -118,11 +120,11 @@ def knowledge() -> EditTerms:
 
 def _groups(groups: list[list[str]]) -> dict[str, tuple[str, ...]]:
     """Word -> the others of its groups."""
-    found: dict[str, tuple[str, ...]] = {}
+    others: dict[str, tuple[str, ...]] = {}
     for group in groups:
         for word in group:
-            found[word] = (*found.get(word, ()), *(other for other in group if other != word))
-    return found
+            others[word] = (*others.get(word, ()), *(other for other in group if other != word))
+    return others
 
 
 def _any(words: Any) -> str:
@@ -148,15 +150,15 @@ def synonyms() -> dict[str, tuple[str, ...]]:
     lexicon = load_lexicon()
     descriptors = lexicon.tables["descriptors"]
     telling = {
-        word for table in ("severity", "change", "side") for each in descriptors[table].values() for word in each
+        word for table in ("severity", "change", "side") for forms in descriptors[table].values() for word in forms
     }
     for table in ("quality", "position", "quantity"):
         telling.update(descriptors[table]["words"])
     telling |= knowledge().not_synonyms
-    known: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for concept in lexicon:
-        known.update({word for term in concept.terms for word in re.findall(r"[a-z]+", term)})
-    found = {}
+        counts.update({word for term in concept.terms for word in re.findall(r"[a-z]+", term)})
+    nouns = {}
     for concept in lexicon:
         if concept.kind not in ABNORMAL_KINDS:
             continue
@@ -165,10 +167,10 @@ def synonyms() -> dict[str, tuple[str, ...]]:
             for term in concept.synonyms
             if re.fullmatch(r"[a-z][a-z -]+", term)
             and not re.search(r"\b(?:of|in|with|to|on|at|and|or|is|are|by|for|the|a)\b", term)
-            and all(known[word] >= 3 for word in re.findall(r"[a-z]+", term))
+            and all(counts[word] >= 3 for word in re.findall(r"[a-z]+", term))
             and not telling & (set(re.findall(r"[a-z]+", term)) - set(re.findall(r"[a-z]+", concept.name)))
             and term.endswith("s") == concept.name.endswith("s")
         ]
         if len(terms) > 1:
-            found[concept.id] = tuple(dict.fromkeys(terms))
-    return found
+            nouns[concept.id] = tuple(dict.fromkeys(terms))
+    return nouns

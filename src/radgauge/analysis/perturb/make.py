@@ -21,7 +21,8 @@ from radgauge.text.grammar import in_case_of
 MOST_SYNONYMS = 3  # places that one paraphrase changes
 _TRIES = 24  # changes that are tried before a report counts as having none
 
-_WHOLE = ("unknown_word", "normal_report", "swap_report")  # their words are given, in the letters they have
+# Kinds whose words keep their capitals.
+_FIXED_CASE = ("unknown_word", "normal_report", "swap_report")
 _REWORDED = ("paraphrase",)
 """Kinds that the reader confirms: synonyms are its lexicon's, so nothing else can."""
 
@@ -64,7 +65,7 @@ def _proposals(
         "reorder": sentences.reorder,
         "paraphrase": words.paraphrase,
     }
-    return [(each,) for each in makers[kind](report)]
+    return [(proposal,) for proposal in makers[kind](report)]
 
 
 def perturb(
@@ -88,12 +89,13 @@ def perturb(
         corpus = Corpus.of(corpus)
     report = read(text)
     changes = _proposals(report, kind, rng=rng, corpus=corpus)
-    if kind not in _WHOLE and (text.isupper() or text.islower()):
+    if kind not in _FIXED_CASE and (text.isupper() or text.islower()):
         changes = [
-            tuple(each._replace(after=in_case_of(text, each.after)) for each in change) for change in changes
+            tuple(proposal._replace(after=in_case_of(text, proposal.after)) for proposal in change)
+            for change in changes
         ]
     chosen: list[Proposal] = []
-    wanted = int(rng.integers(1, MOST_SYNONYMS + 1)) if kind == "paraphrase" else 1
+    target = int(rng.integers(1, MOST_SYNONYMS + 1)) if kind == "paraphrase" else 1
     made = 0
     for number in rng.permutation(len(changes))[:_TRIES]:
         change = changes[int(number)]
@@ -101,7 +103,7 @@ def perturb(
         if apart and _confirmed(report, kind, change):
             chosen += change
             made += 1
-            if made == wanted:
+            if made == target:
                 break
     if not chosen:
         return None
@@ -113,8 +115,8 @@ def perturb(
 
 def _without_general(text: str, rng: np.random.Generator) -> Perturbed:
     """The report with a general sentence behind it as the original, and the report itself as the result."""
-    known = knowledge().general
-    sentence = in_case_of(text, known[int(rng.integers(len(known)))])
+    general = knowledge().general
+    sentence = in_case_of(text, general[int(rng.integers(len(general)))])
     end = len(text.rstrip())
     original = f"{text[:end]} {sentence}"
     edit = Edit("remove_insignificant", (end, len(original)), original[end:], "", (end, end), False, 0)
@@ -122,7 +124,7 @@ def _without_general(text: str, rng: np.random.Generator) -> Perturbed:
 
 
 @dataclass(frozen=True)
-class Laboratory:
+class PerturbationSet:
     """Perturbed reports by (id, kind), and how many reports offered no place for a kind."""
 
     perturbed: Mapping[tuple[str, str], Perturbed]
@@ -137,7 +139,7 @@ def perturb_reports(
     seed: int = 0,
     corpus: Sequence[str] | None = None,
     general: bool = False,
-) -> Laboratory:
+) -> PerturbationSet:
     """Every report in every kind.
 
     A report's changes depend on the seed, its id and the kind, not on which other kinds are asked for.
@@ -169,4 +171,4 @@ def perturb_reports(
                 missing[name] += 1
             else:
                 made[study, name] = done
-    return Laboratory(made, dict(missing))
+    return PerturbationSet(made, dict(missing))

@@ -48,57 +48,59 @@ class ParsedReport:
     def stated(self, index: int) -> list[Mention]:
         """Pathologies that the sentence states, surely or not."""
         return [
-            each
-            for each in self.by_sentence[index]
-            if each.kind in ABNORMAL_KINDS and each.assertion != "absent" and each.attributes.context == "current"
+            mention
+            for mention in self.by_sentence[index]
+            if mention.kind in ABNORMAL_KINDS
+            and mention.assertion != "absent"
+            and mention.attributes.context == "current"
         ]
 
     def facts(self, index: int) -> list[Fact]:
         """What the sentence says of findings and devices."""
-        return [fact(each) for each in self.by_sentence[index]]
+        return [fact(mention) for mention in self.by_sentence[index]]
 
     @property
     def all_facts(self) -> Counter[Fact]:
         """What the report says of findings and devices."""
-        return Counter(fact(each) for each in self.reading.mentions if each.kind in FINDING_KINDS)
+        return Counter(fact(mention) for mention in self.reading.mentions if mention.kind in FINDING_KINDS)
 
     @property
     def is_normal(self) -> bool:
         """Whether the report says something, and nothing of it is a pathology or a device."""
-        findings = [each for each in self.reading.mentions if each.kind in FINDING_KINDS]
-        return bool(self.reading.mentions) and all(each.assertion == "absent" for each in findings)
+        findings = [mention for mention in self.reading.mentions if mention.kind in FINDING_KINDS]
+        return bool(self.reading.mentions) and all(mention.assertion == "absent" for mention in findings)
 
 
 def fact(mention: Mention) -> Fact:
     """Concept, assertion, side, places, severity, change, descriptors."""
-    said = mention.attributes
+    values = mention.attributes
     return (
         mention.concept,
         mention.assertion,
-        said.laterality,
-        tuple(sorted(said.locations)),
-        said.severity,
-        said.change,
-        tuple(sorted(said.descriptors)),
+        values.laterality,
+        tuple(sorted(values.locations)),
+        values.severity,
+        values.change,
+        tuple(sorted(values.descriptors)),
     )
 
 
 def is_significant(mentions: Sequence[Mention]) -> bool:
     """Whether any of the findings matters: all but those the lexicon calls benign."""
     lexicon = load_lexicon()
-    return any(each.concept not in lexicon or lexicon[each.concept].tier != "benign" for each in mentions)
+    return any(mention.concept not in lexicon or lexicon[mention.concept].tier != "benign" for mention in mentions)
 
 
-_LONGEST_KEPT = 20_000  # characters; what is longer is read anew each time, so that memory stays bounded
+_MAX_CACHED_LENGTH = 20_000  # characters; what is longer is read anew each time, so that memory stays bounded
 
 
 def read(text: str) -> ParsedReport:
     """The report, read once."""
-    return _kept(text) if len(text) <= _LONGEST_KEPT else _read(text)
+    return _cached(text) if len(text) <= _MAX_CACHED_LENGTH else _read(text)
 
 
 @lru_cache(maxsize=4096)
-def _kept(text: str) -> ParsedReport:
+def _cached(text: str) -> ParsedReport:
     return _read(text)
 
 
@@ -121,9 +123,9 @@ def _region(mentions: Sequence[Mention]) -> str:
         if mention.form == "implied":
             continue
         regions = lexicon[mention.concept].regions if mention.concept in lexicon else ()
-        for each in regions:
-            votes[each] += 1 / len(regions)
-    for each in _NO_REGION:
-        votes.pop(each, None)
+        for region_ in regions:
+            votes[region_] += 1 / len(regions)
+    for region_ in _NO_REGION:
+        votes.pop(region_, None)
     region = max(votes, key=lambda each: votes[each], default="")
     return region if region and votes[region] >= _LEAST_MENTIONS else ""

@@ -62,7 +62,7 @@ def _removal(
     if len(removed) >= len(sentences):
         return
     start, end, section = sentences[index]
-    alone = all(at in removed for at, each in enumerate(sentences) if each.section == section)
+    alone = all(at in removed for at, sentence in enumerate(sentences) if sentence.section == section)
     before = sentences[index - 1].end if index else 0
     start = before if section and alone else with_number(text, start, after=before)
     if removed >= set(range(index)) or (start and text[start - 1] == "\n"):
@@ -89,7 +89,7 @@ def remove_pathology(report: ParsedReport) -> Iterator[tuple[Proposal, ...]]:
     for index, sentence in enumerate(report.reading.sentences):
         if sentence.section in (*_ASIDE, "recommendation"):
             continue
-        stated = [each for each in report.stated(index) if each.concept in lexicon]
+        stated = [mention for mention in report.stated(index) if mention.concept in lexicon]
         if stated and is_significant(stated):
             removed = _statements(report, index)
             parts = [
@@ -105,15 +105,15 @@ def _statements(report: ParsedReport, index: int) -> frozenset[int]:
     """The sentence, those that state one of its findings too, and so on; and those that lean on one of these."""
     lexicon, removed, grown = load_lexicon(), {index}, True
     while grown:
-        stated = [each for at in removed for each in report.stated(at)]
-        kinds = {kind for each in stated for kind in (each.concept, *lexicon.ancestors(each.concept))}
-        names = [each.text.split()[-1] for each in stated]
+        stated = [mention for at in removed for mention in report.stated(at)]
+        kinds = {kind for mention in stated for kind in (mention.concept, *lexicon.ancestors(mention.concept))}
+        names = [mention.text.split()[-1] for mention in stated]
         families = frozenset().union(*(families_of(report.sentence(at)) for at in removed))
-        families |= families_of("", [each.text for each in stated])
+        families |= families_of("", [mention.text for mention in stated])
         more = set(removed)
         for at, sentence in enumerate(report.reading.sentences):
             leans = at - 1 in more and cues().leaning.match(report.sentence(at)) is not None
-            named = any(each.concept in kinds for each in report.stated(at))
+            named = any(mention.concept in kinds for mention in report.stated(at))
             again = restates(report.sentence(at), families=families, names=names)
             if sentence.section not in _ASIDE and (leans or named or again):
                 more.add(at)
@@ -123,18 +123,18 @@ def _statements(report: ParsedReport, index: int) -> frozenset[int]:
 
 def _joined(parts: Sequence[Proposal]) -> list[Proposal]:
     """Removals in text order; those that touch are one."""
-    found: list[Proposal] = []
+    joined: list[Proposal] = []
     for part in parts:
-        if found and part.start <= found[-1].end:
-            found[-1] = found[-1]._replace(end=max(found[-1].end, part.end))
+        if joined and part.start <= joined[-1].end:
+            joined[-1] = joined[-1]._replace(end=max(joined[-1].end, part.end))
         else:
-            found.append(part)
-    return found
+            joined.append(part)
+    return joined
 
 
 def remove_insignificant(report: ParsedReport) -> Iterator[Proposal]:
     """Sentences about the examination, the patient's history or who was told, without any finding."""
-    spoken = {each.sentence for each in report.reading.mentions if each.kind != "anatomy"}
+    spoken = {mention.sentence for mention in report.reading.mentions if mention.kind != "anatomy"}
     for index, sentence in enumerate(report.reading.sentences):
         if report.stated(index):
             continue
@@ -148,11 +148,11 @@ def remove_insignificant(report: ParsedReport) -> Iterator[Proposal]:
 
 def remove_normal(report: ParsedReport) -> Iterator[Proposal]:
     """Sentences that say only what is normal or absent."""
-    said = {each.sentence for each in report.reading.mentions if each.kind == "normality"}
+    called_normal = {mention.sentence for mention in report.reading.mentions if mention.kind == "normality"}
     for index, sentence in enumerate(report.reading.sentences):
-        found = report.by_sentence[index]
-        denied = bool(found) and all(each.assertion == "absent" for each in found)
-        if sentence.section not in _ASIDE and (denied or (index in said and not found)):
+        findings = report.by_sentence[index]
+        denied = bool(findings) and all(mention.assertion == "absent" for mention in findings)
+        if sentence.section not in _ASIDE and (denied or (index in called_normal and not findings)):
             yield from _removal(report, index, category=0, significant=False)
 
 
@@ -176,37 +176,45 @@ def swap_report(report: ParsedReport, corpus: Corpus | None, rng: np.random.Gene
 
 
 def _claims(report: ParsedReport) -> set[str]:
-    return {each.concept for found in report.by_sentence for each in found if each.assertion != "absent"}
+    return {
+        mention.concept for findings in report.by_sentence for mention in findings if mention.assertion != "absent"
+    }
 
 
 def add_finding(report: ParsedReport) -> Iterator[Proposal]:
     """A sentence with a finding that the report does not name, behind one of the sentences on findings."""
     lexicon = load_lexicon()
-    named = {each.concept for each in report.reading.mentions if each.form != "implied"}
-    named |= {parent for each in named for parent in lexicon.ancestors(each)}
-    places = [
+    named = {entry.concept for entry in report.reading.mentions if entry.form != "implied"}
+    named |= {parent for entry in named for parent in lexicon.ancestors(entry)}
+    ends = [
         sentence.end
         for sentence in report.reading.sentences
         if sentence.section in ("", "findings") and report.text[sentence.end - 1] == "."
     ]
     denied = _denied(report)
     fitting = [
-        each
-        for each in knowledge().findings
-        if each.region == report.region and named.isdisjoint((each.concept, *each.also))
+        entry
+        for entry in knowledge().findings
+        if entry.region == report.region and named.isdisjoint((entry.concept, *entry.also))
     ]
-    free = [each for each in fitting if each.concept not in denied]
+    free = [entry for entry in fitting if entry.concept not in denied]
     for finding in free or fitting:
         for sentence in finding.sentences:
-            for place in places:
-                yield Proposal(place, place, f" {sentence}", 1, True)
+            for position in ends:
+                yield Proposal(position, position, f" {sentence}", 1, True)
 
 
 def _denied(report: ParsedReport) -> set[str]:
     """Findings that are denied by something being called normal: "heart size is normal"."""
     lexicon = load_lexicon()
-    normal = [each for each in report.reading.mentions if each.kind == "normality" and each.assertion == "present"]
-    concepts = {name for each in normal for name in (each.concept, *each.attributes.locations) if name in lexicon}
+    normal = [
+        mention
+        for mention in report.reading.mentions
+        if mention.kind == "normality" and mention.assertion == "present"
+    ]
+    concepts = {
+        name for mention in normal for name in (mention.concept, *mention.attributes.locations) if name in lexicon
+    }
     return {denied for name in concepts for denied in lexicon[name].denies}
 
 
@@ -214,16 +222,17 @@ def reorder(report: ParsedReport) -> Iterator[Proposal]:
     """Two sentences of one section in exchanged places, none of which leans on the one before it."""
     text, sentences = report.text, report.reading.sentences
     leaning = [knowledge().leaning.match(report.sentence(index)) is not None for index in range(len(sentences))]
-    ends = [0, *(each.end for each in sentences)]
+    ends = [0, *(entry.end for entry in sentences)]
     numbered = [
-        with_number(text, each.start, after=end) != each.start for each, end in zip(sentences, ends, strict=False)
+        with_number(text, entry.start, after=end) != entry.start
+        for entry, end in zip(sentences, ends, strict=False)
     ]
     for one in range(len(sentences)):
         for two in range(one + 1, min(one + 6, len(sentences))):
             first, second = sentences[one], sentences[two]
-            if first.section != second.section or any(leaning[each] for each in (one, two)):
+            if first.section != second.section or any(leaning[entry] for entry in (one, two)):
                 continue
-            if any(leaning[each] for each in (one + 1, two + 1) if each < len(sentences)):
+            if any(leaning[entry] for entry in (one + 1, two + 1) if entry < len(sentences)):
                 continue
             if text[second.end - 1] != "." != text[first.end - 1]:
                 continue

@@ -32,27 +32,27 @@ def _placed(
 
 def change_location(report: ParsedReport) -> Iterator[Proposal]:
     """Sides and places in sentences that state a pathology or a device."""
-    known = knowledge()
+    terms = knowledge()
     for index, sentence in enumerate(report.reading.sentences):
-        found = [each for each in report.by_sentence[index] if each.assertion != "absent"]
-        if not found or all(each.attributes.context != "current" for each in found):
+        affirmed = [mention for mention in report.by_sentence[index] if mention.assertion != "absent"]
+        if not affirmed or all(mention.attributes.context != "current" for mention in affirmed):
             continue
-        for match in known.location_word.finditer(report.text, sentence.start, sentence.end):
-            if known.fixed_before.match(report.text, match.end()):
+        for match in terms.location_word.finditer(report.text, sentence.start, sentence.end):
+            if terms.fixed_before.match(report.text, match.end()):
                 continue
-            if match[0].lower() in known.brain_places and report.region != "head":
+            if match[0].lower() in terms.brain_places and report.region != "head":
                 continue
-            if known.fixed_after.search(report.text, sentence.start, match.start()):
+            if terms.fixed_after.search(report.text, sentence.start, match.start()):
                 continue
-            for after in known.location[match[0].lower()]:
+            for after in terms.location[match[0].lower()]:
                 if _and_again(report.text, match.start(), match.end(), after):
                     continue
-                yield _placed(report, *match.span(), after, category=3, significant=is_significant(found))
+                yield _placed(report, *match.span(), after, category=3, significant=is_significant(affirmed))
 
 
 def change_severity(report: ParsedReport) -> Iterator[Proposal]:
     """Degrees of pathologies that the report states."""
-    known = knowledge()
+    terms = knowledge()
     for modifier in report.reading.modifiers:
         if modifier.role != "severity" or modifier.mention < 0:
             continue
@@ -61,10 +61,10 @@ def change_severity(report: ParsedReport) -> Iterator[Proposal]:
             continue
         word = report.text[modifier.start : modifier.end].lower()
         last = finding.text.lower().split()[-1]
-        for after in known.severity.get(word, ()):
-            if after == "moderate" and word in _SIZES and last not in known.of_moderate_size:
+        for after in terms.severity.get(word, ()):
+            if after == "moderate" and word in _SIZES and last not in terms.of_moderate_size:
                 continue
-            after = known.size_words.get(after, after) if last in known.sized else after
+            after = terms.size_words.get(after, after) if last in terms.sized else after
             yield _placed(
                 report, modifier.start, modifier.end, after, category=4, significant=is_significant([finding])
             )
@@ -72,16 +72,16 @@ def change_severity(report: ParsedReport) -> Iterator[Proposal]:
 
 def unknown_word(report: ParsedReport) -> Iterator[Proposal]:
     """Words without content, outside everything the reader understood."""
-    known = knowledge()
-    spans = [(each.start, each.end) for each in report.reading.mentions]
-    spans += [(each.start, each.end) for each in report.reading.modifiers]
+    terms = knowledge()
+    spans = [(item.start, item.end) for item in report.reading.mentions]
+    spans += [(item.start, item.end) for item in report.reading.modifiers]
     taken = bytearray(len(report.text))
     for start, end in spans:
         taken[start:end] = b"\1" * (end - start)
     for sentence in report.reading.sentences:
-        for match in known.unknown_word.finditer(report.text, sentence.start, sentence.end):
+        for match in terms.unknown_word.finditer(report.text, sentence.start, sentence.end):
             if not any(taken[match.start() : match.end()]):
-                yield Proposal(*match.span(), known.unknown_token, 0, False)
+                yield Proposal(*match.span(), terms.unknown_token, 0, False)
 
 
 def change_measurement(report: ParsedReport) -> Iterator[Proposal]:
@@ -93,17 +93,17 @@ def change_measurement(report: ParsedReport) -> Iterator[Proposal]:
             if not _UNIT.match(report.text, match.end(), match.end() + _LONGEST_SIZE):
                 continue
             value = float(match[1])
-            places = len(match[1].partition(".")[2])
+            decimals = len(match[1].partition(".")[2])
             category = 3 if _AWAY.match(report.text, match.end()) else 4
             for factor in _FACTORS:
-                after = f"{value * factor:.{places}f}"
+                after = f"{value * factor:.{decimals}f}"
                 if after != match[1] and float(after) > 0:
                     yield _placed(report, *match.span(), after, category=category, significant=True)
 
 
 def paraphrase(report: ParsedReport) -> Iterator[Proposal]:
     """Synonyms of findings from the lexicon, and turns of phrase."""
-    known, words = knowledge(), synonyms()
+    rules, words = knowledge(), synonyms()
     for mention in report.reading.mentions:
         if mention.form != "noun" or mention.concept not in load_lexicon():
             continue
@@ -121,28 +121,28 @@ def paraphrase(report: ParsedReport) -> Iterator[Proposal]:
         number = (is_counted(before), is_plural(before))  # neither "a stones" nor "an edema"
         for term in terms:
             old, new = set(before.split()), set(term.split())
-            says_more = (old < new or new < old) and not old ^ new <= known.free_words
-            says_more |= report.region not in ("chest", "") and bool((new - old) & known.free_words)
+            says_more = (old < new or new < old) and not old ^ new <= rules.free_words
+            says_more |= report.region not in ("chest", "") and bool((new - old) & rules.free_words)
             counts_as_before = (is_counted(term), is_plural(term)) == number
             respelt = term.replace(" ", "") == before.replace(" ", "")
             if not respelt and counts_as_before and not says_more and not _repeats(report, mention.start, term):
                 yield _placed(report, mention.start, mention.end, term, category=0, significant=False)
-    for pattern, template in known.paraphrase:
+    for pattern, template in rules.paraphrase:
         for match in pattern.finditer(report.text):
             yield _placed(report, *match.span(), match.expand(template), category=0, significant=False)
 
 
 def _exchanged(before: str) -> Iterator[str]:
     """The term with one of its words, or the whole of it, exchanged for what means the same anywhere."""
-    known = knowledge()
+    terms = knowledge()
     parts = before.split()
-    found = list(known.same_term.get(before, ()))
-    for place, word in enumerate(parts):
-        others = known.same_word.get(word, ())
-        if place + 1 < len(parts):
-            others = (*others, *known.same_organ.get(word, ()))
-        found += [" ".join([*parts[:place], other, *parts[place + 1 :]]) for other in others]
-    yield from (term for term in found if is_plural(term.split()[-1]) == is_plural(parts[-1]))
+    exchanged = list(terms.same_term.get(before, ()))
+    for index, word in enumerate(parts):
+        others = terms.same_word.get(word, ())
+        if index + 1 < len(parts):
+            others = (*others, *terms.same_organ.get(word, ()))
+        exchanged += [" ".join([*parts[:index], other, *parts[index + 1 :]]) for other in others]
+    yield from (term for term in exchanged if is_plural(term.split()[-1]) == is_plural(parts[-1]))
 
 
 def _repeats(report: ParsedReport, start: int, term: str) -> bool:
@@ -150,8 +150,8 @@ def _repeats(report: ParsedReport, start: int, term: str) -> bool:
     before = report.text[max(0, start - 30) : start].lower().split()
     if not before:
         return False
-    said = before[-1] in term.split()
-    return said or (before[-1] in _ORGANS and term.split()[0] in knowledge().free_words)
+    repeated = before[-1] in term.split()
+    return repeated or (before[-1] in _ORGANS and term.split()[0] in knowledge().free_words)
 
 
 def _and_again(text: str, start: int, end: int, after: str) -> bool:
