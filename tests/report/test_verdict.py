@@ -80,11 +80,21 @@ def test_without_a_trusted_metric_the_page_says_so(right_and_wrong: list[Case]) 
     assert said.systems == ()
 
 
-def test_equal_systems_cannot_be_told_apart() -> None:
+def test_equal_systems_do_not_differ() -> None:
     cases = [Case(f"s{n}", text, (text,), system) for n, (text, _) in enumerate(studies(12)) for system in "ab"]
-    said = verdict(cases, ["errors"])
-    assert "cannot be told apart" in said.answer
-    assert any("Only 12 studies" in warning for warning in said.warnings)
+    answer = verdict(cases, ["errors"])
+    assert "a and b do not differ by anything that matters" in answer.answer
+    assert any("Only 12 studies" in warning for warning in answer.warnings)
+
+
+def test_a_small_difference_with_a_wide_interval_is_no_equivalence() -> None:
+    """Control: two systems that are wrong on as many studies, but on others, have not been shown to be alike."""
+    cases = []
+    for n, (text, _) in enumerate(studies(12)):
+        wrong = "The lungs are clear. No pneumothorax."
+        cases.append(Case(f"s{n}", wrong if n < 6 else text, (text,), "a"))
+        cases.append(Case(f"s{n}", text if n < 6 else wrong, (text,), "b"))
+    assert "cannot be told apart" in verdict(cases, ["errors"]).answer
 
 
 NORMAL = "The heart is normal in size. The lungs are clear. No pleural effusion or pneumothorax."

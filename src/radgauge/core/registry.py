@@ -115,7 +115,7 @@ def describe_metric(name: str) -> MetricInfo:
         name=name,
         higher_is_better=metric.higher_is_better,
         range=metric.range,
-        needs=tuple(sorted(cls.needs)),
+        needs=tuple(sorted(metric.needs)),
         extra=cls.extra,
         columns=metric.columns,
         settings=tuple(f"{f.name}={f.default}" for f in _settings(cls)),

@@ -42,6 +42,12 @@ def beats(line: SystemComparison) -> bool:
     return line.result.better == "a" and not by_chance(line) and not line.negligible
 
 
+def within_smallest(line: SystemComparison) -> bool:
+    """True if the interval lies within the smallest effect: a small difference alone shows no equivalence."""
+    smallest, gap = metric_name(line.column).smallest, line.result.difference
+    return smallest is not None and max(abs(gap.low), abs(gap.high)) < smallest
+
+
 def line_of(lines: Sequence[SystemComparison], column: str, system: str, other: str) -> SystemComparison | None:
     """The comparison of two systems by an output, `system` first; None if it was not made."""
     for line in lines:
@@ -60,7 +66,7 @@ def system_answer(line: SystemComparison, *, among: int, replies: Sequence[Answe
             f"{line.system} and {line.baseline} cannot be compared by {name}: no study to which it applies was "
             "answered by both"
         )
-    elif line.negligible:
+    elif line.negligible and (not by_chance(line) or within_smallest(line)):
         smallest = metric_name(line.column).smallest or 0.0
         answer = (
             f"{line.system} and {line.baseline} do not differ by anything that matters: {difference}, below the "
