@@ -55,25 +55,16 @@ LIKE_WITH_LIKE = (
 
 @dataclass(frozen=True, slots=True)
 class AlignLine:
-    """How one output of one judge agrees with one target.
+    """How one output of one judge agrees with one target."""
 
-    Attributes:
-        judge: Name of the metric.
-        column: Its output.
-        target: What radiologists said: total, significant, a category, or rating.
-        rater: "mean", or one rater's name.
-        correlation: Positive = agreement.
-        not_judged: Cases that the metric, or the raters, could not judge.
-        without_copies: The coefficient on the cases whose candidate is no copy of a reference: every metric gets
-            copies right. None where no candidate is a copy.
-    """
-
-    judge: str
+    judge: str  # Name of the metric
     column: str
-    target: str
-    rater: str
-    correlation: Correlation
-    not_judged: int
+    target: str  # What radiologists said: total, significant, a category, or rating
+    rater: str  # "mean", or one rater's name
+    correlation: Correlation  # Positive = agreement
+    not_judged: int  # Cases that the metric, or the raters, could not judge
+    # The coefficient on the cases whose candidate is no copy of a reference: every metric gets copies right. None
+    # where no candidate is a copy.
     without_copies: float | None = None
 
 
@@ -92,31 +83,20 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Alignment(Shown):
-    """What `agree` found.
+    """What `agree` found."""
 
-    Attributes:
-        lines: One per output, target and rater asked for.
-        ceilings: One per target, where there is more than one rater.
-        preferences: Column -> how often the judge prefers the report that the mean rater prefers.
-        calibrated: Column -> tie-calibrated pairwise accuracy (Deutsch et al. 2023), as mt-metrics-eval.
-        best_of: Column -> what choosing each study's best candidate by this output gains.
-        ranking: Judges by agreement with the first target, in clusters of what cannot be told apart.
-        pairs: Every two judges on the first target, where asked for.
-        cases: How many cases were used.
-        copies: How many of them have a candidate that repeats a reference word for word.
-        notes: What a reader of the numbers should know.
-    """
-
-    lines: tuple[AlignLine, ...]
-    ceilings: tuple[Ceiling, ...]
+    lines: tuple[AlignLine, ...]  # One per output, target and rater asked for
+    ceilings: tuple[Ceiling, ...]  # One per target, where there is more than one rater
+    # Column -> how often the judge prefers the report that the mean rater prefers
     preferences: Mapping[str, Preference]
+    # Column -> tie-calibrated pairwise accuracy (Deutsch et al. 2023), as mt-metrics-eval.
     calibrated: Mapping[str, Preference]
-    best_of: Mapping[str, BestOfN]
-    ranking: Ranking | None
-    pairs: tuple[JudgePair, ...]
-    cases: int
-    copies: int
-    notes: tuple[str, ...]
+    best_of: Mapping[str, BestOfN]  # Column -> what choosing each study's best candidate by this output gains
+    ranking: Ranking | None  # Judges by agreement with the first target, in clusters of what cannot be told apart
+    pairs: tuple[JudgePair, ...]  # Every two judges on the first target, where asked for
+    cases: int  # How many cases were used
+    copies: int  # How many of them have a candidate that repeats a reference word for word
+    notes: tuple[str, ...]  # What a reader of the numbers should know
 
     def to_dict(self) -> dict[str, list[Any]]:
         """One row per output, target and rater; None where there is no value."""

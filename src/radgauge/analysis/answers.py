@@ -14,19 +14,12 @@ from radgauge.core.scores import Results
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Answers of one system.
+    """Answers of one system."""
 
-    Attributes:
-        system: Name of the system.
-        asked: Number of studies that any of the systems compared was asked about.
-        answered: Number of these that it reported.
-        missing: The others, in the order of the input.
-    """
-
-    system: str
-    asked: int
-    answered: int
-    missing: tuple[str, ...]
+    system: str  # Name of the system
+    asked: int  # Number of studies that any of the systems compared was asked about
+    answered: int  # Number of these that it reported
+    missing: tuple[str, ...]  # The others, in the order of the input
 
     def sentence(self) -> str:
         """The count, and the first study without an answer."""

@@ -106,14 +106,10 @@ def constant_baselines(cases: Sequence[Case], *, corpus: Sequence[Case] | None =
 
 @dataclass(frozen=True, slots=True)
 class ModelLine:
-    """One output for one system: its value, and what it is against the baseline.
+    """One output for one system: its value, and what it is against the baseline."""
 
-    Attributes:
-        summary: Value and interval.
-        comparison: Difference, test and improvement in percent; None for the baseline itself.
-    """
-
-    summary: Summary
+    summary: Summary  # Value and interval
+    # Difference, test and improvement in percent; None for the baseline itself
     comparison: SystemComparison | None
 
 

@@ -38,23 +38,14 @@ MOST = 400
 
 @dataclass(frozen=True, slots=True)
 class Collapse:
-    """One system.
-
-    Attributes:
-        system: Its name.
-        reports: How many it wrote.
-        distinct: How many of them differ.
-        distinct_references: How many of the references of the same studies differ.
-        excess: Mean cosine of two of its reports less that of two references.
-        collapsed: Whether one of the signs is there.
-    """
+    """One system."""
 
     system: str
-    reports: int
-    distinct: int
-    distinct_references: int
-    excess: float
-    collapsed: bool
+    reports: int  # How many it wrote
+    distinct: int  # How many of them differ
+    distinct_references: int  # How many of the references of the same studies differ
+    excess: float  # Mean cosine of two of its reports less that of two references
+    collapsed: bool  # True if one of the signs is there
 
     def sentence(self) -> str:
         """For people."""

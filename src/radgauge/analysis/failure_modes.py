@@ -17,19 +17,12 @@ from radgauge.stats import FailureMode, find_failure_modes
 
 @dataclass(frozen=True, slots=True)
 class FailureModes:
-    """Every ordered pair of candidate groups on the errors of one target.
+    """Every ordered pair of candidate groups on the errors of one target."""
 
-    Attributes:
-        target: total, significant, or one category.
-        modes: One per category and ordered pair of groups.
-        studies: Studies that are compared.
-        not_judged: Studies left out because not all candidates were judged by the same raters.
-    """
-
-    target: str
-    modes: tuple[FailureMode, ...]
-    studies: int
-    not_judged: int
+    target: str  # total, significant, or one category
+    modes: tuple[FailureMode, ...]  # One per category and ordered pair of groups
+    studies: int  # Studies that are compared
+    not_judged: int  # Studies left out because not all candidates were judged by the same raters
 
 
 @working("testing failure modes")

@@ -48,33 +48,19 @@ class Profiling(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ErrorsFit:
-    """What `fit_errors` found.
+    """What `fit_errors` found."""
 
-    Attributes:
-        weights: Learned from all judgments; `about` says from what.
-        target: What was fitted: rating, total or significant.
-        cases: How many judged reports were used.
-        studies: How many studies.
-        start: Kendall's tau-b of the starting weights with the mean rater.
-        fitted: Of the learned weights on the same reports: flattering.
-        cross_validated: Each study scored with weights learned from the others: what to expect.
-        start_p: Two-sided p of no association, reports taken for independent, as papers do.
-        fitted_p: Of the learned weights.
-        cross_validated_p: On studies not seen.
-        strength: How strongly weights were pulled to the start.
-    """
-
-    weights: Weights
-    target: str
-    cases: int
+    weights: Weights  # Learned from all judgments; `about` says from what
+    target: str  # What was fitted: rating, total or significant
+    cases: int  # How many judged reports were used
     studies: int
-    start: float
-    fitted: float
-    cross_validated: float
-    strength: float
-    start_p: float
-    fitted_p: float
-    cross_validated_p: float
+    start: float  # Kendall's tau-b of the starting weights with the mean rater
+    fitted: float  # Of the learned weights on the same reports: flattering
+    cross_validated: float  # Each study scored with weights learned from the others: what to expect
+    strength: float  # How strongly weights were pulled to the start
+    start_p: float  # Two-sided p of no association, reports taken for independent, as papers do
+    fitted_p: float  # Of the learned weights
+    cross_validated_p: float  # On studies not seen
 
 
 @working("fitting")
@@ -151,19 +137,12 @@ def fit_errors(
 
 @dataclass(frozen=True, slots=True)
 class SourcesFit:
-    """What `fit_sources` found; Kendall's tau-b with the mean rating, per source.
+    """What `fit_sources` found; Kendall's tau-b with the mean rating, per source."""
 
-    Attributes:
-        weights: Learned from all sources; `about` says from which.
-        start: Of the starting weights.
-        left_out: Of weights learned from all other sources: what to expect on a new one.
-        fitted: Of the weights learned from all: flattering.
-    """
-
-    weights: Weights
-    start: Mapping[str, float]
-    left_out: Mapping[str, float]
-    fitted: Mapping[str, float]
+    weights: Weights  # Learned from all sources; `about` says from which
+    start: Mapping[str, float]  # Of the starting weights
+    left_out: Mapping[str, float]  # Of weights learned from all other sources: what to expect on a new one
+    fitted: Mapping[str, float]  # Of the weights learned from all: flattering
 
 
 @working("fitting")

@@ -37,61 +37,37 @@ FLAT = 1e-9  # a column that varies less than this share of its size is constant
 
 @dataclass(frozen=True, slots=True)
 class FittedTerm:
-    """One score of the composite.
+    """One score of the composite."""
 
-    Attributes:
-        column: The output that was used.
-        part: The metric and settings that give it, as `radgauge.load` reads them.
-        mean: Subtracted from the score.
-        scale: Then divided by.
-        coefficient: What one standard deviation adds to the number of errors, with its interval.
-    """
-
-    column: str
-    part: str
-    mean: float
-    scale: float
-    coefficient: Interval
+    column: str  # The output that was used
+    part: str  # The metric and settings that give it, as `radgauge.load` reads them
+    mean: float  # Subtracted from the score
+    scale: float  # Then divided by
+    coefficient: Interval  # What one standard deviation adds to the number of errors, with its interval
 
 
 @dataclass(frozen=True, slots=True)
 class RadcliqFit:
-    """What `fit_radcliq` found.
+    """What `fit_radcliq` found."""
 
-    Attributes:
-        terms: In the order of the columns.
-        intercept: Errors of a report with average scores.
-        target: What was predicted: total, significant, or a category.
-        cases: Judged reports that were used.
-        studies: Their studies.
-        left_out: Judged reports that lack a score or a judgment.
-        r2: Share of the variance explained on the same reports: flattering.
-        r2_cross_validated: Each study predicted from the others: what to expect; below 0 is worse than the mean.
-        tau: Kendall's tau-b with the mean rater on the same reports.
-        tau_cross_validated: On studies not seen: every two reports are ordered by one model that has seen neither
-            of their studies. Predictions of several models pooled would order equal scores by which model it was.
-        tau_p: Two-sided p of no association on the same reports, taken for independent, as papers do.
-        folds: Parts of the cross-validation.
-        ridge: Penalty on the squared coefficients.
-        signatures: Column -> settings behind it.
-        source: Name of the judgments.
-    """
-
-    terms: tuple[FittedTerm, ...]
-    intercept: Interval
-    target: str
-    cases: int
+    terms: tuple[FittedTerm, ...]  # In the order of the columns
+    intercept: Interval  # Errors of a report with average scores
+    target: str  # What was predicted: total, significant, or a category
+    cases: int  # Judged reports that were used
     studies: int
-    left_out: int
-    r2: float
+    left_out: int  # Judged reports that lack a score or a judgment
+    r2: float  # Share of the variance explained on the same reports: flattering
+    # Each study predicted from the others: what to expect; below 0 is worse than the mean
     r2_cross_validated: float
-    tau: Interval
+    tau: Interval  # Kendall's tau-b with the mean rater on the same reports
+    # On studies not seen: every two reports are ordered by one model that has seen neither of their studies.
+    # Predictions of several models pooled would order equal scores by which model it was.
     tau_cross_validated: Interval
-    tau_p: float
-    folds: int
-    ridge: float
-    signatures: dict[str, str]
-    source: str
+    tau_p: float  # Two-sided p of no association on the same reports, taken for independent, as papers do
+    folds: int  # Parts of the cross-validation
+    ridge: float  # Penalty on the squared coefficients
+    signatures: dict[str, str]  # Column -> settings behind it
+    source: str  # Name of the judgments
 
     def predict(self, scores: Rows) -> Array:
         """Predicted number of errors; columns of `scores` are the terms in order."""

@@ -37,56 +37,32 @@ OBJECTIVES = ("pearson", "kendall_b")
 
 @dataclass(frozen=True, slots=True)
 class FitLine:
-    """Agreement of one matrix with the raters: on the studies searched on, and on those kept apart.
+    """Agreement of one matrix with the raters: on the studies searched on, and on those kept apart."""
 
-    Attributes:
-        name: long, short or learned.
-        train: Coefficient on the training studies; for the learned matrix flattering.
-        test: Coefficient on the test studies.
-        low: Lower bound of the test value.
-        high: Upper bound.
-        p: Two-sided p of no association on the test studies, reports taken for independent, as papers do.
-        gain: Test value of the learned matrix less this one.
-        gain_low: Lower bound of the gain.
-        gain_high: Upper bound.
-    """
-
-    name: str
-    train: float
-    test: float
-    low: float
+    name: str  # long, short or learned
+    train: float  # Coefficient on the training studies; for the learned matrix flattering
+    test: float  # Coefficient on the test studies
+    low: float  # Lower bound of the test value
     high: float
-    p: float
-    gain: float
-    gain_low: float
+    p: float  # Two-sided p of no association on the test studies, reports taken for independent, as papers do
+    gain: float  # Test value of the learned matrix less this one
+    gain_low: float  # Lower bound of the gain
     gain_high: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RateFit:
-    """What `fit_ratescore` found.
+    """What `fit_ratescore` found."""
 
-    Attributes:
-        affinity: The learned weights and penalty.
-        lines: The released matrices and the learned one.
-        objective: The coefficient that was maximised.
-        target: What the raters said: rating, total or significant.
-        trials: Trials of the study, those of earlier runs included.
-        train_cases: Judged reports searched on.
-        test_cases: Judged reports kept apart.
-        level: Coverage of the intervals.
-        signature: The metric's signature before learning.
-    """
-
-    affinity: Affinity
-    lines: tuple[FitLine, ...]
-    objective: str
-    target: str
-    trials: int
-    train_cases: int
-    test_cases: int
-    level: float
-    signature: str
+    affinity: Affinity  # The learned weights and penalty
+    lines: tuple[FitLine, ...]  # The released matrices and the learned one
+    objective: str  # The coefficient that was maximised
+    target: str  # What the raters said: rating, total or significant
+    trials: int  # Trials of the study, those of earlier runs included
+    train_cases: int  # Judged reports searched on
+    test_cases: int  # Judged reports kept apart
+    level: float  # Coverage of the intervals
+    signature: str  # The metric's signature before learning
 
 
 @working("fitting")

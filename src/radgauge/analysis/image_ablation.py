@@ -54,66 +54,37 @@ Statistic = Callable[[Sequence[ImagePoint]], Rows]
 
 @dataclass(frozen=True, slots=True)
 class Ablated:
-    """One figure under the three conditions.
+    """One figure under the three conditions."""
 
-    Attributes:
-        name: What is measured.
-        n: Number of units (pairs, studies, reports).
-        right: With the right images.
-        dealt: Mean over the deals of images at random.
-        dealt_low: Smallest of the deals.
-        dealt_high: Largest of the deals.
-        mean_image: With one mean image for all.
-        difference: Right minus dealt.
-        low: Lower end of the interval of the difference; studies are drawn.
-        high: Upper end.
-    """
-
-    name: str
-    n: int
-    right: float
-    dealt: float
-    dealt_low: float
-    dealt_high: float
+    name: str  # What is measured
+    n: int  # Number of units (pairs, studies, reports)
+    right: float  # With the right images
+    dealt: float  # Mean over the deals of images at random
+    dealt_low: float  # Smallest of the deals
+    dealt_high: float  # Largest of the deals
     mean_image: float
-    difference: float
-    low: float
+    difference: float  # Right minus dealt
+    low: float  # Lower end of the interval of the difference; studies are drawn
     high: float
 
 
 @dataclass(frozen=True)
 class ImageAblation:
-    """What the image contributes to a score.
-
-    Attributes:
-        column: The score.
-        signature: Its settings.
-        encoder: Name of the encoder.
-        studies: Number of studies with usable images.
-        left_out: Number of studies without.
-        deals: How often images were dealt.
-        level: Coverage of the intervals.
-        share: Share of the variance of the score that comes from which image is shown.
-        share_of: What the scores are of whose variance that is.
-        agreement: Kendall's tau-b with the mean rater; None without judgments.
-        own_nearer: Rate at which an image lies nearer to its own report than to another study's.
-        side: Rate at which it lies nearer to its report than to the same report with sides exchanged.
-        changes: Mean score of changed reports by kind of change.
-    """
+    """What the image contributes to a score."""
 
     column: str
     signature: str
-    encoder: str
-    studies: int
-    left_out: int
-    deals: int
-    level: float
-    share: float
-    share_of: str
-    agreement: Ablated | None
-    own_nearer: Ablated
-    side: Ablated
-    changes: Mapping[str, Ablated]
+    encoder: str  # Name of the encoder
+    studies: int  # Number of studies with usable images
+    left_out: int  # Number of studies without
+    deals: int  # How often images were dealt
+    level: float  # Coverage of the intervals
+    share: float  # Share of the variance of the score that comes from which image is shown
+    share_of: str  # What the scores are of whose variance that is
+    agreement: Ablated | None  # Kendall's tau-b with the mean rater; None without judgments
+    own_nearer: Ablated  # Rate at which an image lies nearer to its own report than to another study's
+    side: Ablated  # Rate at which it lies nearer to its report than to the same report with sides exchanged
+    changes: Mapping[str, Ablated]  # Mean score of changed reports by kind of change
 
     @property
     def rows(self) -> tuple[Ablated, ...]:

@@ -35,24 +35,16 @@ _FILE = Path(checkpoints.__file__).parent / "data" / "checks.json"
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check came out.
+    """How one check came out."""
 
-    Attributes:
-        name: The example, or the checkpoint whose files were hashed.
-        models: Checkpoints it needs.
-        source: Who printed the values, or whose hash it is.
-        status: "same", "off", "missing" (a checkpoint is not there), "unreadable" (it cannot be loaded), or
-            "not checked" (an unpacked archive has no hash of its own).
-        difference: Largest difference from the printed values; None if nothing was computed.
-        note: What is missing or wrong, or which value is off.
-    """
-
-    name: str
-    models: tuple[str, ...]
-    source: str
+    name: str  # The example, or the checkpoint whose files were hashed
+    models: tuple[str, ...]  # Checkpoints it needs
+    source: str  # Who printed the values, or whose hash it is
+    # "same", "off", "missing" (a checkpoint is not there), "unreadable" (it cannot be loaded), or "not checked"
+    # (an unpacked archive has no hash of its own)
     status: str
-    difference: float | None = None
-    note: str = ""
+    difference: float | None = None  # Largest difference from the printed values; None if nothing was computed
+    note: str = ""  # What is missing or wrong, or which value is off
 
 
 def verify_models(names: Sequence[str] = (), *, models: str = "published") -> list[CheckResult]:

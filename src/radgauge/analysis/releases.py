@@ -30,42 +30,25 @@ BEFORE = " (before)"
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A case that became right or wrong.
+    """A case that became right or wrong."""
 
-    Attributes:
-        key: (study id, system).
-        before: Clinically significant errors before, or the headline where nobody counted errors.
-        after: The same now.
-    """
-
-    key: Key
-    before: float
+    key: Key  # (study id, system)
+    before: float  # Clinically significant errors before, or the headline where nobody counted errors
     after: float
 
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """Newer scores beside older ones.
+    """Newer scores beside older ones."""
 
-    Attributes:
-        comparisons: Each system now against itself before, per output.
-        worse: Cases that were free of significant errors and are not now, the worst first.
-        better: Cases that had significant errors and have none now.
-        column: The output that the flips speak of.
-        cases: Cases that both scores have.
-        notes: What could not be compared, and why.
-        answers: Answered studies of each system, now and before.
-        scores: Both scores side by side, the older ones under the names of the baselines.
-    """
-
-    comparisons: Comparisons
-    worse: tuple[Flip, ...]
-    better: tuple[Flip, ...]
-    column: str
-    cases: int
-    notes: tuple[str, ...]
-    answers: tuple[Answers, ...]
-    scores: Results
+    comparisons: Comparisons  # Each system now against itself before, per output
+    worse: tuple[Flip, ...]  # Cases that were free of significant errors and are not now, the worst first
+    better: tuple[Flip, ...]  # Cases that had significant errors and have none now
+    column: str  # The output that the flips speak of
+    cases: int  # Cases that both scores have
+    notes: tuple[str, ...]  # What could not be compared, and why
+    answers: tuple[Answers, ...]  # Answered studies of each system, now and before
+    scores: Results  # Both scores side by side, the older ones under the names of the baselines
 
 
 def compare_releases(
@@ -226,21 +209,14 @@ _LIMIT = re.compile(r"\s*(?P<column>[\w.:-]+)\s*(?P<sign>[<>])\s*(?P<value>[+-]?
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit such as "errors_significant > +0.05": what must not happen.
+    """A limit such as "errors_significant > +0.05": what must not happen."""
 
-    Attributes:
-        text: As it was given.
-        column: The output.
-        above: Whether values above it are refused; otherwise values below.
-        value: The limit.
-        difference: Whether it is on the difference to the baseline (a sign in front of the number says so) or on
-            the value itself.
-    """
-
-    text: str
+    text: str  # As it was given
     column: str
-    above: bool
+    above: bool  # True if values above it are refused; otherwise values below
     value: float
+    # True if it is on the difference to the baseline (a sign in front of the number says so) or on the value
+    # itself
     difference: bool
 
     @classmethod

@@ -15,19 +15,12 @@ LEAST = 5  # cases of a part that is worth a coefficient
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """Parts of judgments.
-
-    Attributes:
-        by: The column.
-        parts: Value -> the judgments of its cases, in order of first appearance.
-        too_few: Value -> how many cases, where there are fewer than five.
-        unknown: Cases without a value.
-    """
+    """Parts of judgments."""
 
     by: str
-    parts: Mapping[str, Judgments]
-    too_few: Mapping[str, int]
-    unknown: int
+    parts: Mapping[str, Judgments]  # Value -> the judgments of its cases, in order of first appearance
+    too_few: Mapping[str, int]  # Value -> how many cases, where there are fewer than five
+    unknown: int  # Cases without a value
 
 
 def split_judgments(judgments: Judgments, results: Results, *, by: str) -> Strata:

@@ -22,41 +22,24 @@ from radgauge.stats.resampling import Resampling
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a table shows of one output of one judge on one system.
+    """What a table shows of one output of one judge on one system."""
 
-    Attributes:
-        system: Who wrote the candidates.
-        judge: Name of the metric or rater.
-        column: Name of the output.
-        value: Corpus value; NaN if no case could be judged.
-        low: Lower end of the interval.
-        high: Upper end of the interval.
-        level: Coverage of the interval, 0 to 1.
-        judged: Number of cases behind the value.
-        not_judged: Number of cases that could not be judged.
-        not_applicable: Number of judged cases that this output says nothing about (recall of a normal study).
-        reasons: Why, with counts, most frequent first.
-        higher_is_better: Direction.
-        signature: Settings behind the value.
-        method: How the interval was made: percentile, bca, t, wilson or normal; "" without one.
-        truncated: Number of cases with a report that was longer than an encoder reads.
-    """
-
-    system: str
-    judge: str
-    column: str
-    value: float
-    low: float
-    high: float
-    level: float
-    judged: int
-    not_judged: int
-    reasons: tuple[tuple[str, int], ...]
-    higher_is_better: bool
-    signature: str
-    method: str = ""
+    system: str  # Who wrote the candidates
+    judge: str  # Name of the metric or rater
+    column: str  # Name of the output
+    value: float  # Corpus value; NaN if no case could be judged
+    low: float  # Lower end of the interval
+    high: float  # Upper end of the interval
+    level: float  # Coverage of the interval, 0 to 1
+    judged: int  # Number of cases behind the value
+    not_judged: int  # Number of cases that could not be judged
+    reasons: tuple[tuple[str, int], ...]  # Why, with counts, most frequent first
+    higher_is_better: bool  # Direction
+    signature: str  # Settings behind the value
+    method: str = ""  # How the interval was made: percentile, bca, t, wilson or normal; "" without one
+    # Number of judged cases that this output says nothing about (recall of a normal study)
     not_applicable: int = 0
-    truncated: int = 0
+    truncated: int = 0  # Number of cases with a report that was longer than an encoder reads
 
 
 class Summaries(Shown, list[Summary]):

@@ -19,29 +19,17 @@ from radgauge.stats.proportions import wilson_interval
 
 @dataclass(frozen=True, slots=True)
 class TripleResult:
-    """How often a metric gives the rewrite more than the opposite.
-
-    Attributes:
-        column: The metric's output.
-        accuracy: Share of triples; a tie and a triple that cannot be judged count as wrong, as in the paper.
-        low: Lower bound (Wilson).
-        high: Upper bound.
-        right: Triples decided rightly.
-        ties: Triples with equal values.
-        not_judged: Triples with a text that could not be judged.
-        total: All triples.
-        wrong: Ids of the others, for looking at.
-    """
+    """How often a metric gives the rewrite more than the opposite."""
 
     column: str
-    accuracy: float
-    low: float
+    accuracy: float  # Share of triples; a tie and a triple that cannot be judged count as wrong, as in the paper
+    low: float  # Lower bound (Wilson)
     high: float
-    right: int
-    ties: int
-    not_judged: int
+    right: int  # Triples decided rightly
+    ties: int  # Triples with equal values
+    not_judged: int  # Triples with a text that could not be judged
     total: int
-    wrong: tuple[str, ...]
+    wrong: tuple[str, ...]  # Ids of the others, for looking at
 
 
 @working("judging triples")

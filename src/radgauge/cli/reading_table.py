@@ -12,29 +12,18 @@ COLOURS = {"present": "bold red", "absent": "green", "uncertain": "bold yellow",
 
 
 class ClaimRow(NamedTuple):
-    """One claim of a report.
+    """One claim of a report."""
 
-    Attributes:
-        label: Name of the concept; the words themselves where no lexicon has them.
-        status: present, absent, uncertain, normal or not normal; "(history)", "(recommendation)" where it is that.
-        location: Anatomy, the most specific first.
-        side: left, right, bilateral, midline.
-        size: Measurements in mm.
-        details: Severity, change and further descriptors.
-        words: As written.
-        start: Position of the words in the text.
-        end: End of the words.
-    """
-
-    label: str
+    label: str  # Name of the concept; the words themselves where no lexicon has them
+    # present, absent, uncertain, normal or not normal; "(history)", "(recommendation)" where it is that
     status: str
-    location: str
-    side: str
-    size: str
-    details: str
-    words: str
-    start: int
-    end: int
+    location: str  # Anatomy, the most specific first
+    side: str  # left, right, bilateral, midline
+    size: str  # Measurements in mm
+    details: str  # Severity, change and further descriptors
+    words: str  # As written
+    start: int  # Position of the words in the text
+    end: int  # End of the words
 
 
 def claim_rows(reading: ReportReading, lexicon: Lexicon | None = None) -> list[ClaimRow]:

@@ -21,35 +21,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LlmSettings:
-    """Settings of a language-model server: `[llm]` in radgauge.toml, overridden by `--llm KEY=VALUE`.
+    """Settings of a language-model server: `[llm]` in radgauge.toml, overridden by `--llm KEY=VALUE`."""
 
-    Attributes:
-        url: Server that is asked: http://127.0.0.1:8080/v1; else RADGAUGE_LLM_URL.
-        model: Its model; else RADGAUGE_LLM_MODEL.
-        parallel: Requests at the same time.
-        requests_per_minute: 0 = no limit.
-        tokens_per_minute: 0 = no limit.
-        price_in: Price of a million tokens of question.
-        price_out: Price of a million tokens of answer.
-        max_cost: Nothing is asked that could cost more than this in all; earlier runs on the same journal count.
-        timeout: Seconds from a question to the end of its answer.
-        journal: File of the answers, which are paid for once; else one in the cache folder.
-        batch: Sentences per request.
-        retry_failed: Ask again for sentences that an earlier run gave up.
-    """
-
-    url: str | None = None
-    model: str | None = None
-    parallel: int = 4
-    requests_per_minute: int = 0
-    tokens_per_minute: int = 0
-    price_in: float = 0.0
-    price_out: float = 0.0
+    url: str | None = None  # Server that is asked: http://127.0.0.1:8080/v1; else RADGAUGE_LLM_URL
+    model: str | None = None  # Its model; else RADGAUGE_LLM_MODEL
+    parallel: int = 4  # Requests at the same time
+    requests_per_minute: int = 0  # 0 = no limit
+    tokens_per_minute: int = 0  # 0 = no limit
+    price_in: float = 0.0  # Price of a million tokens of question
+    price_out: float = 0.0  # Price of a million tokens of answer
+    # Nothing is asked that could cost more than this in all; earlier runs on the same journal count
     max_cost: float | None = None
-    timeout: float = 120.0
-    journal: Path | None = None
-    batch: int = 20
-    retry_failed: bool = False
+    timeout: float = 120.0  # Seconds from a question to the end of its answer
+    journal: Path | None = None  # File of the answers, which are paid for once; else one in the cache folder
+    batch: int = 20  # Sentences per request
+    retry_failed: bool = False  # Ask again for sentences that an earlier run gave up
 
     def limits(self) -> Limits:
         """Return what a run must stay within."""

@@ -49,17 +49,11 @@ _ALONE = re.compile(rf"[{_INVISIBLE}]+")
 
 @dataclass(frozen=True, slots=True)
 class CleanText:
-    """A clean text and where each of its characters came from.
+    """A clean text and where each of its characters came from."""
 
-    Attributes:
-        text: The text without markup.
-        starts: Per character, where it starts in the original; empty if nothing was changed.
-        ends: Per character, where it ends there.
-    """
-
-    text: str
-    starts: Sequence[int] = ()
-    ends: Sequence[int] = ()
+    text: str  # The text without markup
+    starts: Sequence[int] = ()  # Per character, where it starts in the original; empty if nothing was changed
+    ends: Sequence[int] = ()  # Per character, where it ends there
 
     def original(self, start: int, end: int) -> tuple[int, int]:
         """The span in the original text of a span in the clean one.

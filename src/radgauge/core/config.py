@@ -29,15 +29,10 @@ TABLES = ("reports", "judge", "llm", "sampling")
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What the configuration files set.
+    """What the configuration files set."""
 
-    Attributes:
-        tables: Table -> key -> value.
-        origins: The file that each (table, key) comes from.
-    """
-
-    tables: Mapping[str, Mapping[str, Any]]
-    origins: Mapping[tuple[str, str], Path]
+    tables: Mapping[str, Mapping[str, Any]]  # Table -> key -> value
+    origins: Mapping[tuple[str, str], Path]  # The file that each (table, key) comes from
 
     def table(self, name: str) -> Mapping[str, Any]:
         """Return a table; empty if no file has it."""

@@ -10,17 +10,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ErrorCategory:
-    """One kind of error.
+    """One kind of error."""
 
-    Attributes:
-        number: Its number in ReXVal and RadEvalX.
-        key: Its name in columns and files.
-        title: Its name for people.
-    """
-
-    number: int
-    key: str
-    title: str
+    number: int  # Its number in ReXVal and RadEvalX
+    key: str  # Its name in columns and files
+    title: str  # Its name for people
 
 
 CATEGORIES: tuple[ErrorCategory, ...] = (

@@ -29,10 +29,6 @@ Judge = Callable[[str, str], float]
 class FunctionMetric(Metric):
     """The value that a function gives a candidate and a reference.
 
-    Attributes:
-        function: Takes candidate and reference, returns a number; NaN where it cannot judge. Give it an attribute
-            `higher_is_better = False` if lower values are better.
-
     >>> def shared(candidate: str, reference: str) -> float:
     ...     return len({*candidate.split()} & {*reference.split()})
     >>> case = Case("1", "no effusion", ("small effusion", "no effusion"))
@@ -45,6 +41,8 @@ class FunctionMetric(Metric):
     range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     summary: ClassVar[str] = "a function of candidate and reference"
 
+    # Takes candidate and reference, returns a number; NaN where it cannot judge. Give it an attribute
+    # `higher_is_better = False` if lower values are better.
     function: Judge
 
     def __post_init__(self) -> None:

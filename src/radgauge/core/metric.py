@@ -38,20 +38,13 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One reason behind a score, in one plain sentence, with the characters it speaks of.
+    """One reason behind a score, in one plain sentence, with the characters it speaks of."""
 
-    Attributes:
-        kind: matched, missing, added, changed, contradicted, or info.
-        text: One sentence for people.
-        reference_spans: Character spans in the reference.
-        candidate_spans: Character spans in the candidate.
-        data: Whatever a machine wants to know besides (similarity, weight, category).
-    """
-
-    kind: str
-    text: str
-    reference_spans: tuple[Span, ...] = ()
-    candidate_spans: tuple[Span, ...] = ()
+    kind: str  # matched, missing, added, changed, contradicted, or info
+    text: str  # One sentence for people
+    reference_spans: tuple[Span, ...] = ()  # Character spans in the reference
+    candidate_spans: tuple[Span, ...] = ()  # Character spans in the candidate
+    # Whatever a machine wants to know besides (similarity, weight, category)
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def as_data(self) -> dict[str, Any]:
@@ -67,21 +60,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Tabular):
-    """Why one case got its score.
+    """Why one case got its score."""
 
-    Attributes:
-        metric: Who explains.
-        values: Its outputs.
-        notes: The reasons.
-        candidate: The text that the notes speak of; "" if it was not given (`radgauge.run.explain` gives it).
-        references: Likewise.
-    """
-
-    metric: str
+    metric: str  # Who explains
     values: Mapping[str, float]
     notes: tuple[Note, ...] = ()
+    # The text that the notes speak of; "" if it was not given (`radgauge.run.explain` gives it)
     candidate: str = ""
-    references: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()  # Likewise
 
     def to_dict(self) -> dict[str, list[Any]]:
         """One row per note."""
@@ -279,14 +265,10 @@ class Alias(Metric):
     """A metric under another name, so that two settings of one metric can stand side by side.
 
     Every column gets the alias in front; the signature stays, since the numbers are the same.
-
-    Attributes:
-        metric: The metric.
-        alias: Letters, digits and "_".
     """
 
     metric: Metric
-    alias: str
+    alias: str  # Letters, digits and "_"
 
     def __post_init__(self) -> None:
         if not (self.alias.isidentifier() and self.alias.isascii()):

@@ -30,23 +30,15 @@ _NAMED_INTERVALS = (
 
 
 class Advice(NamedTuple):
-    """One recommendation.
+    """One recommendation."""
 
-    Attributes:
-        actions: What is to be done; empty for a follow-up that names nothing.
-        denied: True if the report says that it is not needed.
-        days: Shortest and longest interval; None where the report names none, 0 for "short-interval".
-        urgency: urgent, routine, or "".
-        sentence: Index of its sentence.
-        span: Where the report says so.
-    """
-
-    actions: frozenset[str]
-    denied: bool
+    actions: frozenset[str]  # What is to be done; empty for a follow-up that names nothing
+    denied: bool  # True if the report says that it is not needed
+    # Shortest and longest interval; None where the report names none, 0 for "short-interval"
     days: tuple[float, float] | None
-    urgency: str
-    sentence: int
-    span: tuple[int, int]
+    urgency: str  # urgent, routine, or ""
+    sentence: int  # Index of its sentence
+    span: tuple[int, int]  # Where the report says so
 
     def agrees_with(self, other: Advice) -> bool:
         """Return True if both recommend the same; an urgency that only one of them names is no difference."""

@@ -8,19 +8,12 @@ from radgauge.findings.findings import Denial, Finding
 
 
 class Difference(NamedTuple):
-    """One attribute of a matched finding that the two reports tell differently.
+    """One attribute of a matched finding that the two reports tell differently."""
 
-    Attributes:
-        attribute: side, location, position, severity, size, change, or uncertainty.
-        reference: What the reference says, "" = nothing.
-        candidate: What the candidate says.
-        conflict: True if both say something and it differs; False if one of them is silent.
-    """
-
-    attribute: str
-    reference: str
-    candidate: str
-    conflict: bool
+    attribute: str  # side, location, position, severity, size, change, or uncertainty
+    reference: str  # What the reference says, "" = nothing
+    candidate: str  # What the candidate says
+    conflict: bool  # True if both say something and it differs; False if one of them is silent
 
 
 class Match(NamedTuple):
@@ -40,22 +33,13 @@ class Contradiction(NamedTuple):
 
 
 class Aligned(NamedTuple):
-    """Two reports side by side.
+    """Two reports side by side."""
 
-    Attributes:
-        matched: Findings of both.
-        missing: Findings of the reference that the candidate does not mention.
-        added: Findings of the candidate that the reference does not mention.
-        denied: Findings of the reference that the candidate denies.
-        invented: Findings of the candidate that the reference denies.
-        told_r: Findings of the reference that the candidate tells in other words: signs of a shared diagnosis.
-        told_c: The same of the candidate.
-    """
-
-    matched: tuple[Match, ...]
-    missing: tuple[Finding, ...]
-    added: tuple[Finding, ...]
-    denied: tuple[Contradiction, ...]
-    invented: tuple[Contradiction, ...]
+    matched: tuple[Match, ...]  # Findings of both
+    missing: tuple[Finding, ...]  # Findings of the reference that the candidate does not mention
+    added: tuple[Finding, ...]  # Findings of the candidate that the reference does not mention
+    denied: tuple[Contradiction, ...]  # Findings of the reference that the candidate denies
+    invented: tuple[Contradiction, ...]  # Findings of the candidate that the reference denies
+    # Findings of the reference that the candidate tells in other words: signs of a shared diagnosis
     told_r: tuple[Finding, ...] = ()
-    told_c: tuple[Finding, ...] = ()
+    told_c: tuple[Finding, ...] = ()  # The same of the candidate

@@ -16,17 +16,11 @@ from radgauge.findings.rules import NO_CONTEXT, SIGNIFICANT, TIERS, Context
 
 
 class Detection(NamedTuple):
-    """Counts of clinically significant findings.
+    """Counts of clinically significant findings."""
 
-    Attributes:
-        correct: Findings of the reference that the candidate reports (true positives).
-        false: Findings of the candidate that the reference does not have, or has on the other side.
-        missed: Findings of the reference that the candidate does not report, or reports on the other side.
-    """
-
-    correct: int = 0
-    false: int = 0
-    missed: int = 0
+    correct: int = 0  # Findings of the reference that the candidate reports (true positives)
+    false: int = 0  # Findings of the candidate that the reference does not have, or has on the other side
+    missed: int = 0  # Findings of the reference that the candidate does not report, or reports on the other side
 
     @property
     def n_reference(self) -> int:

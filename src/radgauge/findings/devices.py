@@ -28,21 +28,13 @@ _LISTED = re.compile(r"^\s*(?:,|and|&|/|with|,\s*and|as well as)\s*(?:\w+\s+){0,
 
 @dataclass(frozen=True, eq=False)
 class DeviceRule:
-    """What the words behind one kind of device say of its position.
+    """What the words behind one kind of device say of its position."""
 
-    Attributes:
-        tier: How much a wrong position matters.
-        good: Words of a right position.
-        bad: Words of a wrong one.
-        landmark: What a distance is measured from.
-        good_mm: Least and greatest distance that is right.
-    """
-
-    tier: str
-    good: re.Pattern[str]
-    bad: re.Pattern[str]
-    landmark: re.Pattern[str] | None
-    good_mm: tuple[float, float]
+    tier: str  # How much a wrong position matters
+    good: re.Pattern[str]  # Words of a right position
+    bad: re.Pattern[str]  # Words of a wrong one
+    landmark: re.Pattern[str] | None  # What a distance is measured from
+    good_mm: tuple[float, float]  # Least and greatest distance that is right
 
 
 @dataclass(frozen=True, eq=False)

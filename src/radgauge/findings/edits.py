@@ -27,22 +27,15 @@ _YEAR = (1900.0, 2100.0)
 
 
 class Edit(NamedTuple):
-    """One thing that two sentences tell differently.
+    """One thing that two sentences tell differently."""
 
-    Attributes:
-        tells: What it concerns: side, location, severity, size, change or uncertainty; added or omitted for a
-            finding that only one of the sentences affirms.
-        reference: The word of the reference; "" for a denial that it lacks.
-        candidate: The word of the candidate.
-        sentence_r: Number of the sentence in the reference.
-        sentence_c: Number of the sentence in the candidate.
-    """
-
+    # What it concerns: side, location, severity, size, change or uncertainty; added or omitted for a finding that
+    # only one of the sentences affirms
     tells: str
-    reference: str
-    candidate: str
-    sentence_r: int
-    sentence_c: int
+    reference: str  # The word of the reference; "" for a denial that it lacks
+    candidate: str  # The word of the candidate
+    sentence_r: int  # Number of the sentence in the reference
+    sentence_c: int  # Number of the sentence in the candidate
 
 
 class Words(NamedTuple):
@@ -117,18 +110,13 @@ def words_of(sentence: str) -> Words:
 
 
 class Copies(NamedTuple):
-    """Two reports, sentence by sentence.
+    """Two reports, sentence by sentence."""
 
-    Attributes:
-        edits: What near copies of a sentence tell differently.
-        nearest_r: For each sentence of the reference how much the nearest of the candidate is alike, 0 to 1; 0 for
-            a sentence of very few words, which two reports share by chance.
-        nearest_c: The same for each sentence of the candidate.
-    """
-
-    edits: list[Edit]
+    edits: list[Edit]  # What near copies of a sentence tell differently
+    # For each sentence of the reference how much the nearest of the candidate is alike, 0 to 1; 0 for a sentence
+    # of very few words, which two reports share by chance
     nearest_r: list[float]
-    nearest_c: list[float]
+    nearest_c: list[float]  # The same for each sentence of the candidate
 
 
 def compare_sentences(reference: Sequence[str], candidate: Sequence[str]) -> Copies:

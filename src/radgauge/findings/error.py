@@ -16,32 +16,20 @@ WORSE = frozenset({"new", "increased"})
 
 
 class Error(NamedTuple):
-    """One error that a radiologist would count.
+    """One error that a radiologist would count."""
 
-    Attributes:
-        category: Position in CATEGORIES.
-        significant: Whether it is clinically significant.
-        tier: Position in TIERS of the finding it concerns.
-        hedged: Whether the finding is uncertain.
-        denied: Whether the other report denies the finding in words.
-        reference: The reference's finding, None for a false one.
-        candidate: The candidate's finding, None for an omission.
-        difference: What differs, for errors in an attribute.
-        spans: Where the denial stands in the other report.
-        support: How likely the other report says the finding in words that were not brought together, 0 to 1.
-        turned: Whether it stands in a sentence that the candidate copied and turned round: no doubt is left.
-    """
-
-    category: int
-    significant: bool
-    tier: int
-    hedged: bool
-    denied: bool
-    reference: Finding | None
-    candidate: Finding | None
-    difference: Difference | None = None
-    spans: tuple[tuple[int, int], ...] = ()
+    category: int  # Position in CATEGORIES
+    significant: bool  # True if it is clinically significant
+    tier: int  # Position in TIERS of the finding it concerns
+    hedged: bool  # True if the finding is uncertain
+    denied: bool  # True if the other report denies the finding in words
+    reference: Finding | None  # The reference's finding, None for a false one
+    candidate: Finding | None  # The candidate's finding, None for an omission
+    difference: Difference | None = None  # What differs, for errors in an attribute
+    spans: tuple[tuple[int, int], ...] = ()  # Where the denial stands in the other report
+    # How likely the other report says the finding in words that were not brought together, 0 to 1
     support: float = 0.0
+    # True if it stands in a sentence that the candidate copied and turned round: no doubt is left
     turned: bool = False
 
     @property

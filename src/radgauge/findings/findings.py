@@ -108,43 +108,26 @@ OTHERS = 8
 
 
 class Finding(NamedTuple):
-    """One claim of a report.
+    """One claim of a report."""
 
-    Attributes:
-        concept: Lexicon id.
-        others: Further concepts of the same claim: what it suggests, alternatives, more general words.
-        kind: abnormality, disease or device.
-        uncertain: Whether the report hedges.
-        sides: Bits LEFT, RIGHT, MIDLINE; 0 = not said.
-        locations: Anatomy ids that the report names, without what the concept implies anyway.
-        severity: 0 = not said, 1 trace, 2 mild, 3 moderate, 4 severe.
-        sizes_mm: Measurements.
-        change: new, increased, decreased, stable, or "".
-        descriptors: Other describing words.
-        spans: Where the report says so.
-        sentences: Indices of the sentences that say so.
-        labels: Names and values that tell which one or how far: ("rib", "6"), ("percent", "70").
-        position: good or bad where the report says how a device lies, else "".
-        shift: Steps of significance that the report's own words add: negative = it matters more.
-        weighs_as: Concept whose tier it takes, "" for its own: a benign bulge that may be an aneurysm.
-    """
-
-    concept: str
+    concept: str  # Lexicon id
+    # Further concepts of the same claim: what it suggests, alternatives, more general words
     others: tuple[str, ...]
-    kind: str
-    uncertain: bool
-    sides: int
-    locations: frozenset[str]
-    severity: int
+    kind: str  # abnormality, disease or device
+    uncertain: bool  # True if the report hedges
+    sides: int  # Bits LEFT, RIGHT, MIDLINE; 0 = not said
+    locations: frozenset[str]  # Anatomy ids that the report names, without what the concept implies anyway
+    severity: int  # 0 = not said, 1 trace, 2 mild, 3 moderate, 4 severe
     sizes_mm: tuple[float, ...]
-    change: str
-    descriptors: frozenset[str]
-    spans: tuple[Span, ...]
-    sentences: frozenset[int]
+    change: str  # new, increased, decreased, stable, or ""
+    descriptors: frozenset[str]  # Other describing words
+    spans: tuple[Span, ...]  # Where the report says so
+    sentences: frozenset[int]  # Indices of the sentences that say so
+    # Names and values that tell which one or how far: ("rib", "6"), ("percent", "70")
     labels: frozenset[tuple[str, str]] = frozenset()
-    position: str = ""
-    shift: int = 0
-    weighs_as: str = ""
+    position: str = ""  # good or bad where the report says how a device lies, else ""
+    shift: int = 0  # Steps of significance that the report's own words add: negative = it matters more
+    weighs_as: str = ""  # Concept whose tier it takes, "" for its own: a benign bulge that may be an aneurysm
 
     @property
     def concepts(self) -> tuple[str, ...]:
@@ -153,63 +136,41 @@ class Finding(NamedTuple):
 
 
 class Denial(NamedTuple):
-    """A claim that something is not there.
+    """A claim that something is not there."""
 
-    Attributes:
-        concepts: What is denied: the concept or, for a statement of normality, all that it rules out.
-        sides: Bits; 0 = everywhere.
-        severity: Least severity that is denied: "no large effusion" leaves room for a small one.
-        normal: Whether it is a statement of normality ("lungs are clear") and not a plain negation.
-        span: Where the report says so.
-        places: Anatomy that a statement of normality speaks of.
-        only: "new" for "no new nodule", which leaves the known ones; "rest" for "otherwise clear", which leaves
-            what the report has named; "" = all.
-        labels: Names and values right before it that say what kind is denied: "no full-thickness tear".
-    """
-
-    concepts: frozenset[str]
-    sides: int
-    severity: int
-    normal: bool
-    span: Span
-    places: frozenset[str] = frozenset()
+    concepts: frozenset[str]  # What is denied: the concept or, for a statement of normality, all that it rules out
+    sides: int  # Bits; 0 = everywhere
+    severity: int  # Least severity that is denied: "no large effusion" leaves room for a small one
+    normal: bool  # True if it is a statement of normality ("lungs are clear") and not a plain negation
+    span: Span  # Where the report says so
+    places: frozenset[str] = frozenset()  # Anatomy that a statement of normality speaks of
+    # "new" for "no new nodule", which leaves the known ones; "rest" for "otherwise clear", which leaves what the
+    # report has named; "" = all
     only: str = ""
+    # Names and values right before it that say what kind is denied: "no full-thickness tear"
     labels: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a report claims and what it denies.
+    """What a report claims and what it denies."""
 
-    Attributes:
-        present: Its claims, each once.
-        denied: Its denials, plain ones and statements of normality.
-        ruled_out: Every concept that some denial names or names a kind of, to see quickly that none does.
-        topics: Parts of the chest that it speaks of.
-        normal_topics: Those among them that it calls normal and finds nothing in.
-        one_sided: Those among the latter that it calls normal on one side only.
-        disputed: Positions in `present` of findings that the report itself denies elsewhere.
-        sentences: Its sentences, for what was not brought together by concepts.
-        content_words: How many content words the text has.
-        known_words: How many of them the reader understood.
-        unread: Those that it did not understand, as written in lower case.
-        advice: Its follow-up recommendations.
-        on_quality: Whether it speaks of the quality of the images.
-    """
-
-    present: tuple[Finding, ...]
-    denied: tuple[Denial, ...]
+    present: tuple[Finding, ...]  # Its claims, each once
+    denied: tuple[Denial, ...]  # Its denials, plain ones and statements of normality
+    # Every concept that some denial names or names a kind of, to see quickly that none does
     ruled_out: frozenset[str] = frozenset()
-    topics: frozenset[str] = frozenset()
-    normal_topics: frozenset[str] = frozenset()
-    one_sided: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()  # Parts of the chest that it speaks of
+    normal_topics: frozenset[str] = frozenset()  # Those among them that it calls normal and finds nothing in
+    one_sided: frozenset[str] = frozenset()  # Those among the latter that it calls normal on one side only
+    # Positions in `present` of findings that the report itself denies elsewhere
     disputed: frozenset[int] = frozenset()
+    # Its sentences, for what was not brought together by concepts
     sentences: Sentences = field(default_factory=Sentences, compare=False)
-    content_words: int = 0
-    known_words: int = 0
-    unread: frozenset[str] = frozenset()
-    advice: tuple[Advice, ...] = ()
-    on_quality: bool = False
+    content_words: int = 0  # How many content words the text has
+    known_words: int = 0  # How many of them the reader understood
+    unread: frozenset[str] = frozenset()  # Those that it did not understand, as written in lower case
+    advice: tuple[Advice, ...] = ()  # Its follow-up recommendations
+    on_quality: bool = False  # True if it speaks of the quality of the images
 
 
 @dataclass(frozen=True, eq=False)

@@ -209,26 +209,19 @@ BIG_STEP = numbers()["severity"]["big_step"]  # trace to moderate matters, mild 
 
 
 class Profile(NamedTuple):
-    """Everything that is counted for one pair of reports.
+    """Everything that is counted for one pair of reports."""
 
-    Attributes:
-        errors: What is wrong, in the order reference, candidate.
-        tiers: Tier and hedge of every finding of the reference (what there was to say).
-        inexact: (tier, hedged, 1 - similarity) of findings that are matched but named differently.
-        silent: Share of what the reference calls normal on which the candidate is silent.
-        unread: Share of the content words of both texts that were not understood and stand in one of them only.
-        detection: Clinically significant findings that are reported, false and missed.
-        coverage: Share of the content words of both texts that were understood; NaN if there are none.
-        advice: Follow-up recommendations left out, added or changed; None if neither report gives any.
-    """
-
-    errors: tuple[Error, ...]
-    tiers: tuple[tuple[int, bool], ...]
+    errors: tuple[Error, ...]  # What is wrong, in the order reference, candidate
+    tiers: tuple[tuple[int, bool], ...]  # Tier and hedge of every finding of the reference (what there was to say)
+    # (tier, hedged, 1 - similarity) of findings that are matched but named differently
     inexact: tuple[tuple[int, bool, float], ...]
-    silent: float
+    silent: float  # Share of what the reference calls normal on which the candidate is silent
+    # Share of the content words of both texts that were not understood and stand in one of them only
     unread: float = 0.0
-    detection: Detection = Detection()
+    detection: Detection = Detection()  # Clinically significant findings that are reported, false and missed
+    # Share of the content words of both texts that were understood; NaN if there are none
     coverage: float = math.nan
+    # Follow-up recommendations left out, added or changed; None if neither report gives any
     advice: tuple[ChangedAdvice, ...] | None = None
 
     @property

@@ -20,33 +20,20 @@ SHIPPED = DATA / "weights.json"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much findings and errors count; everything is 0 or more.
+    """How much findings and errors count; everything is 0 or more."""
 
-    Attributes:
-        tiers: A finding of each significance tier; "actionable" is the unit.
-        categories: An error of each category, as a share of the finding's weight.
-        negligible: Share that remains of an attribute error without clinical significance.
-        contradiction: Factor for a finding that the other report denies in words.
-        hedged: Share of its weight that an uncertain finding keeps.
-        reversed: A significant change told the other way round, as a share of the finding's weight.
-        turned: Factor for an error that no other wording explains, in a copied sentence or report.
-        inexact: Share of the weight lost when a matched finding is named quite differently.
-        silence: Loss when the candidate says nothing on any part of the chest that the reference calls normal.
-        unread: Loss per share of the content words that were not understood and are not in both texts.
-        base: Weight of the normal rest of a report, in findings; the smaller, the more one error costs.
-    """
-
-    tiers: Mapping[str, float]
-    categories: Mapping[str, float]
-    negligible: float = 0.2
-    contradiction: float = 1.1
-    hedged: float = 0.8
-    reversed: float = 1.0
-    turned: float = 1.8
-    inexact: float = 0.5
+    tiers: Mapping[str, float]  # A finding of each significance tier; "actionable" is the unit
+    categories: Mapping[str, float]  # An error of each category, as a share of the finding's weight
+    negligible: float = 0.2  # Share that remains of an attribute error without clinical significance
+    contradiction: float = 1.1  # Factor for a finding that the other report denies in words
+    hedged: float = 0.8  # Share of its weight that an uncertain finding keeps
+    reversed: float = 1.0  # A significant change told the other way round, as a share of the finding's weight
+    turned: float = 1.8  # Factor for an error that no other wording explains, in a copied sentence or report
+    inexact: float = 0.5  # Share of the weight lost when a matched finding is named quite differently
+    # Loss when the candidate says nothing on any part of the chest that the reference calls normal
     silence: float = 0.05
-    unread: float = 0.1
-    base: float = 2.0
+    unread: float = 0.1  # Loss per share of the content words that were not understood and are not in both texts
+    base: float = 2.0  # Weight of the normal rest of a report, in findings; the smaller, the more one error costs
     about: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def as_json(self) -> str:

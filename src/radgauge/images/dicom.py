@@ -42,19 +42,15 @@ def read_dicom(path: Path) -> Grey:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DicomValues:
-    """The numbers of a grey picture before any window.
+    """The numbers of a grey picture before any window."""
 
-    Attributes:
-        values: After the modality's table or slope and intercept; padding has the lowest value of the picture, the
-            highest where high is shown dark.
-        window: Centre and width of what runs from black to white (LINEAR_EXACT; a SIGMOID has the same middle and
-            slope about it); None if the file names none.
-        inverted: Whether high values are shown dark (MONOCHROME1).
-    """
-
+    # After the modality's table or slope and intercept; padding has the lowest value of the picture, the highest
+    # where high is shown dark
     values: Values
+    # Centre and width of what runs from black to white (LINEAR_EXACT; a SIGMOID has the same middle and slope
+    # about it); None if the file names none
     window: tuple[float, float] | None
-    inverted: bool
+    inverted: bool  # True if high values are shown dark (MONOCHROME1)
 
 
 def read_dicom_values(path: Path) -> DicomValues | None:

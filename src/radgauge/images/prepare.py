@@ -21,25 +21,18 @@ CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done to a picture.
+    """What is done to a picture."""
 
-    Attributes:
-        size: Height and width to resize to; one number: the shorter side; none: not resized.
-        crop: Height and width of the middle part that is kept, black beyond the edge; none: all of it.
-        filter: Pillow's name of the resampling filter.
-        scale: What a grey level is multiplied by.
-        mean: Subtracted per channel.
-        std: Divided by, per channel.
-        half_up: Where the middle is if it falls between two pixels: rounded as torchvision does, or else down, as
-            transformers does.
-    """
-
+    # Height and width to resize to; one number: the shorter side; none: not resized
     size: tuple[int, ...] = (224,)
+    # Height and width of the middle part that is kept, black beyond the edge; none: all of it
     crop: tuple[int, int] | None = (224, 224)
-    filter: str = "BICUBIC"
-    scale: float = 1 / 255
-    mean: tuple[float, ...] = CLIP_MEAN
-    std: tuple[float, ...] = CLIP_STD
+    filter: str = "BICUBIC"  # Pillow's name of the resampling filter
+    scale: float = 1 / 255  # What a grey level is multiplied by
+    mean: tuple[float, ...] = CLIP_MEAN  # Subtracted per channel
+    std: tuple[float, ...] = CLIP_STD  # Divided by, per channel
+    # Where the middle is if it falls between two pixels: rounded as torchvision does, or else down, as
+    # transformers does
     half_up: bool = False
 
     def __call__(self, picture: Grey) -> NDArray[np.float32]:

@@ -29,31 +29,19 @@ _DEEPEST = 65535
 
 @dataclass(frozen=True, slots=True)
 class WebPicture:
-    """A picture as a page takes it.
+    """A picture as a page takes it."""
 
-    Attributes:
-        data: The file that the browser decodes.
-        media_type: image/jpeg, or image/png for 16-bit values.
-        width: Of the picture sent, in pixels.
-        height: The same.
-        full: Width and height of the picture in the file.
-        deep: Whether `data` holds 16-bit values instead of grey levels.
-        low: The value that 0 stands for.
-        step: What a value grows by per level.
-        window: Centre and width, in values, with which the picture is shown first.
-        inverted: Whether high values are shown dark (MONOCHROME1).
-    """
-
-    data: bytes
-    media_type: str
-    width: int
+    data: bytes  # The file that the browser decodes
+    media_type: str  # image/jpeg, or image/png for 16-bit values
+    width: int  # Of the picture sent, in pixels
     height: int
-    full: tuple[int, int]
-    deep: bool = False
-    low: float = 0.0
-    step: float = 1.0
+    full: tuple[int, int]  # Width and height of the picture in the file
+    deep: bool = False  # True if `data` holds 16-bit values instead of grey levels
+    low: float = 0.0  # The value that 0 stands for
+    step: float = 1.0  # What a value grows by per level
+    # Centre and width, in values, with which the picture is shown first
     window: tuple[float, float] = (127.5, 255.0)
-    inverted: bool = False
+    inverted: bool = False  # True if high values are shown dark (MONOCHROME1)
 
 
 def web_picture(path: Path | str, *, longest: int = LONGEST) -> WebPicture:

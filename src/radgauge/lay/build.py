@@ -38,39 +38,22 @@ KEPT = "kept.npz"
 
 @dataclass(frozen=True)
 class Built:
-    """What was built.
-
-    Attributes:
-        reports: Reports given.
-        sentences: Their sentences.
-        distinct: Different ones.
-        kept: Those that are not near-copies of another.
-        pairs: Accepted pairs in the sentence set.
-        reused: Near-copies that take the lay text of a kept sentence, for the reports.
-        translated_too: Near-copies that had to be translated on their own.
-        lay_reports: Reports with a whole lay version.
-        said: Sentences of the reports, each as often as it is said, without headings and masked words.
-        translated: Those of them with an accepted lay text, their own or a near-copy's.
-        rounds: The acceptance curve of the kept sentences.
-        reasons: Why kept sentences are not in the set -> how many.
-        rejected: Pairs left out because a person rejected them.
-        stopped: Why the run ended early; "" if it did not.
-    """
+    """What was built."""
 
     reports: int
     sentences: int
     distinct: int
-    kept: int
-    pairs: int
-    reused: int
-    translated_too: int
-    lay_reports: int
-    said: int
-    translated: int
-    rounds: tuple[Round, ...]
-    reasons: Mapping[str, int]
-    rejected: int
-    stopped: str
+    kept: int  # Those that are not near-copies of another
+    pairs: int  # Accepted pairs in the sentence set
+    reused: int  # Near-copies that take the lay text of a kept sentence, for the reports
+    translated_too: int  # Near-copies that had to be translated on their own
+    lay_reports: int  # Reports with a whole lay version
+    said: int  # Sentences of the reports, each as often as it is said, without headings and masked words
+    translated: int  # Those of them with an accepted lay text, their own or a near-copy's
+    rounds: tuple[Round, ...]  # The acceptance curve of the kept sentences
+    reasons: Mapping[str, int]  # Why kept sentences are not in the set -> how many
+    rejected: int  # Pairs left out because a person rejected them
+    stopped: str  # Why the run ended early; "" if it did not
 
 
 @working("building")

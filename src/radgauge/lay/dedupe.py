@@ -49,15 +49,11 @@ def distinct_sentences(sentences: Iterable[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Deduplicated:
-    """Which sentences are kept.
+    """Which sentences are kept."""
 
-    Attributes:
-        kept: Positions of the kept ones, rising.
-        copy_of: For each sentence the position of a kept one above the threshold; itself if it is kept; -1 if it
-            has no vector.
-    """
-
-    kept: NDArray[np.intp]
+    kept: NDArray[np.intp]  # Positions of the kept ones, rising
+    # For each sentence the position of a kept one above the threshold; itself if it is kept; -1 if it has no
+    # vector
     copy_of: NDArray[np.intp]
 
 

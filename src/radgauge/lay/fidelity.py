@@ -28,27 +28,17 @@ _QUIET = frozenset({"location", "size"})  # a lay text may leave these out; it m
 
 
 class Fidelity(NamedTuple):
-    """Two texts side by side.
+    """Two texts side by side."""
 
-    Attributes:
-        kept: Findings of both, told alike: (reference, candidate).
-        changed: Findings of both with what differs: side, place, severity, size, change or certainty.
-        lost: Findings of the reference that the candidate does not make.
-        added: Findings of the candidate that the reference does not make.
-        denials_kept: Denials of the reference that the candidate makes as well.
-        denials_lost: Denials of the reference that the candidate leaves out.
-        denials_kept_candidate: Denials of the candidate that the reference makes as well.
-        denials_added: Denials of the candidate that the reference does not make.
-    """
-
-    kept: tuple[tuple[Finding, Finding], ...]
+    kept: tuple[tuple[Finding, Finding], ...]  # Findings of both, told alike: (reference, candidate)
+    # Findings of both with what differs: side, place, severity, size, change or certainty
     changed: tuple[tuple[Finding, Finding, tuple[Difference, ...]], ...]
-    lost: tuple[Finding, ...]
-    added: tuple[Finding, ...]
-    denials_kept: tuple[Denial, ...]
-    denials_lost: tuple[Denial, ...]
-    denials_kept_candidate: tuple[Denial, ...]
-    denials_added: tuple[Denial, ...]
+    lost: tuple[Finding, ...]  # Findings of the reference that the candidate does not make
+    added: tuple[Finding, ...]  # Findings of the candidate that the reference does not make
+    denials_kept: tuple[Denial, ...]  # Denials of the reference that the candidate makes as well
+    denials_lost: tuple[Denial, ...]  # Denials of the reference that the candidate leaves out
+    denials_kept_candidate: tuple[Denial, ...]  # Denials of the candidate that the reference makes as well
+    denials_added: tuple[Denial, ...]  # Denials of the candidate that the reference does not make
 
     @property
     def counts(self) -> tuple[int, int, int, int, int]:

@@ -24,21 +24,13 @@ Take = Callable[[int, Sequence[Verdict]], None]
 
 @dataclass
 class Gathering:
-    """The course of one build.
+    """The course of one build."""
 
-    Attributes:
-        how: Translator and checks.
-        progress: Told (what, done, total).
-        parts: Rounds of each batch that counts.
-        steps: Every text of every round.
-        trouble: What stopped the run, if anything did.
-    """
-
-    how: Refinement
-    progress: Progress | None = None
-    parts: list[Sequence[Round]] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    trouble: BaseException | None = None
+    how: Refinement  # Translator and checks
+    progress: Progress | None = None  # Told (what, done, total)
+    parts: list[Sequence[Round]] = field(default_factory=list)  # Rounds of each batch that counts
+    steps: list[Step] = field(default_factory=list)  # Every text of every round
+    trouble: BaseException | None = None  # What stopped the run, if anything did
 
     def run(self, items: Sequence[str], what: str, *, take: Take, counted: bool = True) -> None:
         """Refine texts; `take` gets the place of the first of some verdicts and the verdicts as they come."""

@@ -38,31 +38,18 @@ NO = frozenset({"no", "n", "0", "false", "wrong"})
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What people said.
+    """What people said."""
 
-    Attributes:
-        by: Whose verdicts were read.
-        judged: Pairs that they judged.
-        accepted: Pairs that they found matched.
-        share: Accepted of judged.
-        low: Lower bound (Wilson).
-        high: Upper bound.
-        blank: Exported pairs without a verdict.
-        rejected: Pairs that anybody rejected so far; they are in no set now.
-        pairs: Pairs left in the set.
-        lay_reports: Reports that still have a whole lay version.
-    """
-
-    by: str
-    judged: int
-    accepted: int
-    share: float
-    low: float
+    by: str  # Whose verdicts were read
+    judged: int  # Pairs that they judged
+    accepted: int  # Pairs that they found matched
+    share: float  # Accepted of judged
+    low: float  # Lower bound (Wilson)
     high: float
-    blank: int
-    rejected: int
-    pairs: int
-    lay_reports: int
+    blank: int  # Exported pairs without a verdict
+    rejected: int  # Pairs that anybody rejected so far; they are in no set now
+    pairs: int  # Pairs left in the set
+    lay_reports: int  # Reports that still have a whole lay version
 
 
 def export_check(folder: Path, path: Path, *, count: int = 500, seed: int = 0) -> int:

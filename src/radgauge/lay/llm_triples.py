@@ -32,15 +32,10 @@ REWRITE, OPPOSITE = "rewrite", "opposite"
 
 @dataclass(frozen=True)
 class Proposed:
-    """What a language model proposed for some sentences.
+    """What a language model proposed for some sentences."""
 
-    Attributes:
-        triples: Those that the reader confirms.
-        refused: Why others were given up -> how many.
-    """
-
-    triples: tuple[Triple, ...]
-    refused: Mapping[str, int]
+    triples: tuple[Triple, ...]  # Those that the reader confirms
+    refused: Mapping[str, int]  # Why others were given up -> how many
 
 
 def triple_prompts(chosen: str = "strict") -> dict[str, Prompt]:

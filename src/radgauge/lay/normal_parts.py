@@ -39,17 +39,11 @@ _OF_CHEST = re.compile(r"\s*(?:of|in) (?:the )?", re.IGNORECASE)
 
 
 class Reserve(NamedTuple):
-    """What a sentence says about all of its normal parts.
+    """What a sentence says about all of its normal parts."""
 
-    Attributes:
-        otherwise: Whether it excepts what was described.
-        roughly: Whether it holds as far as can be seen.
-        suffix: What the parts are normal for: age | technique | "".
-    """
-
-    otherwise: bool
-    roughly: bool
-    suffix: str
+    otherwise: bool  # True if it excepts what was described
+    roughly: bool  # True if it holds as far as can be seen
+    suffix: str  # What the parts are normal for: age | technique | ""
 
 
 def reserve(sentence: str) -> Reserve:

@@ -195,46 +195,28 @@ _MASK = re.compile(r"[Xx]{3,}(?:-[Xx]{3,})*|_{2,}")
 
 
 class Gloss(NamedTuple):
-    """A term of the report and what it means.
+    """A term of the report and what it means."""
 
-    Attributes:
-        start: Where the term begins in the report.
-        end: Where it ends.
-        term: The term as the report has it.
-        plain: What it means, in plain words.
-        concept: Id of the concept in the lexicon, for pictures of where it is; "" if it has none.
-    """
-
-    start: int
-    end: int
-    term: str
-    plain: str
-    concept: str = ""
+    start: int  # Where the term begins in the report
+    end: int  # Where it ends
+    term: str  # The term as the report has it
+    plain: str  # What it means, in plain words
+    concept: str = ""  # Id of the concept in the lexicon, for pictures of where it is; "" if it has none
 
 
 class PlainSentence(NamedTuple):
-    """One sentence of a report and what its patient reads.
+    """One sentence of a report and what its patient reads."""
 
-    Attributes:
-        start: Where the sentence begins in the report.
-        end: Where it ends.
-        source: The sentence as the report has it.
-        plain: What the patient reads; the professional sentence with glosses if it is kept.
-        glosses: Terms of the sentence in plain words, in text order.
-        kept: Whether the professional sentence stands because it could not be written anew safely; the page then
-            says "ask your doctor about this sentence" (`ask` has the words in the language of the text).
-        reasons: Why it is kept, in words for the radiologist; empty if it was written anew.
-        ask: The sentence that tells the patient to ask; "" unless kept.
-    """
-
-    start: int
-    end: int
-    source: str
-    plain: str
-    glosses: tuple[Gloss, ...] = ()
+    start: int  # Where the sentence begins in the report
+    end: int  # Where it ends
+    source: str  # The sentence as the report has it
+    plain: str  # What the patient reads; the professional sentence with glosses if it is kept
+    glosses: tuple[Gloss, ...] = ()  # Terms of the sentence in plain words, in text order
+    # True if the professional sentence stands because it could not be written anew safely; the page then says "ask
+    # your doctor about this sentence" (`ask` has the words in the language of the text)
     kept: bool = False
-    reasons: tuple[str, ...] = ()
-    ask: str = ""
+    reasons: tuple[str, ...] = ()  # Why it is kept, in words for the radiologist; empty if it was written anew
+    ask: str = ""  # The sentence that tells the patient to ask; "" unless kept
 
 
 def write_plain(text: str, *, language: str = "en") -> tuple[PlainSentence, ...]:

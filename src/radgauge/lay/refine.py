@@ -35,79 +35,46 @@ NO_ANSWER = "no_answer"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a sentence.
+    """What became of a sentence."""
 
-    Attributes:
-        sentence: The professional sentence.
-        lay: The accepted lay text, or the last one that was tried ("" if there was none).
-        accepted: Whether it passed every check.
-        round: The round that decided, from 1.
-        similarity: Cosine of sentence and text; None if there is no text.
-        why: What was wrong with the last text; "" if accepted.
-    """
-
-    sentence: str
-    lay: str
-    accepted: bool
-    round: int
-    similarity: float | None
-    why: str
+    sentence: str  # The professional sentence
+    lay: str  # The accepted lay text, or the last one that was tried ("" if there was none)
+    accepted: bool  # True if it passed every check
+    round: int  # The round that decided, from 1
+    similarity: float | None  # Cosine of sentence and text; None if there is no text
+    why: str  # What was wrong with the last text; "" if accepted
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One text in one round: a line of the paper's table 6.
+    """One text in one round: a line of the paper's table 6."""
 
-    Attributes:
-        item: The professional sentence or report.
-        round: From 1.
-        text: The lay text that was checked; "" if none came.
-        similarity: Cosine of both; None if there is no text.
-        sentences: Cosine of each sentence with the one that stands in its place; empty if their numbers differ.
-        accepted: Whether it passed every check.
-        why: What was wrong with it; "" if accepted.
-    """
-
-    item: str
+    item: str  # The professional sentence or report
     round: int
-    text: str
-    similarity: float | None
+    text: str  # The lay text that was checked; "" if none came
+    similarity: float | None  # Cosine of both; None if there is no text
+    # Cosine of each sentence with the one that stands in its place; empty if their numbers differ
     sentences: tuple[float, ...]
-    accepted: bool
-    why: str
+    accepted: bool  # True if it passed every check
+    why: str  # What was wrong with it; "" if accepted
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round in numbers; the paper's figure 3 shows `accepted_share` and `changed_share`.
-
-    Attributes:
-        round: From 1.
-        texts: Lay texts that were checked, and sentences for which none came.
-        accepted: Of these, how many passed every check.
-        accepted_in_all: Accepted in this round or before.
-        sentences: All sentences.
-        no_answer: Sentences for which no usable text came.
-        copied: Texts that repeat the sentence.
-        language: Texts in another language.
-        sides: Texts with other sides, or sides in another order.
-        similarity: Texts that were not close enough.
-        reader: Texts in which the lay reader found something else.
-        llm: Texts that the language model changed.
-    """
+    """One round in numbers; the paper's figure 3 shows `accepted_share` and `changed_share`."""
 
     round: int
-    texts: int
-    accepted: int
-    accepted_in_all: int
+    texts: int  # Lay texts that were checked, and sentences for which none came
+    accepted: int  # Of these, how many passed every check
+    accepted_in_all: int  # Accepted in this round or before
     sentences: int
-    no_answer: int = 0
-    copied: int = 0
-    language: int = 0
-    sides: int = 0
-    similarity: int = 0
-    reader: int = 0
-    llm: int = 0
+    no_answer: int = 0  # Sentences for which no usable text came
+    copied: int = 0  # Texts that repeat the sentence
+    language: int = 0  # Texts in another language
+    sides: int = 0  # Texts with other sides, or sides in another order
+    similarity: int = 0  # Texts that were not close enough
+    reader: int = 0  # Texts in which the lay reader found something else
+    llm: int = 0  # Texts that the language model changed
 
     @property
     def accepted_share(self) -> float:
@@ -122,23 +89,15 @@ class Round:
 
 @dataclass(frozen=True)
 class Refinement:
-    """How lay texts are made and judged.
+    """How lay texts are made and judged."""
 
-    Attributes:
-        translator: Writes them.
-        checks: Names out of `CHECKS`; a text must pass all.
-        encoder: For the similarity.
-        theta: The similarity must be above it. The paper does not print its value; its examples accept 0.71.
-        rounds: At most so many.
-        checker: The language model of the check "llm".
-    """
-
-    translator: Translator
-    checks: tuple[str, ...]
-    encoder: Encoder
+    translator: Translator  # Writes them
+    checks: tuple[str, ...]  # Names out of `CHECKS`; a text must pass all
+    encoder: Encoder  # For the similarity
+    # The similarity must be above it. The paper does not print its value; its examples accept 0.71.
     theta: float = 0.8
-    rounds: int = 3
-    checker: Checker | None = None
+    rounds: int = 3  # At most so many
+    checker: Checker | None = None  # The language model of the check "llm"
 
     def __post_init__(self) -> None:
         for name in self.checks:

@@ -172,19 +172,12 @@ STRANGE, SAME, NEVER = 0.96, 0.8, -1.0
 
 @dataclass(frozen=True)
 class Replaced:
-    """Texts with their sentences, the lay text of each, and vectors of both.
+    """Texts with their sentences, the lay text of each, and vectors of both."""
 
-    Attributes:
-        sentences: Sentences of each text.
-        lay: The lay text of each distinct sentence.
-        vectors: Vector of each distinct sentence, and of each lay text.
-        similarity: Cosine of each distinct sentence with its entry.
-    """
-
-    sentences: dict[str, tuple[str, ...]]
-    lay: dict[str, str]
-    vectors: dict[str, Vectors]
-    similarity: dict[str, float]
+    sentences: dict[str, tuple[str, ...]]  # Sentences of each text
+    lay: dict[str, str]  # The lay text of each distinct sentence
+    vectors: dict[str, Vectors]  # Vector of each distinct sentence, and of each lay text
+    similarity: dict[str, float]  # Cosine of each distinct sentence with its entry
 
     def lay_text(self, text: str) -> str:
         """A text with every sentence replaced."""

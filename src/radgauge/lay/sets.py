@@ -22,29 +22,17 @@ SENTENCES, SET, REPORTS, VERDICTS = "sentences.jsonl", "sentences.tsv", "reports
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A sentence of the reports and what became of it.
+    """A sentence of the reports and what became of it."""
 
-    Attributes:
-        in_set: Whether it is one of the kept sentences; others serve the reports only.
-        times: How often the reports say it.
-        sentence: The professional sentence.
-        lay: Its lay text, or the last one that was tried.
-        accepted: Whether the lay text passed every check.
-        round: The round that decided.
-        similarity: Cosine of both; None if not computed.
-        why: Why it was not accepted.
-        same_as: The kept sentence whose lay text it takes; "" if it has its own.
-    """
-
-    in_set: bool
-    times: int
-    sentence: str
-    lay: str
-    accepted: bool
-    round: int
-    similarity: float | None
-    why: str
-    same_as: str = ""
+    in_set: bool  # True if it is one of the kept sentences; others serve the reports only
+    times: int  # How often the reports say it
+    sentence: str  # The professional sentence
+    lay: str  # Its lay text, or the last one that was tried
+    accepted: bool  # True if the lay text passed every check
+    round: int  # The round that decided
+    similarity: float | None  # Cosine of both; None if not computed
+    why: str  # Why it was not accepted
+    same_as: str = ""  # The kept sentence whose lay text it takes; "" if it has its own
 
     @property
     def pair(self) -> Pair:
@@ -62,19 +50,12 @@ def is_heading(sentence: str) -> bool:
 
 
 class WrittenSets(NamedTuple):
-    """What `write_sets` wrote.
+    """What `write_sets` wrote."""
 
-    Attributes:
-        pairs: Pairs in the sentence set.
-        lay_reports: Reports with a whole lay version.
-        said: Sentences of the reports, each as often as it is said; headings and masked words are none.
-        translated: Those of them that have an accepted lay text.
-    """
-
-    pairs: int
-    lay_reports: int = 0
-    said: int = 0
-    translated: int = 0
+    pairs: int  # Pairs in the sentence set
+    lay_reports: int = 0  # Reports with a whole lay version
+    said: int = 0  # Sentences of the reports, each as often as it is said; headings and masked words are none
+    translated: int = 0  # Those of them that have an accepted lay text
 
 
 def write_sets(

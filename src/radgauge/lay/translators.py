@@ -101,31 +101,20 @@ def _written(text: str) -> Outcome:
 
 @dataclass(frozen=True)
 class LlmTranslator:
-    """A language model as translator and as checker; every answer is in the journal before it is used.
-
-    Attributes:
-        model: Whom to ask.
-        journal: What was asked before.
-        encoder: Tells when an answer belongs to another sentence of its batch.
-        prompts: The words of the tasks translate, revise and check; for sentences, as shipped, unless given.
-        batch: Sentences per request; 50 in the paper.
-        parallel: Requests at the same time.
-        attempts: Times that a sentence is asked before it is given up.
-        retry_failed: Ask again for what earlier runs gave up.
-        progress: Told (task, done, total) after every request.
-    """
+    """A language model as translator and as checker; every answer is in the journal before it is used."""
 
     has_more: ClassVar[bool] = True
 
     model: LanguageModel
-    journal: Journal
-    encoder: Encoder
+    journal: Journal  # What was asked before
+    encoder: Encoder  # Tells when an answer belongs to another sentence of its batch
+    # The words of the tasks translate, revise and check; for sentences, as shipped, unless given
     prompts: Mapping[str, Prompt] = field(default_factory=lay_prompts)
-    batch: int = 50
-    parallel: int = 4
-    attempts: int = 3
-    retry_failed: bool = False
-    progress: Progress | None = field(default=None, compare=False)
+    batch: int = 50  # Sentences per request; 50 in the paper
+    parallel: int = 4  # Requests at the same time
+    attempts: int = 3  # Times that a sentence is asked before it is given up
+    retry_failed: bool = False  # Ask again for what earlier runs gave up
+    progress: Progress | None = field(default=None, compare=False)  # Told (task, done, total) after every request
 
     @property
     def chunk(self) -> int:

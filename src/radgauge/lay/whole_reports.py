@@ -24,23 +24,14 @@ from radgauge.text.sentences import sentences_of
 
 @dataclass(frozen=True)
 class BuiltReports:
-    """What was built.
-
-    Attributes:
-        reports: Reports given.
-        distinct: Different ones.
-        lay_reports: Reports with an accepted lay version that nobody rejected.
-        rounds: The acceptance curve of the distinct reports.
-        reasons: Why distinct reports have none -> how many.
-        stopped: Why the run ended early; "" if it did not.
-    """
+    """What was built."""
 
     reports: int
     distinct: int
-    lay_reports: int
-    rounds: tuple[Round, ...]
-    reasons: Mapping[str, int]
-    stopped: str
+    lay_reports: int  # Reports with an accepted lay version that nobody rejected
+    rounds: tuple[Round, ...]  # The acceptance curve of the distinct reports
+    reasons: Mapping[str, int]  # Why distinct reports have none -> how many
+    stopped: str  # Why the run ended early; "" if it did not
 
 
 @working("building")

@@ -14,17 +14,11 @@ _BROKEN, _CUT = "the JSON is broken", "the JSON breaks off"
 
 
 class Parsed(NamedTuple):
-    """What an answer says.
+    """What an answer says."""
 
-    Attributes:
-        values: Number -> value, for the numbers that are clear.
-        fault: What is wrong with the answer as a whole; "" if nothing is.
-        faults: Number -> what is wrong with it.
-    """
-
-    values: dict[int, Any]
-    fault: str
-    faults: dict[int, str]
+    values: dict[int, Any]  # Number -> value, for the numbers that are clear
+    fault: str  # What is wrong with the answer as a whole; "" if nothing is
+    faults: dict[int, str]  # Number -> what is wrong with it
 
 
 def parse_numbered(answer: str, count: int) -> Parsed:

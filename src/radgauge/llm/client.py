@@ -50,23 +50,14 @@ class TooLong(RadgaugeError):
 
 
 class Answer(NamedTuple):
-    """What the model said.
+    """What the model said."""
 
-    Attributes:
-        text: The answer, as it came; the arguments of a tool call if that is what came.
-        cut: Why it ended early: "" if it did not.
-        cost: For the journal, to be written together with what the answer is worth.
-        refusal: Whether the model says that it will not answer.
-        source: The model and its fingerprint, as the server names them.
-        form: How the server was held to the form of the answer: one of FORMS.
-    """
-
-    text: str
-    cut: str
-    cost: Record
-    refusal: bool = False
-    source: tuple[str, str] = ("", "")
-    form: str = "free"
+    text: str  # The answer, as it came; the arguments of a tool call if that is what came
+    cut: str  # Why it ended early: "" if it did not
+    cost: Record  # For the journal, to be written together with what the answer is worth
+    refusal: bool = False  # True if the model says that it will not answer
+    source: tuple[str, str] = ("", "")  # The model and its fingerprint, as the server names them
+    form: str = "free"  # How the server was held to the form of the answer: one of FORMS
 
 
 FORMS = ("json_schema", "json_object", "free")
@@ -75,17 +66,11 @@ object, by the question alone. What a server refuses is not asked of it again.""
 
 
 class Wish(NamedTuple):
-    """What a question asks for beside its words.
+    """What a question asks for beside its words."""
 
-    Attributes:
-        schema: JSON schema of the answer; None = any text.
-        temperature: Of the sampling.
-        seed: Of the sampling; None = the server's.
-    """
-
-    schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any] | None = None  # JSON schema of the answer; None = any text
     temperature: float = 0.0
-    seed: int | None = None
+    seed: int | None = None  # Of the sampling; None = the server's
 
 
 class LanguageModel:

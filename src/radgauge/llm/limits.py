@@ -49,29 +49,17 @@ class SystemClock:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the user allows.
+    """What the user allows."""
 
-    Attributes:
-        requests_per_minute: In any 60 seconds; 0 = no limit.
-        tokens_per_minute: Of questions and answers, in any 60 seconds; 0 = no limit.
-        price_in: Price of a million tokens of question, in any currency.
-        price_out: Price of a million tokens of answer.
-        max_cost: Nothing is asked that could bring the cost above this; None = no limit.
-        timeout: Seconds from the question to the end of the answer, however slowly it comes.
-        longest_answer: Bytes of an answer, unpacked; a longer one counts as a failure of the server.
-        attempts: Times that a question is put to a server that fails, is busy or does not answer.
-        longest_wait: Seconds; a server that wants a longer pause ends the run.
-    """
-
-    requests_per_minute: int = 0
-    tokens_per_minute: int = 0
-    price_in: float = 0.0
-    price_out: float = 0.0
-    max_cost: float | None = None
-    timeout: float = 120.0
-    attempts: int = 6
-    longest_wait: float = 600.0
-    longest_answer: int = 4_000_000
+    requests_per_minute: int = 0  # In any 60 seconds; 0 = no limit
+    tokens_per_minute: int = 0  # Of questions and answers, in any 60 seconds; 0 = no limit
+    price_in: float = 0.0  # Price of a million tokens of question, in any currency
+    price_out: float = 0.0  # Price of a million tokens of answer
+    max_cost: float | None = None  # Nothing is asked that could bring the cost above this; None = no limit
+    timeout: float = 120.0  # Seconds from the question to the end of the answer, however slowly it comes
+    attempts: int = 6  # Times that a question is put to a server that fails, is busy or does not answer
+    longest_wait: float = 600.0  # Seconds; a server that wants a longer pause ends the run
+    longest_answer: int = 4_000_000  # Bytes of an answer, unpacked; a longer one counts as a failure of the server
 
     def __post_init__(self) -> None:
         if min(self.requests_per_minute, self.tokens_per_minute, self.price_in, self.price_out) < 0:
@@ -87,23 +75,14 @@ class Limits:
 
 
 class Usage(NamedTuple):
-    """What was asked so far.
+    """What was asked so far."""
 
-    Attributes:
-        requests: Questions that were answered.
-        retries: Questions that had to be put again.
-        tokens_in: Tokens of the answered questions, as the server counts them.
-        tokens_out: Tokens of the answers.
-        cost: What these cost.
-        unsure: The most that questions without answer or without a count may have cost on top.
-    """
-
-    requests: int = 0
-    retries: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float = 0.0
-    unsure: float = 0.0
+    requests: int = 0  # Questions that were answered
+    retries: int = 0  # Questions that had to be put again
+    tokens_in: int = 0  # Tokens of the answered questions, as the server counts them
+    tokens_out: int = 0  # Tokens of the answers
+    cost: float = 0.0  # What these cost
+    unsure: float = 0.0  # The most that questions without answer or without a count may have cost on top
 
 
 class Window:

@@ -31,21 +31,14 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What to ask about texts.
+    """What to ask about texts."""
 
-    Attributes:
-        name: Of the task, part of the keys.
-        system: What the model is to do.
-        render: Items -> the user's message; of no items, its frame.
-        accept: Items and values -> what is wrong with each value that must not be taken; the others are taken.
-        longest: Most tokens of an answer to these items.
-    """
-
-    name: str
-    system: str
-    render: Callable[[Sequence[tuple[str, ...]]], str]
+    name: str  # Of the task, part of the keys
+    system: str  # What the model is to do
+    render: Callable[[Sequence[tuple[str, ...]]], str]  # Items -> the user's message; of no items, its frame
+    # Items and values -> what is wrong with each value that must not be taken; the others are taken
     accept: Callable[[Sequence[tuple[str, ...]], Mapping[int, str]], Mapping[int, str]]
-    longest: Callable[[Sequence[tuple[str, ...]]], int]
+    longest: Callable[[Sequence[tuple[str, ...]]], int]  # Most tokens of an answer to these items
 
     def key(self, item: tuple[str, ...], model: str) -> str:
         """Key of an item in the journal: the question, the model and the item."""

@@ -53,16 +53,11 @@ class Secret:
 
 @dataclass(frozen=True)
 class Server:
-    """An OpenAI-compatible server.
+    """An OpenAI-compatible server."""
 
-    Attributes:
-        url: Base address, up to and including /v1.
-        model: The model's name there.
-        key: Sent as bearer token; empty where the server wants none.
-    """
-
-    url: str
-    model: str
+    url: str  # Base address, up to and including /v1
+    model: str  # The model's name there
+    # Sent as bearer token; empty where the server wants none
     key: Secret = field(default_factory=lambda: Secret(""))
 
     def __post_init__(self) -> None:

@@ -29,21 +29,14 @@ FOLDER = "language-model"
 
 @dataclass(frozen=True, eq=False)
 class Session:
-    """One server, one budget, one journal.
-
-    Attributes:
-        model: Whom to ask.
-        journal: What was answered before; takes what is answered now.
-        parallel: Requests at the same time.
-        progress: Told of the model, the task, how many questions are done and of how many, after each answer.
-        announce: Told before the first text is sent.
-    """
+    """One server, one budget, one journal."""
 
     model: LanguageModel
-    journal: Journal
-    parallel: int
+    journal: Journal  # What was answered before; takes what is answered now
+    parallel: int  # Requests at the same time
+    # Told of the model, the task, how many questions are done and of how many, after each answer
     progress: Callable[[LanguageModel, str, int, int], None] | None
-    announce: Callable[[Session], None]
+    announce: Callable[[Session], None]  # Told before the first text is sent
     _said: threading.Event = field(default_factory=threading.Event)
 
     def say_where_texts_go(self) -> None:

@@ -33,27 +33,16 @@ _REFUSED = "the model refused to answer"
 
 @dataclass(frozen=True)
 class StructuredQuestion:
-    """One question.
+    """One question."""
 
-    Attributes:
-        task: Its kind, for people.
-        system: What the model is to do.
-        user: With what.
-        schema: JSON schema of the answer.
-        check: Object -> what is wrong with it, for the model and for people, without words of the reports.
-        texts: The reports in it, whose words the journal does not hold.
-        max_tokens: Longest answer.
-        temperature: Of the sampling.
-        seed: Of the sampling.
-    """
-
-    task: str
-    system: str
+    task: str  # Its kind, for people
+    system: str  # What the model is to do
     user: str
-    schema: Mapping[str, Any]
+    schema: Mapping[str, Any]  # JSON schema of the answer
+    # Object -> what is wrong with it, for the model and for people, without words of the reports
     check: Callable[[Mapping[str, Any]], Sequence[str]]
-    texts: str
-    max_tokens: int = 4096
+    texts: str  # The reports in it, whose words the journal does not hold
+    max_tokens: int = 4096  # Longest answer
     temperature: float = 0.0
     seed: int = 0
 
@@ -65,60 +54,36 @@ class StructuredQuestion:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a question.
+    """What came of a question."""
 
-    Attributes:
-        value: The checked answer; None if there is none.
-        why: Why there is none.
-        repaired: Whether it had to be sent back once.
-        reused: Whether it was in the journal.
-    """
-
-    value: Mapping[str, Any] | None
-    why: str = ""
-    repaired: bool = False
-    reused: bool = False
+    value: Mapping[str, Any] | None  # The checked answer; None if there is none
+    why: str = ""  # Why there is none
+    repaired: bool = False  # True if it had to be sent back once
+    reused: bool = False  # True if it was in the journal
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How a number of questions went.
-
-    Attributes:
-        questions: How many.
-        judged: Answered and checked.
-        reused: Of these, answered in an earlier run.
-        repaired: Of these, right only after they were sent back.
-        failed: Without an answer that passes.
-        not_asked: For want of budget.
-        retried: Requests that had to be put again to a busy or silent server.
-        requests: Requests that were answered.
-        tokens_in: Tokens of the questions.
-        tokens_out: Tokens of the answers.
-        cost: What these cost.
-        unsure: The most that requests without a count may have cost on top.
-        models: Model and fingerprint as the server names them, with the number of answers.
-        forms: How answers were held to their form, with their number.
-        reasons: Why questions failed, with their number.
-        ignored: Settings that the server does not take.
-    """
+    """How a number of questions went."""
 
     questions: int = 0
-    judged: int = 0
-    reused: int = 0
-    repaired: int = 0
-    failed: int = 0
-    not_asked: int = 0
-    retried: int = 0
-    requests: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float = 0.0
-    unsure: float = 0.0
+    judged: int = 0  # Answered and checked
+    reused: int = 0  # Of these, answered in an earlier run
+    repaired: int = 0  # Of these, right only after they were sent back
+    failed: int = 0  # Without an answer that passes
+    not_asked: int = 0  # For want of budget
+    retried: int = 0  # Requests that had to be put again to a busy or silent server
+    requests: int = 0  # Requests that were answered
+    tokens_in: int = 0  # Tokens of the questions
+    tokens_out: int = 0  # Tokens of the answers
+    cost: float = 0.0  # What these cost
+    unsure: float = 0.0  # The most that requests without a count may have cost on top
+    # Model and fingerprint as the server names them, with the number of answers
     models: Mapping[str, int] = field(default_factory=dict)
+    # How answers were held to their form, with their number
     forms: Mapping[str, int] = field(default_factory=dict)
-    reasons: Mapping[str, int] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
+    reasons: Mapping[str, int] = field(default_factory=dict)  # Why questions failed, with their number
+    ignored: tuple[str, ...] = ()  # Settings that the server does not take
 
 
 def ask_structured(

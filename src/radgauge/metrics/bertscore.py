@@ -46,19 +46,6 @@ _NAMES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")
 class BertScore(Metric):
     """F1, precision and recall of greedy token matching by cosine.
 
-    Attributes:
-        models: "embedded" (static embedding), "published" (the encoder by its hub id), or a folder that holds
-            the encoder's folder.
-        encoder: Any transformers encoder, by id, id@revision or folder; for published models only.
-        layer: Which layer's vectors; 0 is bert-score's choice for that encoder.
-        idf: Weigh tokens by their rarity in the references of the run.
-        rescale: Subtract what unrelated texts score, so that 0 is chance and 1 is a copy.
-        baseline: A baseline table (`LAYER,P,R,F`) of your own; "" takes the known one of the encoder.
-        collapse_spaces: Turn runs of spaces into one first, as CXR-Report-Metric does.
-        long: What becomes of text past the encoder's limit: "truncate" (as bert-score; said in a warning) or
-            "windows" (all of it is read, in windows that overlap by half).
-        empty: "nan": a text without words is not judged; "zero": its raw values are 0, as in bert-score.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="clear lungs", references=("lungs are clear",))
@@ -74,14 +61,20 @@ class BertScore(Metric):
     summary: ClassVar[str] = "greedy matching of token vectors by cosine (BERTScore F1, precision, recall)"
     one_range: ClassVar[bool] = True
 
+    # "embedded" (static embedding), "published" (the encoder by its hub id), or a folder that holds the encoder's
+    # folder
     models: str = EMBEDDED
+    # Any transformers encoder, by id, id@revision or folder; for published models only
     encoder: str = DEFAULT_ENCODER
-    layer: int = 0
-    idf: bool = False
-    rescale: bool = True
-    baseline: str = ""
-    collapse_spaces: bool = False
+    layer: int = 0  # Which layer's vectors; 0 is bert-score's choice for that encoder
+    idf: bool = False  # Weigh tokens by their rarity in the references of the run
+    rescale: bool = True  # Subtract what unrelated texts score, so that 0 is chance and 1 is a copy
+    baseline: str = ""  # A baseline table (`LAYER,P,R,F`) of your own; "" takes the known one of the encoder
+    collapse_spaces: bool = False  # Turn runs of spaces into one first, as CXR-Report-Metric does
+    # What becomes of text past the encoder's limit: "truncate" (as bert-score; said in a warning) or "windows"
+    # (all of it is read, in windows that overlap by half)
     long: Literal["truncate", "windows"] = "truncate"
+    # "nan": a text without words is not judged; "zero": its raw values are 0, as in bert-score
     empty: Literal["nan", "zero"] = "nan"
 
     def __post_init__(self) -> None:

@@ -111,15 +111,6 @@ class Bleu(Metric):
     A text with fewer than n words has no n-grams: BLEU-n then uses the orders that exist (sacreBLEU's
     "effective order"), except with smoothing "coco".
 
-    Attributes:
-        variant: "standard", or "cxr" for CXR-Report-Metric's BLEU-2, whose set value is the mean of cases
-            and which fixes the other settings except `empty`.
-        tokenizer: "words" (punctuation split off), "whitespace" (pycocoevalcap) or "13a" (sacreBLEU).
-        lowercase: Whether case is ignored.
-        smoothing: What an order without matches counts as: "exp" (halved again at each such order, as
-            sacreBLEU), "floor" (0.1 matches), "none" (the score is 0), "coco" (1e-15, as pycocoevalcap).
-        empty: "nan": a candidate without words is not judged; "zero": it counts, as in the peers.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="no acute effusion", references=("no effusion",))
@@ -134,10 +125,16 @@ class Bleu(Metric):
     summary: ClassVar[str] = "word n-grams shared with the references (BLEU-1 to BLEU-4)"
     one_range: ClassVar[bool] = True
 
+    # "standard", or "cxr" for CXR-Report-Metric's BLEU-2, whose set value is the mean of cases and which fixes the
+    # other settings except `empty`
     variant: Literal["standard", "cxr"] = "standard"
+    # "words" (punctuation split off), "whitespace" (pycocoevalcap) or "13a" (sacreBLEU)
     tokenizer: Literal["words", "whitespace", "13a"] = "words"
-    lowercase: bool = True
+    lowercase: bool = True  # True if case is ignored
+    # What an order without matches counts as: "exp" (halved again at each such order, as sacreBLEU), "floor" (0.1
+    # matches), "none" (the score is 0), "coco" (1e-15, as pycocoevalcap)
     smoothing: Literal["exp", "floor", "none", "coco"] = "exp"
+    # "nan": a candidate without words is not judged; "zero": it counts, as in the peers
     empty: Literal["nan", "zero"] = "nan"
 
     def __post_init__(self) -> None:

@@ -43,18 +43,6 @@ class Chexbert(Metric):
     most conditions do not occur. The value of a set comes from summed counts. For a single case, macro and
     weighted averages go over the conditions that occur in either text.
 
-    Attributes:
-        models: "embedded", "published", or a folder or file with the authors' checkpoint.
-        uncertain: What "uncertain" counts as: "positive" (f1chexbert, RadEval), "negative" (R2Gen), "class"
-            (a class of its own: it matches only itself), "ignore" (a condition that is uncertain in either
-            text is left out of that case).
-        blank: What an unmentioned condition counts as: "negative" (as published) or "ignore" (a condition
-            that the reference does not mention is left out of that case).
-        absent: What a condition without any positive in either text adds to the macro average of a set:
-            "zero" (as scikit-learn and so all published tables) or "skip".
-        per_condition: Also give the F1 of every condition.
-        empty: "nan": a text without words is not judged; "read": it is labelled like any other.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
@@ -69,11 +57,19 @@ class Chexbert(Metric):
     summary: ClassVar[str] = "agreement on the 14 CheXpert conditions (micro, macro, weighted F1; 14 and 5)"
     one_range: ClassVar[bool] = True
 
-    models: str = EMBEDDED
+    models: str = EMBEDDED  # "embedded", "published", or a folder or file with the authors' checkpoint
+    # What "uncertain" counts as: "positive" (f1chexbert, RadEval), "negative" (R2Gen), "class" (a class of its
+    # own: it matches only itself), "ignore" (a condition that is uncertain in either text is left out of that
+    # case)
     uncertain: Literal["positive", "negative", "class", "ignore"] = "positive"
+    # What an unmentioned condition counts as: "negative" (as published) or "ignore" (a condition that the
+    # reference does not mention is left out of that case)
     blank: Literal["negative", "ignore"] = "negative"
+    # What a condition without any positive in either text adds to the macro average of a set: "zero" (as scikit-
+    # learn and so all published tables) or "skip"
     absent: Literal["zero", "skip"] = "zero"
-    per_condition: bool = False
+    per_condition: bool = False  # Also give the F1 of every condition
+    # "nan": a text without words is not judged; "read": it is labelled like any other
     empty: Literal["nan", "read"] = "nan"
 
     @property

@@ -35,14 +35,6 @@ from radgauge.text.words import has_words
 class ChexbertSimilarity(Metric):
     """Cosine of two reports in CheXbert's eyes.
 
-    Attributes:
-        models: "embedded", "published", or a folder or file with the authors' checkpoint.
-        of: "embedding" (released code; published models only), "labels" (preprint: 1 for a positive
-            condition, 0 otherwise), "claims" (what the embedded report reader found, hashed); "auto" is claims
-            for embedded and embedding for published models.
-        uncertain: For labels: whether "uncertain" counts as "positive" or "negative".
-        empty: "nan": a text without words is not judged; "read": it is read like any other.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="Pneumothorax. Edema.", references=("Edema. No pneumothorax.",))
@@ -57,9 +49,14 @@ class ChexbertSimilarity(Metric):
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     summary: ClassVar[str] = "cosine of CheXbert embeddings (published), of claims (embedded) or of the 14 labels"
 
-    models: str = EMBEDDED
+    models: str = EMBEDDED  # "embedded", "published", or a folder or file with the authors' checkpoint
+    # "embedding" (released code; published models only), "labels" (preprint: 1 for a positive condition, 0
+    # otherwise), "claims" (what the embedded report reader found, hashed); "auto" is claims for embedded and
+    # embedding for published models
     of: Literal["auto", "embedding", "labels", "claims"] = "auto"
+    # For labels: whether "uncertain" counts as "positive" or "negative"
     uncertain: Literal["positive", "negative"] = "positive"
+    # "nan": a text without words is not judged; "read": it is read like any other
     empty: Literal["nan", "read"] = "nan"
 
     def __post_init__(self) -> None:

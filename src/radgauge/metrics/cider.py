@@ -34,13 +34,6 @@ class Cider(Metric):
     from different test sets cannot be compared. One study alone, or studies whose references are all the
     same, tell nothing apart: NaN (the program gives 0, for a perfect copy too).
 
-    Attributes:
-        tokenizer: "words" (punctuation split off) or "whitespace" (pycocoevalcap).
-        lowercase: Whether case is ignored.
-        sigma: Width of the penalty for a different length, in words.
-        empty: "nan": a candidate without words is not judged; "zero": it scores 0, as in the peer. Its
-            reference counts among the studies either way.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> texts = ["no effusion seen today", "heart size is normal"]
@@ -56,9 +49,12 @@ class Cider(Metric):
     summary: ClassVar[str] = "shared word n-grams, rare ones weigh more (CIDEr-D; depends on the whole test set)"
     independent: ClassVar[bool] = False
 
+    # "words" (punctuation split off) or "whitespace" (pycocoevalcap)
     tokenizer: Literal["words", "whitespace"] = "words"
-    lowercase: bool = True
-    sigma: float = 6.0
+    lowercase: bool = True  # True if case is ignored
+    sigma: float = 6.0  # Width of the penalty for a different length, in words
+    # "nan": a candidate without words is not judged; "zero": it scores 0, as in the peer. Its reference counts
+    # among the studies either way.
     empty: Literal["nan", "zero"] = "nan"
 
     def __post_init__(self) -> None:

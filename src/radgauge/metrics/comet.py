@@ -43,12 +43,6 @@ _SENTENCES_SHOWN = 12
 class Comet(Metric):
     """An estimator's score of candidate against reference; its direction is that of the training target.
 
-    Attributes:
-        models: "embedded" (the small estimator that ships), a `.npz` file of `radgauge train estimator`, or a
-            checkpoint folder in COMET's layout (extra `models`), or a folder that has one named `comet`.
-        target: What the estimator was trained on: radcliq (lower is better), radgraph_f1, bleu2 or errors_quality
-            (higher is better); "auto" asks the checkpoint, which only knows if radgauge trained it.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> texts = ("Small right effusion.", "Small left pleural effusion.", "Large pneumothorax.")
@@ -63,7 +57,11 @@ class Comet(Metric):
     english_only: ClassVar[bool] = True
     summary: ClassVar[str] = "quality predicted by an estimator trained on scored pairs of reports"
 
+    # "embedded" (the small estimator that ships), a `.npz` file of `radgauge train estimator`, or a checkpoint
+    # folder in COMET's layout (extra `models`), or a folder that has one named `comet`
     models: str = EMBEDDED
+    # What the estimator was trained on: radcliq (lower is better), radgraph_f1, bleu2 or errors_quality (higher is
+    # better); "auto" asks the checkpoint, which only knows if radgauge trained it
     target: str = "auto"
 
     def __post_init__(self) -> None:

@@ -46,17 +46,11 @@ _COMPARED = 200  # claims and denials; no real report has as many
 
 
 class Inconsistency(NamedTuple):
-    """One contradiction of a report with itself.
-
-    Attributes:
-        kind: One of KINDS.
-        text: A sentence for display.
-        spans: The statements that do not fit together.
-    """
+    """One contradiction of a report with itself."""
 
     kind: str
-    text: str
-    spans: tuple[Span, ...]
+    text: str  # A sentence for display
+    spans: tuple[Span, ...]  # The statements that do not fit together
 
 
 def denied_findings(report: Findings, knowledge: Knowledge) -> Iterator[Inconsistency]:

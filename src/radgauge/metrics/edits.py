@@ -36,23 +36,14 @@ _WORD = re.compile(r"\w+(?:[.,'/-]\w+)*")
 
 
 class Edit(NamedTuple):
-    """One sentence that has to be changed, deleted or inserted.
-
-    Attributes:
-        kind: changed, deleted or inserted.
-        old: The sentence of the candidate; "" for an insertion.
-        new: The sentence of the reference that it becomes; "" for a deletion.
-        significant: True if a clinically significant error asks for it.
-        old_spans: Where the old sentence stands in the candidate.
-        new_spans: Where the new one stands in the reference.
-    """
+    """One sentence that has to be changed, deleted or inserted."""
 
     kind: Literal["changed", "deleted", "inserted"]
-    old: str
-    new: str
-    significant: bool
-    old_spans: tuple[Span, ...] = ()
-    new_spans: tuple[Span, ...] = ()
+    old: str  # The sentence of the candidate; "" for an insertion
+    new: str  # The sentence of the reference that it becomes; "" for a deletion
+    significant: bool  # True if a clinically significant error asks for it
+    old_spans: tuple[Span, ...] = ()  # Where the old sentence stands in the candidate
+    new_spans: tuple[Span, ...] = ()  # Where the new one stands in the reference
 
     @property
     def words(self) -> tuple[int, int]:
@@ -72,10 +63,6 @@ class Edits(Metric):
     nobody has to change them. `edits_words` is the number of words to type or to delete; `edits_seconds`:
     typed words at the typing speed and a fixed time per edit.
 
-    Attributes:
-        words_per_minute: Typing speed; 52 is the mean of Dhakal et al. (2018).
-        seconds_per_edit: Time to find and judge what has to be edited. An assumption: set your own.
-
     >>> case = Case("1", "Small right effusion. Old fracture.", ("Small left effusion. Heart is enlarged.",))
     >>> metric = Edits()
     >>> row = dict(zip(metric.columns, metric.measure([case], reading=Readings())[0].tolist(), strict=True))
@@ -90,8 +77,8 @@ class Edits(Metric):
     one_range: ClassVar[bool] = True
     summary: ClassVar[str] = "sentences a radiologist would have to edit, words, and an estimate of time"
 
-    words_per_minute: float = 52.0
-    seconds_per_edit: float = 5.0
+    words_per_minute: float = 52.0  # Typing speed; 52 is the mean of Dhakal et al. (2018).
+    seconds_per_edit: float = 5.0  # Time to find and judge what has to be edited. An assumption: set your own.
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -185,19 +172,12 @@ def _plain(text: str) -> str:
 
 @dataclass
 class _Change:
-    """What is wrong with a sentence of the candidate.
+    """What is wrong with a sentence of the candidate."""
 
-    Attributes:
-        right: Sentences of the reference that say it right.
-        false: Spans of what is false and has no counterpart.
-        n_false: Number of such claims.
-        significant: True if any of it is clinically significant.
-    """
-
-    right: list[int] = field(default_factory=list)
-    false: list[Span] = field(default_factory=list)
-    n_false: int = 0
-    significant: bool = False
+    right: list[int] = field(default_factory=list)  # Sentences of the reference that say it right
+    false: list[Span] = field(default_factory=list)  # Spans of what is false and has no counterpart
+    n_false: int = 0  # Number of such claims
+    significant: bool = False  # True if any of it is clinically significant
 
 
 def edits_of(profile: Profile, reference: Findings, candidate: Findings) -> tuple[list[Edit], set[int]]:

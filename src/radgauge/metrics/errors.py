@@ -47,17 +47,11 @@ Pair = tuple[str, str]
 
 
 class SoftEvidence(NamedTuple):
-    """What two texts have in common apart from matched findings.
+    """What two texts have in common apart from matched findings."""
 
-    Attributes:
-        gate: Share of the soft evidence that counts: 1 for free wordings, 0 for near copies.
-        entities: Similarity of the entities (`ratescore_embedded`); NaN if a text has none.
-        labels: Agreement on the positive ones of 14 conditions, smoothed: 1 without a disagreement.
-    """
-
-    gate: float
-    entities: float = math.nan
-    labels: float = math.nan
+    gate: float  # Share of the soft evidence that counts: 1 for free wordings, 0 for near copies
+    entities: float = math.nan  # Similarity of the entities (`ratescore_embedded`); NaN if a text has none
+    labels: float = math.nan  # Agreement on the positive ones of 14 conditions, smoothed: 1 without a disagreement
 
     @property
     def parts(self) -> dict[str, float]:
@@ -188,14 +182,6 @@ class Errors(Metric):
     `errors_advice` is the number of follow-up recommendations that were left out, added or changed, of studies
     where one report gives any. It is in none of the eight categories, nor in the quality.
 
-    Attributes:
-        weights: "default" (learned from ratings), "prior" (set by hand), or a JSON file of `radgauge fit errors`.
-        context: Whether age and indication in a case's meta shift significance.
-        lexicon: A TOML file of your own concepts, merged over the reader's lexicon; "" = none.
-        low_confidence: "mark" judges texts that were hardly understood and marks them; "skip" does not judge them.
-        soft: "gated": in texts that are no near copies, similarity of entities and agreement of labels move the
-            quality; "off": errors alone.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="Lungs are clear.", references=("Small left effusion. Lungs are clear.",))
@@ -210,10 +196,14 @@ class Errors(Metric):
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     summary: ClassVar[str] = "errors a radiologist would count: eight categories, significance, quality"
 
+    # "default" (learned from ratings), "prior" (set by hand), or a JSON file of `radgauge fit errors`
     weights: str = "default"
-    context: bool = True
-    lexicon: str = ""
+    context: bool = True  # True if age and indication in a case's meta shift significance
+    lexicon: str = ""  # A TOML file of your own concepts, merged over the reader's lexicon; "" = none
+    # "mark" judges texts that were hardly understood and marks them; "skip" does not judge them
     low_confidence: Literal["mark", "skip"] = "mark"
+    # "gated": in texts that are no near copies, similarity of entities and agreement of labels move the quality;
+    # "off": errors alone
     soft: Literal["gated", "off"] = "gated"
 
     def __post_init__(self) -> None:

@@ -92,11 +92,6 @@ class Medcon(Metric):
     A term of the reference is matched if one of its concepts is among the candidate's; precision divides the
     matched terms by the candidate's terms, recall by the reference's. Semantic groups: anatomy, chemicals, drugs,
     devices, disorders, genes, phenomena, physiology.
-
-    Attributes:
-        umls: Folder with your MRCONSO.RRF and MRSTY.RRF.
-        case: How strings are compared, see `ConceptReader`.
-        empty: "nan": a side without concepts is not judged; "zero": it scores 0, as in the authors' code.
     """
 
     name: ClassVar[str] = "medcon"
@@ -105,8 +100,9 @@ class Medcon(Metric):
     range: ClassVar[tuple[float, float]] = (0.0, 2.0)
     summary: ClassVar[str] = "UMLS concepts shared with the reference (MEDCON; needs your UMLS)"
 
-    umls: str = ""
-    case: Literal["keep", "lower"] = "keep"
+    umls: str = ""  # Folder with your MRCONSO.RRF and MRSTY.RRF
+    case: Literal["keep", "lower"] = "keep"  # How strings are compared, see `ConceptReader`
+    # "nan": a side without concepts is not judged; "zero": it scores 0, as in the authors' code
     empty: Literal["nan", "zero"] = "nan"
 
     @property

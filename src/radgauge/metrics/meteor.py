@@ -63,9 +63,6 @@ class Meteor(Metric):
 
     The value of a set comes from the summed statistics, as the program does it and papers print it; it is
     not the mean of the cases' values. Of several references the one with the best value counts.
-
-    Attributes:
-        empty: "nan": an empty candidate is not judged; "zero": it counts, as in the program.
     """
 
     name: ClassVar[str] = "meteor"
@@ -74,6 +71,7 @@ class Meteor(Metric):
     extra: ClassVar[str] = "meteor"
     summary: ClassVar[str] = "words aligned by form, stem, synonym and paraphrase (METEOR 1.5; needs Java)"
 
+    # "nan": an empty candidate is not judged; "zero": it counts, as in the program
     empty: Literal["nan", "zero"] = "nan"
 
     @property

@@ -45,21 +45,13 @@ _CALCIUM = {"calcified": "calcified", "noncalcified": "not calcified"}
 
 
 class Nodule(NamedTuple):
-    """One nodule of a report, or several of one description.
+    """One nodule of a report, or several of one description."""
 
-    Attributes:
-        finding: The claim that it stands in.
-        dimensions: In mm, the greatest first; empty if it was not measured.
-        density: solid, part-solid, ground glass, or "".
-        calcium: calcified, not calcified, or "".
-        number: How many, where the report counts them: "3", "several", or "".
-    """
-
-    finding: Finding
-    dimensions: tuple[float, ...]
-    density: str
-    calcium: str
-    number: str
+    finding: Finding  # The claim that it stands in
+    dimensions: tuple[float, ...]  # In mm, the greatest first; empty if it was not measured
+    density: str  # solid, part-solid, ground glass, or ""
+    calcium: str  # calcified, not calcified, or ""
+    number: str  # How many, where the report counts them: "3", "several", or ""
 
     @property
     def size_class(self) -> int:
@@ -107,9 +99,6 @@ class Nodules(Metric):
     `nodules_number` are shares of the detected ones of which both reports state it. Columns that end in `_n`, or
     begin with `nodules_n_`, are the support: how many nodules a share rests on.
 
-    Attributes:
-        organ: "lung": nodules and masses of the lung; "any": focal lesions anywhere.
-
     >>> reference = "8 mm solid nodule in the right upper lobe. 4 mm nodule in the lingula."
     >>> case = Case("1", "Solid nodule in the right upper lobe, 9 mm.", (reference,))
     >>> metric = Nodules()
@@ -122,7 +111,7 @@ class Nodules(Metric):
     english_only: ClassVar[bool] = True
     summary: ClassVar[str] = "nodules of CT reports: sensitivity and false positives by size class; size, density"
 
-    organ: Literal["lung", "any"] = "lung"
+    organ: Literal["lung", "any"] = "lung"  # "lung": nodules and masses of the lung; "any": focal lesions anywhere
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -132,16 +132,6 @@ def _composite(found: Any, version: str) -> Composite:
 class RadCliQ(Metric):
     """RadCliQ by version, from its parts.
 
-    Attributes:
-        models: Profile of the parts: "embedded", "published", or a folder with the checkpoints.
-        version: "v1" (standardised units), "v0" and "preprint" (errors per report), "radeval" (v1 as the RadEval
-            package computes it, with idf), or a JSON file.
-        inverse: Also give 1 / mean, as the ReXrank leaderboard reports it; it exists for sets only, and is
-            NaN for single cases.
-        empty: What texts without words or entities do: "nan": the case is not judged; "published": the
-            parts' published rules hold (RadGraph F1 0, raw BERTScore 0, CheXbert reads the empty text);
-            "auto" is nan for embedded and published for published models.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> text = "Small left pleural effusion."
@@ -156,9 +146,16 @@ class RadCliQ(Metric):
     range: ClassVar[tuple[float, float]] = (-1.45, math.inf)
     summary: ClassVar[str] = "errors a radiologist would find, from RadGraph F1, BERTScore, CheXbert and BLEU-2"
 
-    models: str = EMBEDDED
+    models: str = EMBEDDED  # Profile of the parts: "embedded", "published", or a folder with the checkpoints
+    # "v1" (standardised units), "v0" and "preprint" (errors per report), "radeval" (v1 as the RadEval package
+    # computes it, with idf), or a JSON file
     version: str = "v1"
+    # Also give 1 / mean, as the ReXrank leaderboard reports it; it exists for sets only, and is NaN for single
+    # cases
     inverse: bool = False
+    # What texts without words or entities do: "nan": the case is not judged; "published": the parts' published
+    # rules hold (RadGraph F1 0, raw BERTScore 0, CheXbert reads the empty text); "auto" is nan for embedded and
+    # published for published models
     empty: Literal["auto", "nan", "published"] = "auto"
 
     def __post_init__(self) -> None:

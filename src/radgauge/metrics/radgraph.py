@@ -31,17 +31,6 @@ NETWORKS: tuple[Network, ...] = get_args(Network)
 class RadGraph(Metric):
     """RadGraph F1 by its four definitions at once; `variant` says which is the headline.
 
-    Attributes:
-        models: "embedded" (our graph), "published" (the authors' network), a folder with their archives, or
-            a published JSON dump of graphs (`.json`).
-        variant: "yu": mean of entity F1 and relation F1 (the one in RadCliQ); "simple" (RG_E), "partial"
-            (RG_ER), "complete" (RG_ER-bar) as in the radgraph package.
-        network: Which archive, if published: radgraph, radgraph-xl, modern-radgraph-xl, echograph.
-        case: "release": letter case as radgraph 0.1.18 compares it; "2026-07": the package's definitions
-            ignore case, as the fix of July 2026 has it. `yu` heeds case, as its authors' code does.
-        empty: What a report without entities scores: "nan" (not judged), "zero" (as published); "auto" is
-            nan for embedded and zero for published models.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="small left effusion", references=("small right effusion",))
@@ -55,10 +44,19 @@ class RadGraph(Metric):
     summary: ClassVar[str] = "entities and relations shared with the reference's report graph (RadGraph F1)"
     one_range: ClassVar[bool] = True
 
+    # "embedded" (our graph), "published" (the authors' network), a folder with their archives, or a published JSON
+    # dump of graphs (`.json`)
     models: str = EMBEDDED
+    # "yu": mean of entity F1 and relation F1 (the one in RadCliQ); "simple" (RG_E), "partial" (RG_ER), "complete"
+    # (RG_ER-bar) as in the radgraph package
     variant: Variant = "yu"
+    # Which archive, if published: radgraph, radgraph-xl, modern-radgraph-xl, echograph
     network: Network = "radgraph"
+    # "release": letter case as radgraph 0.1.18 compares it; "2026-07": the package's definitions ignore case, as
+    # the fix of July 2026 has it. `yu` heeds case, as its authors' code does.
     case: Literal["release", "2026-07"] = "release"
+    # What a report without entities scores: "nan" (not judged), "zero" (as published); "auto" is nan for embedded
+    # and zero for published models
     empty: Literal["auto", "nan", "zero"] = "auto"
 
     def __post_init__(self) -> None:

@@ -30,16 +30,6 @@ class Rouge(Metric):
     The two are different numbers. Papers on report generation mostly print pycocoevalcap's; libraries for
     summarisation print rouge-score's. A set's value is the mean of its cases.
 
-    Attributes:
-        variant: "standard" (rouge-score: F1, best reference) or "coco" (pycocoevalcap: recall weighs 1.44
-            times as much, best precision and best recall over the references are combined).
-        tokenizer: "default": runs of a-z and 0-9 for "standard"; for "coco" the parts between single blanks,
-            where two blanks in a row make an empty word (pycocoevalcap to the letter, and in published
-            values). "coco" also takes "words" and "whitespace".
-        lowercase: Whether case is ignored; "standard" always ignores it.
-        stemmer: Whether words of more than three letters are stemmed (Porter, as rouge-score's use_stemmer).
-        empty: "nan": a candidate without words is not judged; "zero": it scores 0, as in the peers.
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> case = Case("1", candidate="no acute effusion", references=("no effusion",))
@@ -53,10 +43,17 @@ class Rouge(Metric):
     summary: ClassVar[str] = "shared words, word pairs and word order (ROUGE-L, 1, 2)"
     one_range: ClassVar[bool] = True
 
+    # "standard" (rouge-score: F1, best reference) or "coco" (pycocoevalcap: recall weighs 1.44 times as much, best
+    # precision and best recall over the references are combined)
     variant: Literal["standard", "coco"] = "standard"
+    # "default": runs of a-z and 0-9 for "standard"; for "coco" the parts between single blanks, where two blanks
+    # in a row make an empty word (pycocoevalcap to the letter, and in published values). "coco" also takes "words"
+    # and "whitespace".
     tokenizer: Literal["default", "words", "whitespace", "spaces"] = "default"
-    lowercase: bool = True
+    lowercase: bool = True  # True if case is ignored; "standard" always ignores it
+    # True if words of more than three letters are stemmed (Porter, as rouge-score's use_stemmer)
     stemmer: bool = False
+    # "nan": a candidate without words is not judged; "zero": it scores 0, as in the peers
     empty: Literal["nan", "zero"] = "nan"
 
     def __post_init__(self) -> None:

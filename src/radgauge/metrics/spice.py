@@ -85,11 +85,7 @@ class SpiceReader:
 
 @dataclass(frozen=True)
 class Spice(Metric):
-    """SPICE of each case against all its references; the value of a set is the mean, as in pycocoevalcap.
-
-    Attributes:
-        jars: Folder with stanford-corenlp-3.6.0.jar and stanford-corenlp-3.6.0-models.jar.
-    """
+    """SPICE of each case against all its references; the value of a set is the mean, as in pycocoevalcap."""
 
     name: ClassVar[str] = "spice"
     higher_is_better: ClassVar[bool] = True
@@ -100,7 +96,7 @@ class Spice(Metric):
     )
     one_range: ClassVar[bool] = True
 
-    jars: str = ""
+    jars: str = ""  # Folder with stanford-corenlp-3.6.0.jar and stanford-corenlp-3.6.0-models.jar
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -76,28 +76,7 @@ def _whole(found: Sequence[Seen | Unreadable]) -> list[Seen]:
 
 @dataclass(frozen=True)
 class VLScore(Metric):
-    """max(1 - T / C, 0), T the area of the triangle of image, candidate and reference.
-
-    Attributes:
-        models: "embedded", "published" (LIMITR), or a folder of checkpoints.
-        encoder: "auto": what `models` says; "embedded"; "limitr"; a checkpoint of LIMITR or GLoRIA (.ckpt); a file
-            of `radgauge train image-text`; or a folder or hub id of a CLIP-like model.
-        similarity: "triangle"; or one of the paper's table 4: "cosine" of the two texts, "sphere" (radius of the
-            smallest sphere around the three points; lower is better), "image_cosine" (seen from the image).
-        views: Several images of a study: "mean" of their points, as LIMITR does, brought to length one where all
-            vectors have it; "best": the one with the best score; "first": the first alone, as the authors' package
-            does. "auto": mean for embedded networks, first otherwise.
-        constant: C; 0 takes the calibration's, or else the encoder's own. Both may differ by the views of a study.
-        calibration: A file of `radgauge fit vlscore`, learned with the same encoder and views.
-        unit: Whether the vectors of a CLIP-like model are brought to length one: "yes", "no", or "auto": as its
-            file says, else yes.
-        domain: What becomes of a picture that is blank, inverted, turned, or does not look like a chest radiograph
-            to the embedded network: "skip": not judged, with the reason; "off": nobody looks. "auto": skip for
-            embedded networks, off for published ones, whose authors do not look either.
-        embeddings: Vectors that were computed elsewhere, instead of an encoder: a folder (img_emb.npy,
-            output_emb.npy, gt_emb.npy, cases.csv) or a Parquet file with id, system, image, candidate, reference.
-        resize: How LIMITR's pictures are made smaller: "pil" (the authors' package) or "area" (LIMITR's training).
-    """
+    """max(1 - T / C, 0), T the area of the triangle of image, candidate and reference."""
 
     name: ClassVar[str] = "vlscore"
     precision: ClassVar[float] = NETWORK_PRECISION
@@ -107,15 +86,31 @@ class VLScore(Metric):
         "reports compared through the image by an encoder that you name; the embedded one is a demonstration"
     )
 
-    models: str = EMBEDDED
+    models: str = EMBEDDED  # "embedded", "published" (LIMITR), or a folder of checkpoints
+    # "auto": what `models` says; "embedded"; "limitr"; a checkpoint of LIMITR or GLoRIA (.ckpt); a file of
+    # `radgauge train image-text`; or a folder or hub id of a CLIP-like model
     encoder: str = "auto"
+    # "triangle"; or one of the paper's table 4: "cosine" of the two texts, "sphere" (radius of the smallest sphere
+    # around the three points; lower is better), "image_cosine" (seen from the image)
     similarity: Literal["triangle", "cosine", "sphere", "image_cosine"] = "triangle"
+    # Several images of a study: "mean" of their points, as LIMITR does, brought to length one where all vectors
+    # have it; "best": the one with the best score; "first": the first alone, as the authors' package does. "auto":
+    # mean for embedded networks, first otherwise.
     views: Literal["auto", "mean", "best", "first"] = "auto"
+    # C; 0 takes the calibration's, or else the encoder's own. Both may differ by the views of a study.
     constant: float = 0.0
-    calibration: str = ""
+    calibration: str = ""  # A file of `radgauge fit vlscore`, learned with the same encoder and views
+    # How LIMITR's pictures are made smaller: "pil" (the authors' package) or "area" (LIMITR's training)
     resize: Literal["pil", "area"] = "pil"
+    # True if the vectors of a CLIP-like model are brought to length one: "yes", "no", or "auto": as its file says,
+    # else yes
     unit: Literal["auto", "yes", "no"] = "auto"
+    # What becomes of a picture that is blank, inverted, turned, or does not look like a chest radiograph to the
+    # embedded network: "skip": not judged, with the reason; "off": nobody looks. "auto": skip for embedded
+    # networks, off for published ones, whose authors do not look either.
     domain: Literal["auto", "skip", "off"] = "auto"
+    # Vectors that were computed elsewhere, instead of an encoder: a folder (img_emb.npy, output_emb.npy,
+    # gt_emb.npy, cases.csv) or a Parquet file with id, system, image, candidate, reference
     embeddings: str = ""
 
     def __post_init__(self) -> None:

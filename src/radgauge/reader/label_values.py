@@ -24,20 +24,13 @@ Span = tuple[int, int]
 
 
 class Statement(NamedTuple):
-    """A label with its value.
+    """A label with its value."""
 
-    Attributes:
-        start: Where it starts in the text.
-        end: Where it ends.
-        words: Spans of the words to be read, the label first.
-        status: What the value says of them: absent, present, uncertain, unknown or normal; "" if the value is
-            among the words.
-        value: Span of the value.
-    """
-
-    start: int
-    end: int
-    words: tuple[Span, ...]
+    start: int  # Where it starts in the text
+    end: int  # Where it ends
+    words: tuple[Span, ...]  # Spans of the words to be read, the label first
+    # What the value says of them: absent, present, uncertain, unknown or normal; "" if the value is among the
+    # words
     status: str
     value: Span
 

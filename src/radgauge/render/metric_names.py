@@ -13,29 +13,19 @@ EMBEDDED = "_embedded"
 
 @dataclass(frozen=True, slots=True)
 class MetricName:
-    """One column for people.
+    """One column for people."""
 
-    Attributes:
-        column: Its name in code.
-        name: Its name for people; the column's own where nobody gave one.
-        what: What it measures, half a sentence.
-        follows: findings, labels, words, reading, image, or "" where it is not known.
-        tau: Kendall tau-b with the rating on the pairs named in `pairs`; None if it was not measured.
-        low: Lower end of its 95 % interval.
-        high: Upper end.
-        pairs: How many pairs stand behind it.
-        smallest: Smallest effect of interest (`benchmarks/smallest_effects.py`): the change of a set's mean if one
-            report in ten is one rating point better; None if it was not measured.
-    """
-
-    column: str
-    name: str
-    what: str = ""
-    follows: str = ""
+    column: str  # Its name in code
+    name: str  # Its name for people; the column's own where nobody gave one
+    what: str = ""  # What it measures, half a sentence
+    follows: str = ""  # findings, labels, words, reading, image, or "" where it is not known
+    # Kendall tau-b with the rating on the pairs named in `pairs`; None if it was not measured
     tau: float | None = None
-    low: float | None = None
+    low: float | None = None  # Lower end of its 95 % interval
     high: float | None = None
-    pairs: int = 0
+    pairs: int = 0  # How many pairs stand behind it
+    # Smallest effect of interest (`benchmarks/smallest_effects.py`): the change of a set's mean if one report in
+    # ten is one rating point better; None if it was not measured
     smallest: float | None = None
 
     @property

@@ -51,21 +51,13 @@ DARK = {
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A drawing.
+    """A drawing."""
 
-    Attributes:
-        key: Its name in file names and anchors.
-        title: What it shows, for people and screen readers.
-        width: Pixels.
-        height: Pixels.
-        body: SVG elements.
-    """
-
-    key: str
-    title: str
+    key: str  # Its name in file names and anchors
+    title: str  # What it shows, for people and screen readers
     width: float
     height: float
-    body: str
+    body: str  # SVG elements
 
     def inline(self) -> str:
         """For the page: colours come from the page's style sheet."""

@@ -24,23 +24,14 @@ from radgauge.core.wording import arrow, interval, number, p_value, spreadsheet_
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column.
+    """One column."""
 
-    Attributes:
-        label: Its head; one that is "" holds plots and is left out of files.
-        higher_is_better: Which way is good, shown as an arrow behind the label.
-        format: How a number reads.
-        right: Whether it stands at the right; None: if all its values are numbers.
-        fold: Whether a terminal may break it over lines.
-        significant: Values below this are marked: bold, or with a star in a terminal.
-    """
-
-    label: str
-    higher_is_better: bool | None = None
-    format: Callable[[float], str] = number
-    right: bool | None = None
-    fold: bool = False
-    significant: float = -math.inf
+    label: str  # Its head; one that is "" holds plots and is left out of files
+    higher_is_better: bool | None = None  # Which way is good, shown as an arrow behind the label
+    format: Callable[[float], str] = number  # How a number reads
+    right: bool | None = None  # True if it stands at the right; None: if all its values are numbers
+    fold: bool = False  # True if a terminal may break it over lines
+    significant: float = -math.inf  # Values below this are marked: bold, or with a star in a terminal
 
     @property
     def head(self) -> str:
@@ -50,54 +41,31 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell.
-
-    Attributes:
-        text: What it says.
-        small: What stands beside it in smaller type: an interval.
-        strong: Whether it is the best of its row, or significant.
-        plot: Inline SVG for the page; files leave it out.
-        case: Number of a case in the browser that the cell links to; -1 for none.
-        again: Whether it repeats the cell above, so that the page need not show it.
-        style: Colour in a terminal.
-        value: The value behind the text, for records that nobody gave.
-        hint: What a tooltip in the page says.
-    """
+    """One cell."""
 
     text: str
-    small: str = ""
-    strong: bool = False
-    plot: str = ""
-    case: int = -1
-    again: bool = False
-    style: str = ""
-    value: Any = None
-    hint: str = ""
+    small: str = ""  # What stands beside it in smaller type: an interval
+    strong: bool = False  # True if it is the best of its row, or significant
+    plot: str = ""  # Inline SVG for the page; files leave it out
+    case: int = -1  # Number of a case in the browser that the cell links to; -1 for none
+    again: bool = False  # True if it repeats the cell above, so that the page need not show it
+    style: str = ""  # Colour in a terminal
+    value: Any = None  # The value behind the text, for records that nobody gave
+    hint: str = ""  # What a tooltip in the page says
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with a caption; `table` makes one.
-
-    Attributes:
-        columns: What each column is.
-        rows: Cells; the first column names the row.
-        key: Its name in file names and on the command line.
-        title: Caption.
-        records: The same as values, for CSV and JSON.
-        rules: Rows above which a line is drawn in a terminal.
-        note: A sentence below it.
-        wide: Whether LaTeX sets it over both columns of a page.
-    """
+    """A table with a caption; `table` makes one."""
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    key: str = ""
-    title: str = ""
-    records: tuple[Mapping[str, Any], ...] = ()
-    rules: tuple[int, ...] = ()
-    note: str = ""
-    wide: bool = False
+    rows: tuple[tuple[Cell, ...], ...]  # Cells; the first column names the row
+    key: str = ""  # Its name in file names and on the command line
+    title: str = ""  # Caption
+    records: tuple[Mapping[str, Any], ...] = ()  # The same as values, for CSV and JSON
+    rules: tuple[int, ...] = ()  # Rows above which a line is drawn in a terminal
+    note: str = ""  # A sentence below it
+    wide: bool = False  # True if LaTeX sets it over both columns of a page
 
     @property
     def written(self) -> tuple[int, ...]:

@@ -20,25 +20,15 @@ RANK = (1, 3, 3, 4, 5, 0)
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """One case of the appendix.
-
-    Attributes:
-        study: Its id.
-        system: Who wrote the candidate.
-        metric: Whose value it is, for people.
-        value: The value.
-        reference: The reference as HTML, with marks.
-        candidate: The candidate as HTML, with marks.
-        notes: What is wrong, in sentences.
-    """
+    """One case of the appendix."""
 
     study: str
-    system: str
-    metric: str
+    system: str  # Who wrote the candidate
+    metric: str  # Whose value it is, for people
     value: str
-    reference: str
-    candidate: str
-    notes: tuple[str, ...]
+    reference: str  # The reference as HTML, with marks
+    candidate: str  # The candidate as HTML, with marks
+    notes: tuple[str, ...]  # What is wrong, in sentences
 
 
 def worst_cases(

@@ -37,25 +37,15 @@ TELLING = ("errors", "llm_errors", READER)
 
 @dataclass(frozen=True, slots=True)
 class BrowserData:
-    """The cases as the page's script reads them.
+    """The cases as the page's script reads them."""
 
-    Attributes:
-        packed: JSON, compressed (gzip), as base64 text.
-        places: Key of each case in the browser -> its number there.
-        cases: How many cases there are in all.
-        studies: How many studies there are in all.
-        studies_shown: How many studies the browser holds.
-        texts: Whether texts are there.
-        all_notes: Whether every explanation is there; otherwise only the most telling ones.
-    """
-
-    packed: str
-    places: Mapping[Key, int]
-    cases: int
-    studies: int
-    studies_shown: int
-    texts: bool
-    all_notes: bool
+    packed: str  # JSON, compressed (gzip), as base64 text
+    places: Mapping[Key, int]  # Key of each case in the browser -> its number there
+    cases: int  # How many cases there are in all
+    studies: int  # How many studies there are in all
+    studies_shown: int  # How many studies the browser holds
+    texts: bool  # True if texts are there
+    all_notes: bool  # True if every explanation is there; otherwise only the most telling ones
 
 
 def browser_data(

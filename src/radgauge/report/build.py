@@ -46,19 +46,12 @@ ROOM = 6_000_000
 
 @dataclass(frozen=True, slots=True)
 class PagePictures:
-    """Pictures as the page's script reads them.
+    """Pictures as the page's script reads them."""
 
-    Attributes:
-        packed: JSON: study -> records of its pictures, safe inside a script element.
-        studies: Studies whose pictures are in the page.
-        no_room: Studies whose pictures did not fit.
-        unreadable: Files that could not be shown.
-    """
-
-    packed: str = "{}"
-    studies: int = 0
-    no_room: int = 0
-    unreadable: int = 0
+    packed: str = "{}"  # JSON: study -> records of its pictures, safe inside a script element
+    studies: int = 0  # Studies whose pictures are in the page
+    no_room: int = 0  # Studies whose pictures did not fit
+    unreadable: int = 0  # Files that could not be shown
 
     def notes(self) -> list[str]:
         """What the page says of pictures that are not there."""
@@ -127,53 +120,29 @@ MOST_PAIRED = 12
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that the page shows.
+    """Everything that the page shows."""
 
-    Attributes:
-        title: Heading.
-        systems: In the order of their colours.
-        metrics: Headline columns.
-        studies: How many.
-        cases: How many.
-        tables: By key.
-        plots: By key; what `--plots` writes.
-        shown: Section -> keys of its plots in the page.
-        browser: The cases.
-        methods: Paragraphs.
-        signatures: (judge, signature).
-        sources: (file, sha256, rows).
-        not_judged: (metric, system, reason, how many).
-        notes: What a reader should know before believing the numbers.
-        agreements: What radiologists' agreement among themselves is, in words.
-        verdict: The first screen in words.
-        appendix: The worst cases, for print.
-        columns: Names of the headline columns for people.
-        bibliography: BibTeX of what stands behind the metrics.
-        about: Version, seed and so on, by name.
-        pictures: Of the studies in the browser.
-    """
-
-    title: str
-    systems: tuple[str, ...]
-    metrics: tuple[str, ...]
+    title: str  # Heading
+    systems: tuple[str, ...]  # In the order of their colours
+    metrics: tuple[str, ...]  # Headline columns
     studies: int
     cases: int
-    tables: Mapping[str, Table]
-    plots: Mapping[str, Plot]
-    shown: Mapping[str, tuple[str, ...]]
+    tables: Mapping[str, Table]  # By key
+    plots: Mapping[str, Plot]  # By key; what `--plots` writes
+    shown: Mapping[str, tuple[str, ...]]  # Section -> keys of its plots in the page
     browser: BrowserData
     methods: tuple[str, ...]
-    signatures: tuple[tuple[str, str], ...]
-    sources: tuple[tuple[str, str, str], ...]
-    not_judged: tuple[tuple[str, str, str, int], ...]
-    notes: tuple[str, ...]
-    agreements: tuple[str, ...]
-    verdict: Verdict
-    appendix: tuple[WorstCase, ...] = ()
-    columns: tuple[MetricName, ...] = ()
-    bibliography: str = ""
-    about: Mapping[str, str] = field(default_factory=dict)
-    pictures: PagePictures = field(default_factory=PagePictures)
+    signatures: tuple[tuple[str, str], ...]  # (judge, signature)
+    sources: tuple[tuple[str, str, str], ...]  # (file, sha256, rows)
+    not_judged: tuple[tuple[str, str, str, int], ...]  # (metric, system, reason, how many)
+    notes: tuple[str, ...]  # What a reader should know before believing the numbers
+    agreements: tuple[str, ...]  # What radiologists' agreement among themselves is, in words
+    verdict: Verdict  # The first screen in words
+    appendix: tuple[WorstCase, ...] = ()  # The worst cases, for print
+    columns: tuple[MetricName, ...] = ()  # Names of the headline columns for people
+    bibliography: str = ""  # BibTeX of what stands behind the metrics
+    about: Mapping[str, str] = field(default_factory=dict)  # Version, seed and so on, by name
+    pictures: PagePictures = field(default_factory=PagePictures)  # Of the studies in the browser
 
 
 @working("building the report")

@@ -23,23 +23,15 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class PaperStyle:
-    """How a table for a paper looks.
+    """How a table for a paper looks."""
 
-    Attributes:
-        systems: Whether systems are rows or columns.
-        names: What systems and metrics are called: name in the scores -> name in the table.
-        scale: Values are multiplied by it; 100 prints percent-like values.
-        decimals: Digits behind the point.
-        intervals: Whether intervals stand beside the values.
-        wide: Whether LaTeX sets the table over both columns of a page.
-    """
-
-    systems: Literal["rows", "columns"] = "rows"
+    systems: Literal["rows", "columns"] = "rows"  # True if systems are rows or columns
+    # What systems and metrics are called: name in the scores -> name in the table
     names: Mapping[str, str] = field(default_factory=dict)
-    scale: float = 1.0
-    decimals: int = 3
-    intervals: bool = True
-    wide: bool = False
+    scale: float = 1.0  # Values are multiplied by it; 100 prints percent-like values
+    decimals: int = 3  # Digits behind the point
+    intervals: bool = True  # True if intervals stand beside the values
+    wide: bool = False  # True if LaTeX sets the table over both columns of a page
 
     def __post_init__(self) -> None:
         if self.systems not in ("rows", "columns"):

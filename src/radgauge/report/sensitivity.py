@@ -24,21 +24,13 @@ INSIGNIFICANT, SIGNIFICANT = 0, 1
 
 @dataclass(frozen=True)
 class SensitivityPage:
-    """What the page shows.
-
-    Attributes:
-        study: The study.
-        figures: Metric's output -> mean score by kind, with intervals.
-        ranking: Share of pairs ranked right by each metric.
-        tables: Deltas, ranking and means.
-        about: Title, source, seed, level and numbers of resamples.
-    """
+    """What the page shows."""
 
     study: SensitivityStudy
-    figures: Mapping[str, Plot]
-    ranking: Plot
-    tables: Mapping[str, Table]
-    about: Mapping[str, Any]
+    figures: Mapping[str, Plot]  # Metric's output -> mean score by kind, with intervals
+    ranking: Plot  # Share of pairs ranked right by each metric
+    tables: Mapping[str, Table]  # Deltas, ranking and means
+    about: Mapping[str, Any]  # Title, source, seed, level and numbers of resamples
 
 
 def sensitivity_page(study: SensitivityStudy, *, about: Mapping[str, Any]) -> SensitivityPage:

@@ -18,21 +18,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A case that one metric holds for good and another for bad.
+    """A case that one metric holds for good and another for bad."""
 
-    Attributes:
-        row: Its place among the cases.
-        key: (study id, system).
-        high: Column that likes it most, with the percentile (0 = worst of all cases, 100 = best).
-        low: Column that likes it least.
-        percentiles: Of all columns, NaN where one could not judge.
-    """
-
-    row: int
-    key: Key
-    high: tuple[str, float]
-    low: tuple[str, float]
-    percentiles: tuple[float, ...]
+    row: int  # Its place among the cases
+    key: Key  # (study id, system)
+    high: tuple[str, float]  # Column that likes it most, with the percentile (0 = worst of all cases, 100 = best)
+    low: tuple[str, float]  # Column that likes it least
+    percentiles: tuple[float, ...]  # Of all columns, NaN where one could not judge
 
     @property
     def gap(self) -> float:

@@ -47,52 +47,30 @@ COMMON = 3
 
 @dataclass(frozen=True, slots=True)
 class CommonError:
-    """A kind of error that a system makes often.
-
-    Attributes:
-        title: The kind.
-        share: Share of the judged reports with a clinically significant error of this kind.
-        example: What the judge says about one of them; "" without texts.
-        case: Number of that case in the browser, -1 if it is not there.
-        study: Its id.
-    """
+    """A kind of error that a system makes often."""
 
     title: str
-    share: float
-    example: str = ""
-    case: int = -1
+    share: float  # Share of the judged reports with a clinically significant error of this kind
+    example: str = ""  # What the judge says about one of them; "" without texts
+    case: int = -1  # Number of that case in the browser, -1 if it is not there
     study: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemFacts:
-    """What the first screen says of one system.
-
-    Attributes:
-        system: Its name.
-        judged: Reports behind the shares.
-        cases: Reports that it was asked for.
-        significant: Share of reports with a clinically significant error; NaN if nobody counted errors.
-        low: Lower end of its Wilson interval.
-        high: Upper end.
-        recall: Share of the references' significant findings that are reported; NaN if unknown.
-        false_alarms: Invented significant findings per normal study; NaN if unknown.
-        abnormal: Studies behind `recall`.
-        normal: Studies behind `false_alarms`.
-        common: Its commonest kinds of significant error.
-    """
+    """What the first screen says of one system."""
 
     system: str
-    judged: int
-    cases: int
-    significant: float
-    low: float
+    judged: int  # Reports behind the shares
+    cases: int  # Reports that it was asked for
+    significant: float  # Share of reports with a clinically significant error; NaN if nobody counted errors
+    low: float  # Lower end of its Wilson interval
     high: float
-    recall: float
-    false_alarms: float
-    abnormal: int
-    normal: int
-    common: tuple[CommonError, ...]
+    recall: float  # Share of the references' significant findings that are reported; NaN if unknown
+    false_alarms: float  # Invented significant findings per normal study; NaN if unknown
+    abnormal: int  # Studies behind `recall`
+    normal: int  # Studies behind `false_alarms`
+    common: tuple[CommonError, ...]  # Its commonest kinds of significant error
 
 
 def system_facts(
@@ -195,25 +173,15 @@ NEARLY_ALL = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The first screen.
+    """The first screen."""
 
-    Attributes:
-        answer: The answer in one sentence.
-        reasons: By how much, on how many metrics, chance.
-        systems: Facts by system, the best first.
-        judged: What could not be judged.
-        confidence: How sure the judge of errors is; "" if it is not there.
-        warnings: What to doubt.
-        answered: Sentences on how many studies each system answered; empty if all answered all.
-    """
-
-    answer: str
-    reasons: tuple[str, ...]
-    systems: tuple[SystemFacts, ...]
-    judged: str
-    confidence: str
-    warnings: tuple[str, ...]
-    answered: tuple[str, ...] = ()
+    answer: str  # The answer in one sentence
+    reasons: tuple[str, ...]  # By how much, on how many metrics, chance
+    systems: tuple[SystemFacts, ...]  # Facts by system, the best first
+    judged: str  # What could not be judged
+    confidence: str  # How sure the judge of errors is; "" if it is not there
+    warnings: tuple[str, ...]  # What to doubt
+    answered: tuple[str, ...] = ()  # Sentences on how many studies each system answered; empty if all answered all
 
 
 def build_verdict(

@@ -34,23 +34,14 @@ DIGEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What went into the buckets.
-
-    Attributes:
-        fingerprint: Of the run.
-        divided: Into how many buckets.
-        cases: Rows of each side, by bucket: sides x buckets.
-        keys: Digest of the (id, system) pairs of each side, by bucket.
-        systems: By first appearance.
-        rows: Rows read from each side.
-    """
+    """What went into the buckets."""
 
     fingerprint: str
-    divided: int
-    cases: list[list[int]]
-    keys: list[list[str]]
-    systems: list[str]
-    rows: list[int]
+    divided: int  # Into how many buckets
+    cases: list[list[int]]  # Rows of each side, by bucket: sides x buckets
+    keys: list[list[str]]  # Digest of the (id, system) pairs of each side, by bucket
+    systems: list[str]  # By first appearance
+    rows: list[int]  # Rows read from each side
 
     @property
     def filled(self) -> list[int]:

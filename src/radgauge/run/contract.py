@@ -58,16 +58,11 @@ class ContractBroken(RadgaugeError, AssertionError):
 
 @dataclasses.dataclass(frozen=True)
 class Bench:
-    """What the checks share: the metric, images if it needs them, and readings made once.
+    """What the checks share: the metric, images if it needs them, and readings made once."""
 
-    Attributes:
-        metric: The metric under check.
-        images: Image files, given to every case.
-        reading: Readings that all checks share, so that a slow reader reads each report once.
-    """
-
-    metric: Metric
-    images: tuple[Path, ...] = ()
+    metric: Metric  # The metric under check
+    images: tuple[Path, ...] = ()  # Image files, given to every case
+    # Readings that all checks share, so that a slow reader reads each report once
     reading: Readings = dataclasses.field(default_factory=Readings)
 
     def cases(self, candidates: Sequence[str], references: Sequence[str] = REPORTS) -> list[Case]:

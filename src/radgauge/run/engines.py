@@ -20,19 +20,12 @@ AHEAD = 2
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Where work is done.
+    """Where work is done."""
 
-    Attributes:
-        name: "process" (this one), "pool" (processes on this machine) or "ray".
-        jobs: Workers; 0 = as many as there are processors (Ray: as the cluster has).
-        address: Of a Ray cluster; "" starts Ray on this machine for the run.
-        gpus: Of each Ray worker; published models use them.
-    """
-
-    name: EngineName = "process"
-    jobs: int = 1
-    address: str = ""
-    gpus: float = 0.0
+    name: EngineName = "process"  # "process" (this one), "pool" (processes on this machine) or "ray"
+    jobs: int = 1  # Workers; 0 = as many as there are processors (Ray: as the cluster has)
+    address: str = ""  # Of a Ray cluster; "" starts Ray on this machine for the run
+    gpus: float = 0.0  # Of each Ray worker; published models use them
 
     def __post_init__(self) -> None:
         if self.name not in ("process", "pool", "ray"):

@@ -56,19 +56,12 @@ Look = Callable[[Sequence[Case]], list[str]]
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run did.
+    """What a run did."""
 
-    Attributes:
-        manifest: Of the folder, which is complete.
-        scored: Parts that this call scored; the others were there.
-        seconds: Of all workers, by what they did.
-        peak: Bytes of the largest worker.
-    """
-
-    manifest: Manifest
-    scored: int
-    seconds: Mapping[str, float]
-    peak: int = 0
+    manifest: Manifest  # Of the folder, which is complete
+    scored: int  # Parts that this call scored; the others were there
+    seconds: Mapping[str, float]  # Of all workers, by what they did
+    peak: int = 0  # Bytes of the largest worker
 
 
 def score_to_folder(

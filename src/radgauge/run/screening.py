@@ -29,16 +29,12 @@ MIN_CONTENT_WORDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What makes a case unfit for a metric.
+    """What makes a case unfit for a metric."""
 
-    Attributes:
-        longest: Characters of the longest text that is judged. It bounds the memory of metrics that compare every
-            word of one text with every word of another.
-        any_language: Judge texts that are not English, or hardly understood, as well.
-    """
-
+    # Characters of the longest text that is judged. It bounds the memory of metrics that compare every word of one
+    # text with every word of another.
     longest: int = LONGEST
-    any_language: bool = False
+    any_language: bool = False  # Judge texts that are not English, or hardly understood, as well
 
     def usable(
         self, metric: Metric, cases: Sequence[Case], *, reading: Readings

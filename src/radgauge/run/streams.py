@@ -26,27 +26,16 @@ PACKED = 8
 
 @dataclass(frozen=True)
 class Table:
-    """One side of a run: a file, or several that are read as one.
+    """One side of a run: a file, or several that are read as one."""
 
-    Attributes:
-        name: For people.
-        mode: Cases, references or candidates.
-        system: Who wrote the candidates if the rows do not say.
-        files: Where.
-        sources: What each file is, with its hash.
-        columns: Names of all columns.
-        roles: What they are.
-        split: Rows to keep, by their column `split`; empty: all.
-    """
-
-    name: str
-    mode: Mode
-    system: str
+    name: str  # For people
+    mode: Mode  # Cases, references or candidates
+    system: str  # Who wrote the candidates if the rows do not say
     files: tuple[Path, ...]
-    sources: tuple[Source, ...]
-    columns: tuple[str, ...]
+    sources: tuple[Source, ...]  # What each file is, with its hash
+    columns: tuple[str, ...]  # Names of all columns
     roles: Columns
-    split: tuple[str, ...] = ()
+    split: tuple[str, ...] = ()  # Rows to keep, by their column `split`; empty: all
 
     def as_input(self) -> InputTable:
         """The table without rows, as the functions that join sides know it."""

@@ -45,34 +45,20 @@ _SIDE = 40
 
 @dataclass(frozen=True)
 class Plan:
-    """What every part of a run has in common.
-
-    Attributes:
-        folder: Of the scores.
-        fingerprint: Of the run.
-        kind: "parquet" or "jsonl".
-        tables: One table of cases, or references and tables of candidates.
-        metrics: The judges.
-        spec: How the tables are read.
-        longest: As in `score`.
-        cache: Folder of the reading cache on the machine that works; None uses none.
-        store: Where parts go if not to the folder, which then holds the buckets alone.
-        sends: Whether buckets go to the workers with their jobs: no machine but the driver's sees the folder.
-        explained: Folder of the explanations; None writes none.
-        any_language: As in `score`.
-    """
+    """What every part of a run has in common."""
 
     folder: Path
     fingerprint: str
-    kind: str
-    tables: tuple[Table, ...]
+    kind: str  # "parquet" or "jsonl"
+    tables: tuple[Table, ...]  # One table of cases, or references and tables of candidates
     metrics: tuple[Metric, ...]
-    spec: InputSpec
+    spec: InputSpec  # How the tables are read
     longest: int
-    cache: Path | None
-    store: Store | None = None
+    cache: Path | None  # Folder of the reading cache on the machine that works; None uses none
+    store: Store | None = None  # Where parts go if not to the folder, which then holds the buckets alone
+    # True if buckets go to the workers with their jobs: no machine but the driver's sees the folder
     sends: bool = False
-    explained: Path | None = None
+    explained: Path | None = None  # Folder of the explanations; None writes none
     any_language: bool = False
 
     def job(self, number: int) -> Job:
@@ -119,25 +105,15 @@ class Done:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a part on disk says.
+    """What a part on disk says."""
 
-    Attributes:
-        wrong: "" if it holds the cases that went in.
-        judges: As in its header, without the reasons.
-        texts: Counts of odd texts among its cases.
-        headings: Counts of texts with headings and without.
-        images: What a person should know of images.
-        studies: How many.
-        checksum: That of the part.
-    """
-
-    wrong: str
-    judges: Mapping[str, Any] = field(default_factory=dict)
-    texts: tuple[Counted, ...] = ()
-    headings: tuple[Counted, ...] = ()
-    images: tuple[str, ...] = ()
+    wrong: str  # "" if it holds the cases that went in
+    judges: Mapping[str, Any] = field(default_factory=dict)  # As in its header, without the reasons
+    texts: tuple[Counted, ...] = ()  # Counts of odd texts among its cases
+    headings: tuple[Counted, ...] = ()  # Counts of texts with headings and without
+    images: tuple[str, ...] = ()  # What a person should know of images
     studies: int = 0
-    checksum: str = ""
+    checksum: str = ""  # That of the part
 
 
 @dataclass(frozen=True)

@@ -27,29 +27,17 @@ from radgauge.stats.resample import Labels, Rows, as_rows, check_choice, check_p
 
 @dataclass(frozen=True, slots=True)
 class OverlapTest:
-    """A test of two correlations with the same target.
+    """A test of two correlations with the same target."""
 
-    Attributes:
-        group: The group it was made in; "" = over all cases.
-        kind: The coefficient that went into it: spearman or pearson.
-        r_first: Correlation of the first judge with the target.
-        r_second: Correlation of the second judge with the target.
-        r_between: Correlation of the two judges with each other; the p value depends strongly on it.
-        n: Cases that both judges and the target have.
-        found: The test; None where it is undefined.
-        p_adjusted: Its p value, corrected for all tests of the call; NaN where there is none.
-        reason: Why there is no test.
-    """
-
-    group: Hashable
-    kind: Kind
-    r_first: float
-    r_second: float
-    r_between: float
-    n: int
-    found: DependentTest | None
-    p_adjusted: float
-    reason: str = ""
+    group: Hashable  # The group it was made in; "" = over all cases
+    kind: Kind  # The coefficient that went into it: spearman or pearson
+    r_first: float  # Correlation of the first judge with the target
+    r_second: float  # Correlation of the second judge with the target
+    r_between: float  # Correlation of the two judges with each other; the p value depends strongly on it
+    n: int  # Cases that both judges and the target have
+    found: DependentTest | None  # The test; None where it is undefined
+    p_adjusted: float  # Its p value, corrected for all tests of the call; NaN where there is none
+    reason: str = ""  # Why there is no test
 
 
 @dataclass(frozen=True, slots=True)

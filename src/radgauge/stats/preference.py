@@ -110,19 +110,12 @@ def _weighted_mean(totals: Rows, counts: Rows) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class BestOfN:
-    """What is gained by keeping the candidate of each study that a judge likes best.
+    """What is gained by keeping the candidate of each study that a judge likes best."""
 
-    Attributes:
-        gain: (chosen - random) / (oracle - random): 0 is a random choice, 1 that of the target itself.
-        chosen: Mean target value of the judge's choices; among equal values the mean of the tied ones.
-        random: Mean target value of all candidates.
-        oracle: Mean of the best target value of each study.
-    """
-
-    gain: Interval
-    chosen: float
-    random: float
-    oracle: float
+    gain: Interval  # (chosen - random) / (oracle - random): 0 is a random choice, 1 that of the target itself
+    chosen: float  # Mean target value of the judge's choices; among equal values the mean of the tied ones
+    random: float  # Mean target value of all candidates
+    oracle: float  # Mean of the best target value of each study
 
 
 def best_of_n(

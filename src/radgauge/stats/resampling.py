@@ -23,21 +23,16 @@ class Draw(TypedDict):
 class Resampling:
     """Bootstrap settings.
 
-    Attributes:
-        level: Coverage of the intervals.
-        resamples: Bootstrap resamples; where a study allows 0, it then gives no intervals (NaN).
-        method: Kind of interval; `auto` means percentiles for correlations, `yu2022` is for single values and
-            correlations; differences are then made by `auto`.
-        seed: Seed of every draw.
-
     >>> Resampling(resamples=0).at_least(1).resamples
     1
     """
 
-    level: float = 0.95
-    resamples: int = RESAMPLES
+    level: float = 0.95  # Coverage of the intervals
+    resamples: int = RESAMPLES  # Bootstrap resamples; where a study allows 0, it then gives no intervals (NaN)
+    # Kind of interval; `auto` means percentiles for correlations, `yu2022` is for single values and correlations;
+    # differences are then made by `auto`
     method: ValueMethod | CorrelationMethod = "auto"
-    seed: int = 0
+    seed: int = 0  # Seed of every draw
 
     def rng(self) -> np.random.Generator:
         """A fresh generator: every analysis begins with the seed, so that one does not change another."""

@@ -25,25 +25,15 @@ ErrorCount = tuple[int, bool, int]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One person's submitted answers on one case.
-
-    Attributes:
-        person: Who.
-        case: Key of the case.
-        study: Its id.
-        systems: Label -> system.
-        sentences: Label -> number of sentences.
-        state: The answers.
-        assisted: Whether suggestions were offered.
-    """
+    """One person's submitted answers on one case."""
 
     person: Person
-    case: str
+    case: str  # Key of the case
     study: str
-    systems: Mapping[str, str]
-    sentences: Mapping[str, int]
+    systems: Mapping[str, str]  # Label -> system
+    sentences: Mapping[str, int]  # Label -> number of sentences
     state: CaseState
-    assisted: bool
+    assisted: bool  # True if suggestions were offered
 
     def able(self) -> dict[str, str]:
         """Label -> system of the candidates that the person could judge."""
@@ -53,25 +43,15 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerTable:
-    """One question: an answer per candidate (or case) and rater.
+    """One question: an answer per candidate (or case) and rater."""
 
-    Attributes:
-        question: Key of the field, or "errors: total" and "errors: significant".
-        nominal: Whether the numbers stand for names.
-        raters: Names of the columns.
-        keys: (study, system) of each row; system is "" for what is asked per case.
-        cases: Key of the case of each row.
-        values: (rows, raters); NaN where there is no answer.
-        names: Of the numbers, if they stand for names.
-    """
-
-    question: str
-    nominal: bool
-    raters: tuple[str, ...]
-    keys: tuple[Key, ...]
-    cases: tuple[str, ...]
-    values: NDArray[np.float64]
-    names: tuple[str, ...] = ()
+    question: str  # Key of the field, or "errors: total" and "errors: significant"
+    nominal: bool  # True if the numbers stand for names
+    raters: tuple[str, ...]  # Names of the columns
+    keys: tuple[Key, ...]  # (study, system) of each row; system is "" for what is asked per case
+    cases: tuple[str, ...]  # Key of the case of each row
+    values: NDArray[np.float64]  # (rows, raters); NaN where there is no answer
+    names: tuple[str, ...] = ()  # Of the numbers, if they stand for names
 
 
 def submitted(store: Store, *, roles: Sequence[str] = ("rater",)) -> Iterator[Judged]:

@@ -27,21 +27,13 @@ _ANCHOR = re.compile(r"([0-9]{1,15})\.([0-9]{1,9})\.([0-9a-f]{32})")
 
 @dataclass(frozen=True, slots=True)
 class StudyCheck:
-    """What a check found.
+    """What a check found."""
 
-    Attributes:
-        events: How many there are.
-        states: How many states were replayed.
-        last_hash: Hash of the last event, over all before it; the same in a copy that was made later.
-        anchor: To be noted outside the file; a later check against it finds what was changed since.
-        problems: What is wrong; empty = the study is proved.
-    """
-
-    events: int
-    states: int
-    last_hash: str
-    anchor: str
-    problems: tuple[str, ...]
+    events: int  # How many there are
+    states: int  # How many states were replayed
+    last_hash: str  # Hash of the last event, over all before it; the same in a copy that was made later
+    anchor: str  # To be noted outside the file; a later check against it finds what was changed since
+    problems: tuple[str, ...]  # What is wrong; empty = the study is proved
 
 
 def check_study(path: Path | str, *, anchor: str | None = None) -> StudyCheck:

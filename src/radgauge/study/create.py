@@ -71,25 +71,15 @@ _BLINDING = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class NewStudy:
-    """A study that was made.
-
-    Attributes:
-        path: Its file.
-        people: Everyone in it.
-        tokens: Person id -> token. They are told here and nowhere else.
-        sample: What was drawn.
-        assigned: Person id -> number of real cases.
-        anchor: What proves later that the study is this one (`check_study`).
-        notes: What the organiser should know.
-    """
+    """A study that was made."""
 
     path: Path
-    people: tuple[Person, ...]
-    tokens: Mapping[str, str]
+    people: tuple[Person, ...]  # Everyone in it
+    tokens: Mapping[str, str]  # Person id -> token. They are told here and nowhere else.
     sample: Sample
-    assigned: Mapping[str, int]
-    anchor: str
-    notes: tuple[str, ...] = ()
+    assigned: Mapping[str, int]  # Person id -> number of real cases
+    anchor: str  # What proves later that the study is this one (`check_study`)
+    notes: tuple[str, ...] = ()  # What the organiser should know
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,69 +41,40 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A kind of error.
+    """A kind of error."""
 
-    Attributes:
-        key: Its name in files; for `agree` a key of `error_categories`, such as omission.
-        title: Its name for people.
-        significance: Levels to choose from, most severe first; empty = what the field says.
-        attributes: What exactly is wrong: one of these must be named; empty = not asked.
-        counts_as: Which of the eight kinds of error it is for `agree`; "" = its key says so.
-    """
-
-    key: str
-    title: str
-    significance: tuple[Option, ...] = ()
-    attributes: tuple[Option, ...] = ()
-    counts_as: str = ""
+    key: str  # Its name in files; for `agree` a key of `error_categories`, such as omission
+    title: str  # Its name for people
+    significance: tuple[Option, ...] = ()  # Levels to choose from, most severe first; empty = what the field says
+    attributes: tuple[Option, ...] = ()  # What exactly is wrong: one of these must be named; empty = not asked
+    counts_as: str = ""  # Which of the eight kinds of error it is for `agree`; "" = its key says so
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One thing that raters are asked.
+    """One thing that raters are asked."""
 
-    Attributes:
-        key: Its name in events and files.
-        kind: counts, number, rating, choice, marks or missing.
-        title: The question.
-        per: case, candidate or sentence.
-        help: A longer explanation.
-        required: Whether a case can be submitted without it; lists may stay empty.
-        identical: Whether identical candidates of a case must get equal answers; they are then judged once.
-        categories: Of counts, marks and missing findings.
-        significance: Levels, most severe first; empty = not asked.
-        minimum: Of numbers, ratings and counts.
-        maximum: Of numbers, ratings and counts.
-        step: Of ratings.
-        anchors: Value -> what it means, of ratings.
-        options: Of choices.
-        candidates: Whether the candidates themselves are options, before `options`.
-        reason: Whether a choice asks for a reason.
-        on: What is marked: passage or sentence.
-        counts_into: A field of counts that is at least the number of these entries.
-        use: What `agree` takes the answers for: "errors", "rating" or nothing.
-        explicit: Whether counts must be given, "no errors" too; earlier studies take them for 0 until set.
-    """
-
-    key: str
-    kind: Kind
+    key: str  # Its name in events and files
+    kind: Kind  # counts, number, rating, choice, marks or missing
     title: str
-    per: Per = "candidate"
-    help: str = ""
-    required: bool = True
+    per: Per = "candidate"  # case, candidate or sentence
+    help: str = ""  # A longer explanation
+    required: bool = True  # True if a case can be submitted without it; lists may stay empty
+    # True if identical candidates of a case must get equal answers; they are then judged once
     identical: bool = False
-    categories: tuple[Category, ...] = ()
-    significance: tuple[Option, ...] = ()
-    minimum: float = 0
-    maximum: float = MOST
-    step: float = 1
-    anchors: tuple[tuple[float, str], ...] = ()
-    options: tuple[Option, ...] = ()
-    candidates: bool = False
-    reason: Reason = "none"
-    on: Literal["passage", "sentence"] = "passage"
-    counts_into: str = ""
-    use: Literal["", "errors", "rating"] = ""
+    categories: tuple[Category, ...] = ()  # Of counts, marks and missing findings
+    significance: tuple[Option, ...] = ()  # Levels, most severe first; empty = not asked
+    minimum: float = 0  # Of numbers, ratings and counts
+    maximum: float = MOST  # Of numbers, ratings and counts
+    step: float = 1  # Of ratings
+    anchors: tuple[tuple[float, str], ...] = ()  # Value -> what it means, of ratings
+    options: tuple[Option, ...] = ()  # Of choices
+    candidates: bool = False  # True if the candidates themselves are options, before `options`
+    reason: Reason = "none"  # True if a choice asks for a reason
+    on: Literal["passage", "sentence"] = "passage"  # What is marked: passage or sentence
+    counts_into: str = ""  # A field of counts that is at least the number of these entries
+    use: Literal["", "errors", "rating"] = ""  # What `agree` takes the answers for: "errors", "rating" or nothing
+    # True if counts must be given, "no errors" too; earlier studies take them for 0 until set
     explicit: bool = False
 
     def levels(self, category: str) -> tuple[Option, ...]:
@@ -122,22 +93,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """An invented case with the answers that the organiser expects.
+    """An invented case with the answers that the organiser expects."""
 
-    Attributes:
-        reference: What the radiologist wrote.
-        candidates: The texts under judgment.
-        answers: One table per candidate: field -> the expected answer, in the form of `CaseState.answers`; lists
-            of marks and missing findings are compared by category and significance only.
-        case_answers: The same for fields that are asked per case.
-        feedback: What the rater is told after submitting.
-    """
-
-    reference: str
-    candidates: tuple[str, ...]
+    reference: str  # What the radiologist wrote
+    candidates: tuple[str, ...]  # The texts under judgment
+    # One table per candidate: field -> the expected answer, in the form of `CaseState.answers`; lists of marks and
+    # missing findings are compared by category and significance only
     answers: tuple[Mapping[str, Any], ...] = ()
+    # The same for fields that are asked per case
     case_answers: Mapping[str, Any] = None  # type: ignore[assignment]
-    feedback: str = ""
+    feedback: str = ""  # What the rater is told after submitting
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,35 +110,23 @@ class Design:
     """What raters see and are asked.
 
     Attributes:
-        name: Of the design.
-        title: Heading of the page.
-        instructions: Shown before the first case; paragraphs are separated by blank lines.
-        fields: The questions, in order.
-        source: The publication that the design follows.
-        show_reference: Whether the reference is shown.
-        show_images: Whether images are shown.
-        context: Columns of the reports that are shown with the case: indication, comparison, ...
-        blinded: Whether raters see letters instead of the names of systems.
-        assistance: Whether what radgauge's own reader would mark is offered, to whom `study new` says.
-        training: Cases to practise on.
-        training_required: Whether real cases wait until the training is submitted.
-        language: Of the page around the design's own words: one of `LANGUAGES`.
         version: Hash of all of it; every event carries the one that it was made under.
     """
 
     name: str
-    title: str
-    instructions: str
-    fields: tuple[Field, ...]
-    source: str = ""
-    show_reference: bool = True
-    show_images: bool = True
+    title: str  # Heading of the page
+    instructions: str  # Shown before the first case; paragraphs are separated by blank lines
+    fields: tuple[Field, ...]  # The questions, in order
+    source: str = ""  # The publication that the design follows
+    show_reference: bool = True  # True if the reference is shown
+    show_images: bool = True  # True if images are shown
+    # Columns of the reports that are shown with the case: indication, comparison, ..
     context: tuple[str, ...] = ()
-    blinded: bool = True
-    assistance: bool = False
-    training: tuple[Training, ...] = ()
-    training_required: bool = True
-    language: str = "en"
+    blinded: bool = True  # True if raters see letters instead of the names of systems
+    assistance: bool = False  # True if what radgauge's own reader would mark is offered, to whom `study new` says
+    training: tuple[Training, ...] = ()  # Cases to practise on
+    training_required: bool = True  # True if real cases wait until the training is submitted
+    language: str = "en"  # Of the page around the design's own words: one of `LANGUAGES`
 
     @property
     def version(self) -> str:

@@ -33,42 +33,26 @@ TESTED_FROM = 50
 
 @dataclass(frozen=True, slots=True)
 class EstimateLine:
-    """A system, or a difference of two.
+    """A system, or a difference of two."""
 
-    Attributes:
-        name: The system, or "a - b".
-        estimate: The mean from labels and scores.
-        labels_alone: The mean from labels only.
-        tau: Kendall's tau-b of the scores with the labels.
-        labels_needed: About how many judged studies give the requested width; None = not asked, or not even all.
-    """
-
-    name: str
-    estimate: PoweredMean
-    labels_alone: PoweredMean
-    tau: float
+    name: str  # The system, or "a - b"
+    estimate: PoweredMean  # The mean from labels and scores
+    labels_alone: PoweredMean  # The mean from labels only
+    tau: float  # Kendall's tau-b of the scores with the labels
+    # About how many judged studies give the requested width; None = not asked, or not even all
     labels_needed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Means of the target over all studies.
+    """Means of the target over all studies."""
 
-    Attributes:
-        target: What radiologists counted or rated.
-        column: The scores that were used.
-        lines: One per system; with a baseline also the differences from it.
-        n_studies: Studies with scores, from which the judged ones were drawn.
-        width: The width that was asked for.
-        notes: What a reader should know.
-    """
-
-    target: str
-    column: str
-    lines: tuple[EstimateLine, ...]
-    n_studies: int
-    width: float | None
-    notes: tuple[str, ...]
+    target: str  # What radiologists counted or rated
+    column: str  # The scores that were used
+    lines: tuple[EstimateLine, ...]  # One per system; with a baseline also the differences from it
+    n_studies: int  # Studies with scores, from which the judged ones were drawn
+    width: float | None  # The width that was asked for
+    notes: tuple[str, ...]  # What a reader should know
 
 
 def estimate_means(

@@ -16,79 +16,46 @@ from radgauge.study.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one person is; training cases are not counted.
+    """How far one person is; training cases are not counted."""
 
-    Attributes:
-        person: Id.
-        name: Name.
-        role: rater or adjudicator.
-        assigned: Cases.
-        started: Cases with an answer or a reason, submitted ones included.
-        submitted: Cases that are done.
-        cannot_judge: Cases, or candidates of them, that the person could not judge.
-        trained: Whether all training cases are submitted.
-        practice: Answers as expected in the submitted training cases, and how many were expected.
-        seconds: Time in front of cases.
-        median_seconds: Of the submitted cases; NaN without any.
-        last: Time of the last event, "" if none.
-    """
-
-    person: str
+    person: str  # Id
     name: str
-    role: str
-    assigned: int
-    started: int
-    submitted: int
-    cannot_judge: int
-    trained: bool
-    practice: tuple[int, int]
-    seconds: float
-    median_seconds: float
-    last: str
+    role: str  # rater or adjudicator
+    assigned: int  # Cases
+    started: int  # Cases with an answer or a reason, submitted ones included
+    submitted: int  # Cases that are done
+    cannot_judge: int  # Cases, or candidates of them, that the person could not judge
+    trained: bool  # True if all training cases are submitted
+    practice: tuple[int, int]  # Answers as expected in the submitted training cases, and how many were expected
+    seconds: float  # Time in front of cases
+    median_seconds: float  # Of the submitted cases; NaN without any
+    last: str  # Time of the last event, "" if none
 
 
 @dataclass(frozen=True, slots=True)
 class Agreeing:
-    """How well raters agree on one question so far, over candidates that at least two of them have submitted.
+    """How well raters agree on one question so far, over candidates that at least two of them have submitted."""
 
-    Attributes:
-        question: Field, or "errors: total", "errors: significant".
-        nominal: Whether answers are names and not numbers.
-        cases: Candidates (or cases, for what is asked per case) with two or more answers.
-        icc: ICC(2,1), absolute agreement of single raters; None for names and where no case has all raters.
-        alpha: Krippendorff's alpha: interval scale for numbers, nominal for names.
-        kappa: Mean of Cohen's kappa over pairs (quadratic weights for numbers); NaN without a pair.
-        pairs: (rater, rater) -> kappa of the two.
-        same: (rater, rater) -> share of equal answers.
-    """
-
-    question: str
-    nominal: bool
-    cases: int
+    question: str  # Field, or "errors: total", "errors: significant"
+    nominal: bool  # True if answers are names and not numbers
+    cases: int  # Candidates (or cases, for what is asked per case) with two or more answers
+    # ICC(2,1), absolute agreement of single raters; None for names and where no case has all raters
     icc: Agreement | None
-    alpha: Agreement
-    kappa: float
-    pairs: Mapping[tuple[str, str], Agreement]
-    same: Mapping[tuple[str, str], float]
+    alpha: Agreement  # Krippendorff's alpha: interval scale for numbers, nominal for names
+    kappa: float  # Mean of Cohen's kappa over pairs (quadratic weights for numbers); NaN without a pair
+    pairs: Mapping[tuple[str, str], Agreement]  # (rater, rater) -> kappa of the two
+    same: Mapping[tuple[str, str], float]  # (rater, rater) -> share of equal answers
 
 
 @dataclass(frozen=True, slots=True)
 class AssistanceEffect:
-    """Answers with radgauge's suggestions in view, and without.
+    """Answers with radgauge's suggestions in view, and without."""
 
-    Attributes:
-        question: As in `Agreeing.question`, or "seconds".
-        assisted: Mean with suggestions.
-        alone: Mean without.
-        difference: Mean over raters of their own differences; the interval draws each rater's answers anew.
-        judged: Answers with and without.
-    """
-
-    question: str
-    assisted: float
-    alone: float
-    difference: Interval
-    judged: tuple[int, int]
+    question: str  # As in `Agreeing.question`, or "seconds"
+    assisted: float  # Mean with suggestions
+    alone: float  # Mean without
+    difference: Interval  # Mean over raters of their own differences; the interval draws each rater's answers anew
+    judged: tuple[int, int]  # Answers with and without
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,25 +49,16 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a study of each size would give.
+    """What a study of each size would give."""
 
-    Attributes:
-        statistic: What the interval is of.
-        target: What radiologists said.
-        lines: One per number of studies and raters.
-        enough: Raters -> the smallest number of studies tried whose interval is as narrow as wanted; None = none.
-        width: The width wanted; None = not asked for.
-        components: Variances behind the simulation.
-        notes: What a reader should know.
-    """
-
-    statistic: Statistic
-    target: str
-    lines: tuple[PlanLine, ...]
+    statistic: Statistic  # What the interval is of
+    target: str  # What radiologists said
+    lines: tuple[PlanLine, ...]  # One per number of studies and raters
+    # Raters -> the smallest number of studies tried whose interval is as narrow as wanted; None = none
     enough: Mapping[int, int | None]
-    width: float | None
-    components: Components
-    notes: tuple[str, ...]
+    width: float | None  # The width wanted; None = not asked for
+    components: Components  # Variances behind the simulation
+    notes: tuple[str, ...]  # What a reader should know
 
 
 def plan_study(

@@ -33,19 +33,12 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Studies drawn.
+    """Studies drawn."""
 
-    Attributes:
-        studies: Ids, in random order.
-        stratum: Id -> its stratum: the value of the column, a range of the score, or "random".
-        strata: Their sizes.
-        notes: What a reader of the results should know.
-    """
-
-    studies: tuple[str, ...]
-    stratum: Mapping[str, str]
+    studies: tuple[str, ...]  # Ids, in random order
+    stratum: Mapping[str, str]  # Id -> its stratum: the value of the column, a range of the score, or "random"
     strata: Mapping[str, Stratum]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # What a reader of the results should know
 
 
 def sample_studies(

@@ -33,43 +33,28 @@ class Refused(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A candidate as a rater sees it.
+    """A candidate as a rater sees it."""
 
-    Attributes:
-        label: "A", "B", ...
-        text: The candidate.
-        sentences: Character spans of its sentences.
-        suggestions: What radgauge's reader would mark, as entries of marks with category and significance; empty
-            unless this rater is offered assistance on this case.
-        system: Who wrote it; "" where the rater must not know.
-    """
-
-    label: str
+    label: str  # "A", "B", ..
     text: str
-    sentences: tuple[Span, ...] = ()
+    sentences: tuple[Span, ...] = ()  # Character spans of its sentences
+    # What radgauge's reader would mark, as entries of marks with category and significance; empty unless this
+    # rater is offered assistance on this case
     suggestions: tuple[Mapping[str, Any], ...] = ()
-    system: str = ""
+    system: str = ""  # Who wrote it; "" where the rater must not know
 
 
 @dataclass(frozen=True, slots=True)
 class CaseState:
-    """Where a rater stands on a case.
+    """Where a rater stands on a case."""
 
-    Attributes:
-        version: How many versioned events lie behind it; an action names the version that it was based on.
-        answers: Label -> field -> answer, as the module says.
-        cannot_judge: Label -> reason.
-        submitted: Whether the rater is done with the case.
-        seconds: Time spent on it, as the page reported.
-        can_undo: Whether there is something to undo.
-    """
-
-    version: int = 0
+    version: int = 0  # How many versioned events lie behind it; an action names the version that it was based on
+    # Label -> field -> answer, as the module says
     answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    cannot_judge: Mapping[str, str] = field(default_factory=dict)
-    submitted: bool = False
-    seconds: float = 0.0
-    can_undo: bool = False
+    cannot_judge: Mapping[str, str] = field(default_factory=dict)  # Label -> reason
+    submitted: bool = False  # True if the rater is done with the case
+    seconds: float = 0.0  # Time spent on it, as the page reported
+    can_undo: bool = False  # True if there is something to undo
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values."""

@@ -20,21 +20,13 @@ class Stale(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a rater does.
+    """What a rater does."""
 
-    Attributes:
-        case: Key of the case; "" for `ready`.
-        kind: set, add, change, remove, copy, cannot_judge, can_judge, submit, reopen, undo, time or ready.
-        payload: See `radgauge.study`.
-        based_on: `CaseState.version` that the rater saw; not looked at for `time` and `ready`.
-        client_id: Made anew for each action, the same for each retry of it; at most 64 characters.
-    """
-
-    case: str
-    kind: str
-    payload: Mapping[str, Any] = field(default_factory=dict)
-    based_on: int = 0
-    client_id: str = ""
+    case: str  # Key of the case; "" for `ready`
+    kind: str  # set, add, change, remove, copy, cannot_judge, can_judge, submit, reopen, undo, time or ready
+    payload: Mapping[str, Any] = field(default_factory=dict)  # See `radgauge.study`
+    based_on: int = 0  # `CaseState.version` that the rater saw; not looked at for `time` and `ready`
+    client_id: str = ""  # Made anew for each action, the same for each retry of it; at most 64 characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,58 +40,33 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A case in a rater's list.
-
-    Attributes:
-        key: Of the case.
-        number: From 1, in the rater's own order; training cases are counted for themselves.
-        training: Whether it is a training case.
-        locked: Whether the training must be submitted first.
-        started: Whether there is an answer.
-        submitted: Whether the rater is done with it.
-        cannot_judge: Whether the rater said so of the whole case.
-        seconds: Time spent.
-    """
+    """A case in a rater's list."""
 
     key: str
-    number: int
-    training: bool
-    locked: bool
-    started: bool
-    submitted: bool
-    cannot_judge: bool
-    seconds: float
+    number: int  # From 1, in the rater's own order; training cases are counted for themselves
+    training: bool  # True if it is a training case
+    locked: bool  # True if the training must be submitted first
+    started: bool  # True if there is an answer
+    submitted: bool  # True if the rater is done with it
+    cannot_judge: bool  # True if the rater said so of the whole case
+    seconds: float  # Time spent
 
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """A case as one rater sees it; nothing in it tells which system wrote what, unless the design is not blinded.
-
-    Attributes:
-        key: Of the case.
-        reference: What the radiologist wrote; "" where the design does not show it.
-        reference_sentences: Character spans.
-        context: Heading -> text, as the design wants.
-        images: How many; files come from `Store.image_path`.
-        candidates: In this rater's order.
-        training: Whether it is a training case.
-        assisted: Whether suggestions are offered.
-        state: Where the rater stands.
-        problems: What keeps the case from being submitted.
-        feedback: After a submitted training case: what was expected.
-    """
+    """A case as one rater sees it, without the systems' names unless the design is not blinded."""
 
     key: str
-    reference: str
-    reference_sentences: tuple[Span, ...]
-    context: Mapping[str, str]
-    images: int
-    candidates: tuple[Shown, ...]
-    training: bool
-    assisted: bool
-    state: CaseState
-    problems: tuple[Problem, ...] = ()
-    feedback: Mapping[str, Any] | None = None
+    reference: str  # What the radiologist wrote; "" where the design does not show it
+    reference_sentences: tuple[Span, ...]  # Character spans
+    context: Mapping[str, str]  # Heading -> text, as the design wants
+    images: int  # How many; files come from `Store.image_path`
+    candidates: tuple[Shown, ...]  # In this rater's order
+    training: bool  # True if it is a training case
+    assisted: bool  # True if suggestions are offered
+    state: CaseState  # Where the rater stands
+    problems: tuple[Problem, ...] = ()  # What keeps the case from being submitted
+    feedback: Mapping[str, Any] | None = None  # After a submitted training case: what was expected
 
 
 @dataclass(frozen=True, slots=True)

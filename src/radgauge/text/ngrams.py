@@ -24,16 +24,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Distinct texts, and which of them each case's candidate and references are.
+    """Distinct texts, and which of them each case's candidate and references are."""
 
-    Attributes:
-        texts: Every distinct text once.
-        candidate: Index of the candidate, one per case.
-        references: One array per reference slot, each with one index per case; -1 where a case has fewer.
-    """
-
-    texts: list[str]
-    candidate: Index
+    texts: list[str]  # Every distinct text once
+    candidate: Index  # Index of the candidate, one per case
+    # One array per reference slot, each with one index per case; -1 where a case has fewer
     references: tuple[Index, ...]
 
 
@@ -56,20 +51,13 @@ def pair_up(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> P
 
 @dataclass(frozen=True, eq=False)
 class NgramCounts:
-    """How often each n-gram occurs in each text.
+    """How often each n-gram occurs in each text."""
 
-    Attributes:
-        counts: Sparse (texts + 1, n-grams of all orders); the last row is empty, so index -1 means no text.
-        order_of: Order minus 1 of each n-gram.
-        lengths: Words of each text, 0 for the last row.
-        order: The longest n-gram counted.
-        hashes: (n-grams, 2), the same for the same words in any set of texts; only if they were asked for.
-    """
-
-    counts: Any
-    order_of: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    order: int
+    counts: Any  # Sparse (texts + 1, n-grams of all orders); the last row is empty, so index -1 means no text
+    order_of: NDArray[np.int64]  # Order minus 1 of each n-gram
+    lengths: NDArray[np.int64]  # Words of each text, 0 for the last row
+    order: int  # The longest n-gram counted
+    # (n-grams, 2), the same for the same words in any set of texts; only if they were asked for
     hashes: NDArray[np.uint64] | None = None
 
     def totals(self, texts: Index) -> Floats:

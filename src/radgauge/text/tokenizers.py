@@ -285,18 +285,13 @@ TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = MappingProxyType(
 class TokenReader:
     """Reads a text as a tuple of words.
 
-    Attributes:
-        tokenizer: A name in TOKENIZERS.
-        lowercase: Whether letters are lower-cased first.
-        stemmer: Whether words of more than three letters are cut to their Porter stem.
-
     >>> TokenReader("words").read(["No effusion."])
     [('no', 'effusion', '.')]
     """
 
-    tokenizer: str
-    lowercase: bool = True
-    stemmer: bool = False
+    tokenizer: str  # A name in TOKENIZERS
+    lowercase: bool = True  # True if letters are lower-cased first
+    stemmer: bool = False  # True if words of more than three letters are cut to their Porter stem
 
     @property
     def signature(self) -> str:

@@ -33,25 +33,15 @@ REWORDED = 0.8
 
 @dataclass(frozen=True, slots=True)
 class BehaviourCase:
-    """One question to a metric.
+    """One question to a metric."""
 
-    Attributes:
-        group: What it is about.
-        number: Its place in the group, from 1.
-        reference: The reference report.
-        first: The better candidate, or one of two equals.
-        second: The worse candidate, or the other of two equals.
-        equal: Whether both deserve the same.
-        meta: Age, indication.
-    """
-
-    group: str
-    number: int
+    group: str  # What it is about
+    number: int  # Its place in the group, from 1
     reference: str
-    first: str
-    second: str
-    equal: bool
-    meta: Mapping[str, str] = field(default_factory=dict)
+    first: str  # The better candidate, or one of two equals
+    second: str  # The worse candidate, or the other of two equals
+    equal: bool  # True if both deserve the same
+    meta: Mapping[str, str] = field(default_factory=dict)  # Age, indication
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +56,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What `behaviour` found for one metric.
+    """What `behaviour` found for one metric."""
 
-    Attributes:
-        judge: Name of the metric.
-        column: Its headline.
-        verdicts: One for each case, in the order of the file.
-        account: What asking a language model took, if the metric does.
-    """
-
-    judge: str
+    judge: str  # Name of the metric
     column: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Verdict, ...]  # One for each case, in the order of the file
+    # What asking a language model took, if the metric does
     account: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -19,20 +19,13 @@ class Corpus:
 
     The order is the rule for ties: the text that occurs more often comes first, then the one whose smallest id
     comes first in the order of strings. A search that prefers the lower index obeys the rule.
-
-    Attributes:
-        texts: Every distinct text that is not blank.
-        ids: The smallest id that has the text.
-        frequencies: How many reports have the text.
-        reports: Number of reports, blank ones too.
-        blank: Number of blank reports; they cannot be found.
     """
 
-    texts: tuple[str, ...]
-    ids: tuple[str, ...]
-    frequencies: tuple[int, ...]
-    reports: int
-    blank: int
+    texts: tuple[str, ...]  # Every distinct text that is not blank
+    ids: tuple[str, ...]  # The smallest id that has the text
+    frequencies: tuple[int, ...]  # How many reports have the text
+    reports: int  # Number of reports, blank ones too
+    blank: int  # Number of blank reports; they cannot be found
 
     @classmethod
     def of(cls, reports: Reports) -> Corpus:

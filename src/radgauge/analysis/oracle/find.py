@@ -130,26 +130,17 @@ Search = Callable[..., Iterator[Found]]
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """One report found for one query.
-
-    Attributes:
-        id: The query.
-        rank: 1 is the best.
-        corpus_id: Smallest id with this text; "" if nothing was found, or the fallback is not in the corpus.
-        score: The metric's value with the found text as candidate and the query as reference; NaN if the query
-            cannot be judged.
-        text: The text found; "" if nothing was found.
-        frequency: How many reports of the corpus have this text.
-        note: Why nothing was found, or why the text is the fallback.
-    """
+    """One report found for one query."""
 
     id: str
-    rank: int
-    corpus_id: str
+    rank: int  # 1 is the best
+    corpus_id: str  # Smallest id with this text; "" if nothing was found, or the fallback is not in the corpus
+    # The metric's value with the found text as candidate and the query as reference; NaN if the query cannot be
+    # judged
     score: float
-    text: str
-    frequency: int
-    note: str = ""
+    text: str  # The text found; "" if nothing was found
+    frequency: int  # How many reports of the corpus have this text
+    note: str = ""  # Why nothing was found, or why the text is the fallback
 
 
 @working("searching")

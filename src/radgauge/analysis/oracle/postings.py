@@ -21,25 +21,15 @@ _DIGIT = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class FeatureIndex:
-    """Corpus texts by feature, and the features of the queries.
+    """Corpus texts by feature, and the features of the queries."""
 
-    Attributes:
-        texts: Number of texts in the corpus.
-        members: Corpus texts with feature f are members[starts[f] : starts[f + 1]].
-        starts: One more than there are features.
-        dense: One row of ones and zeros per common feature.
-        row_of: Row of each feature in `dense`, -1 if it is not common.
-        asked: Features of query q that the corpus has are asked[ends[q] : ends[q + 1]].
-        ends: One more than there are queries.
-    """
-
-    texts: int
-    members: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    dense: NDArray[np.uint8]
-    row_of: NDArray[np.int32]
-    asked: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    texts: int  # Number of texts in the corpus
+    members: NDArray[np.int32]  # Corpus texts with feature f are members[starts[f] : starts[f + 1]]
+    starts: NDArray[np.int64]  # One more than there are features
+    dense: NDArray[np.uint8]  # One row of ones and zeros per common feature
+    row_of: NDArray[np.int32]  # Row of each feature in `dense`, -1 if it is not common
+    asked: NDArray[np.int64]  # Features of query q that the corpus has are asked[ends[q] : ends[q + 1]]
+    ends: NDArray[np.int64]  # One more than there are queries
 
     @classmethod
     def of(cls, text: Integers, feature: Integers, *, texts: int, queries: int) -> FeatureIndex:

@@ -17,17 +17,11 @@ SLACK = 1e-5  # far above the rounding errors of a few operations in single prec
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best texts for one query, best first.
+    """The best texts for one query, best first."""
 
-    Attributes:
-        indices: Where in the corpus; empty if the query cannot be judged.
-        scores: The metric's values.
-        why_not: Why the query cannot be judged, "" if it can.
-    """
-
-    indices: Index
+    indices: Index  # Where in the corpus; empty if the query cannot be judged
     scores: Values
-    why_not: str = ""
+    why_not: str = ""  # Why the query cannot be judged, "" if it can
 
 
 def not_judged(reason: str) -> Found:

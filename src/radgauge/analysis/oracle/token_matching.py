@@ -62,22 +62,14 @@ def search_tokens(
 
 @dataclass(frozen=True, eq=False)
 class _Tokens:
-    """The tokens of a corpus.
+    """The tokens of a corpus."""
 
-    Attributes:
-        vectors: One row per distinct token.
-        numbers: Tokens of text t are numbers[starts[t] : starts[t + 1]]; texts without tokens are left out.
-        starts: Where the tokens of each text begin, and where the last end.
-        counted: For each entry of `numbers` 1, or 0 for markers.
-        texts: Which texts of the corpus these are.
-        having: Token -> texts (by place in `texts`) that have it; None if tokens are unique by nature.
-    """
-
-    vectors: Single
-    numbers: Numbers
-    starts: Numbers
-    counted: Values
-    texts: NDArray[np.intp]
+    vectors: Single  # One row per distinct token
+    numbers: Numbers  # Tokens of text t are numbers[starts[t] : starts[t + 1]]; texts without tokens are left out
+    starts: Numbers  # Where the tokens of each text begin, and where the last end
+    counted: Values  # For each entry of `numbers` 1, or 0 for markers
+    texts: NDArray[np.intp]  # Which texts of the corpus these are
+    # Token -> texts (by place in `texts`) that have it; None if tokens are unique by nature
     having: tuple[Numbers, Numbers] | None
 
     @classmethod

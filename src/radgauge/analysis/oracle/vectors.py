@@ -51,17 +51,11 @@ def search_vectors(
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Texts by vector.
-
-    Attributes:
-        vectors: The distinct vectors.
-        texts: Texts of group g, in order, are texts[starts[g] : starts[g + 1]].
-        starts: One more than there are groups.
-    """
+    """Texts by vector."""
 
     vectors: Rows
-    texts: NDArray[np.intp]
-    starts: NDArray[np.intp]
+    texts: NDArray[np.intp]  # Texts of group g, in order, are texts[starts[g] : starts[g + 1]]
+    starts: NDArray[np.intp]  # One more than there are groups
 
     @classmethod
     def of(cls, vectors: Rows, texts: NDArray[np.intp]) -> _Groups:

@@ -107,56 +107,35 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Delta(Value):
-    """How much lower a significant change scores than an insignificant one; positive is right.
+    """How much lower a significant change scores than an insignificant one; positive is right."""
 
-    Attributes:
-        p: Chance of a difference this large if the kinds did not differ: a permutation test, one-sided, of all
-            reports that allow either change.
-        p_holm: The same, corrected by Holm over the metrics of the study.
-        both: Reports that were judged with both changes.
-        paired: The difference on those reports alone, where nothing but the change can explain it.
-        paired_p: Its chance, from a paired permutation test, one-sided.
-        paired_p_holm: The same, corrected.
-    """
-
+    # Chance of a difference this large if the kinds did not differ: a permutation test, one-sided, of all reports
+    # that allow either change
     p: float
-    p_holm: float
-    both: int
-    paired: float
-    paired_p: float
-    paired_p_holm: float
+    p_holm: float  # The same, corrected by Holm over the metrics of the study
+    both: int  # Reports that were judged with both changes
+    paired: float  # The difference on those reports alone, where nothing but the change can explain it
+    paired_p: float  # Its chance, from a paired permutation test, one-sided
+    paired_p_holm: float  # The same, corrected
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """What one metric makes of the changes.
+    """What one metric makes of the changes."""
 
-    Attributes:
-        judge: Name of the metric.
-        column: Its headline output.
-        higher_is_better: Direction of the means.
-        signature: Its settings.
-        means: Mean score per kind.
-        deltas: Insignificant minus significant, turned so that positive is right.
-        ranked_right: Share of pairs (a significant and an insignificant change of one report) in which the
-            significant one scores worse; ties are not right.
-        ties: Share of pairs with equal scores.
-        pairs: Number of pairs.
-        right_by_kind: The same share for each significant kind.
-        not_judged: Cases that could not be judged.
-    """
-
-    judge: str
+    judge: str  # Name of the metric
     column: str
-    higher_is_better: bool
+    higher_is_better: bool  # Direction of the means
     signature: str
-    means: Mapping[str, Value]
-    deltas: Mapping[str, Delta]
+    means: Mapping[str, Value]  # Mean score per kind
+    deltas: Mapping[str, Delta]  # Insignificant minus significant, turned so that positive is right
+    # Share of pairs (a significant and an insignificant change of one report) in which the significant one scores
+    # worse; ties are not right
     ranked_right: Value
-    ties: float
-    pairs: int
-    right_by_kind: Mapping[str, Value]
-    not_judged: int
+    ties: float  # Share of pairs with equal scores
+    pairs: int  # Number of pairs
+    right_by_kind: Mapping[str, Value]  # The same share for each significant kind
+    not_judged: int  # Cases that could not be judged
 
 
 @dataclass(frozen=True)

@@ -10,21 +10,13 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of change.
+    """A kind of change."""
 
-    Attributes:
-        name: Its name in files and on the command line.
-        title: What is done, for people.
-        significant: Whether a reader of the report must care; an edit of a benign finding may still say no.
-        category: Number of the ReXVal error category; 0 if the change is no error of one category.
-        paper: Whether it is one of the six kinds of VLScore (section 4.2).
-    """
-
-    name: str
-    title: str
-    significant: bool
-    category: int
-    paper: bool = False
+    name: str  # Its name in files and on the command line
+    title: str  # What is done, for people
+    significant: bool  # True if a reader of the report must care; an edit of a benign finding may still say no
+    category: int  # Number of the ReXVal error category; 0 if the change is no error of one category
+    paper: bool = False  # True if it is one of the six kinds of VLScore (section 4.2)
 
 
 _ALL = (
@@ -62,25 +54,15 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change at one place.
+    """One change at one place."""
 
-    Attributes:
-        kind: Name of the kind.
-        span: Characters of the original that were replaced; empty where something was inserted.
-        before: What stood there.
-        after: What stands there now.
-        result_span: Characters of the result that hold `after`.
-        significant: Whether a reader of the report must care.
-        category: Number of the ReXVal error category (7 and 8: Calamida et al. 2023), 0 for none or several.
-    """
-
-    kind: str
-    span: Span
+    kind: str  # Name of the kind
+    span: Span  # Characters of the original that were replaced; empty where something was inserted
     before: str
-    after: str
-    result_span: Span
-    significant: bool
-    category: int
+    after: str  # What stands there now
+    result_span: Span  # Characters of the result that hold `after`
+    significant: bool  # True if a reader of the report must care
+    category: int  # Number of the ReXVal error category (7 and 8: Calamida et al. 2023), 0 for none or several.
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,19 +17,12 @@ Rules = tuple[tuple[re.Pattern[str], str], ...]
 
 @dataclass(frozen=True, slots=True)
 class FalseFinding:
-    """Sentences that state a finding, for reports on one body region.
-
-    Attributes:
-        region: The body region.
-        concept: What the sentences are read as.
-        sentences: Each states the finding.
-        also: Wider concepts; a report of the region that names one speaks of this finding.
-    """
+    """Sentences that state a finding, for reports on one body region."""
 
     region: str
-    concept: str
-    sentences: tuple[str, ...]
-    also: tuple[str, ...] = ()
+    concept: str  # What the sentences are read as
+    sentences: tuple[str, ...]  # Each states the finding
+    also: tuple[str, ...] = ()  # Wider concepts; a report of the region that names one speaks of this finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,24 +21,16 @@ Fact = tuple[str, str, str, tuple[str, ...], str, str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ParsedReport:
-    """A text with its reading.
-
-    Attributes:
-        text: The report.
-        reading: What the report reader made of it.
-        by_sentence: Findings and devices of every sentence, in text order; none of one that only says what to do
-            if something were there ("If pneumonia is suspected, ...").
-        region: Body region that most of it is about; "" if that is not clear.
-        openings: Where sentences begin.
-        in_section: How many sentences each section has.
-    """
+    """A text with its reading."""
 
     text: str
-    reading: ReportReading
+    reading: ReportReading  # What the report reader made of it
+    # Findings and devices of every sentence, in text order; none of one that only says what to do if something
+    # were there ("If pneumonia is suspected, ...")
     by_sentence: tuple[tuple[Mention, ...], ...]
-    region: str
-    openings: frozenset[int]
-    in_section: Mapping[str, int]
+    region: str  # Body region that most of it is about; "" if that is not clear
+    openings: frozenset[int]  # Where sentences begin
+    in_section: Mapping[str, int]  # How many sentences each section has
 
     def sentence(self, index: int) -> str:
         """The words of one sentence."""

@@ -21,15 +21,10 @@ _ASIDE = ("technique", "history")
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """What perturbations take from other reports.
-
-    Attributes:
-        texts: The distinct reports.
-        regions: Body region of each.
-    """
+    """What perturbations take from other reports."""
 
     texts: tuple[str, ...]
-    regions: tuple[str, ...]
+    regions: tuple[str, ...]  # Body region of each
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Corpus:

@@ -38,25 +38,15 @@ INVENTED = {
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """What one reward gives to one kind of text.
-
-    Attributes:
-        reward: Its name.
-        kind: Kind of text.
-        mean: Mean reward, floors included.
-        low: 10th percentile of the rewards.
-        floor: Share of texts that got the floor.
-        beats: Share of studies in which it gets at least what the system's own report gets, and not the floor.
-        gamed: Whether its mean is above the 10th percentile of the system's reports.
-    """
+    """What one reward gives to one kind of text."""
 
     reward: str
-    kind: str
-    mean: float
-    low: float
-    floor: float
-    beats: float
-    gamed: bool
+    kind: str  # Kind of text
+    mean: float  # Mean reward, floors included
+    low: float  # 10th percentile of the rewards
+    floor: float  # Share of texts that got the floor
+    beats: float  # Share of studies in which it gets at least what the system's own report gets, and not the floor
+    gamed: bool  # True if its mean is above the 10th percentile of the system's reports
 
 
 class Audit(Shown, list[AuditLine]):

@@ -33,31 +33,26 @@ _ANSWER = re.compile(r"<(answer|report)\s*>(.*?)(?:</\1\s*>|$)", re.IGNORECASE |
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """Limits of a text that a reward judges.
+    """Limits of a text that a reward judges."""
 
-    Attributes:
-        longest: Words of the candidate per word of its longest reference; 0 = no limit. Forty words are free.
-        shortest: Words of the candidate per word of its shortest reference; 0 = no limit. Only where that
-            reference has twenty words or more.
-        repetition: Share of the candidate's runs of four words that it has had before; 1 = no limit.
-        understood: Least share of the candidate's content words that the report reader must know; 0 = no limit.
-            Shorter texts than five content words are let pass.
-        tail: Share of the references of a training beyond each limit that is measured on them: word order of the
-            text and of its worst eight words, number of words, number of denials; 0 = these limits are off.
-        invented: Whether a comparison with an earlier examination, or a conversation about the results, gets the
-            floor if no reference speaks of one.
-        addressed: Whether a text that speaks to a judge gets the floor.
-        contradictions: Share of the text's statements that it denies elsewhere or whose structure it calls normal;
-            0 = no limit. A single one is let pass: the fault may be the reader's.
-    """
-
+    # Words of the candidate per word of its longest reference; 0 = no limit. Forty words are free.
     longest: float = 3.0
+    # Words of the candidate per word of its shortest reference; 0 = no limit. Only where that reference has twenty
+    # words or more.
     shortest: float = 0.15
-    repetition: float = 0.5
+    repetition: float = 0.5  # Share of the candidate's runs of four words that it has had before; 1 = no limit
+    # Least share of the candidate's content words that the report reader must know; 0 = no limit. Shorter texts
+    # than five content words are let pass.
     understood: float = 0.3
+    # Share of the references of a training beyond each limit that is measured on them: word order of the text and
+    # of its worst eight words, number of words, number of denials; 0 = these limits are off
     tail: float = 0.0025
+    # True if a comparison with an earlier examination, or a conversation about the results, gets the floor if no
+    # reference speaks of one
     invented: bool = True
-    addressed: bool = True
+    addressed: bool = True  # True if a text that speaks to a judge gets the floor
+    # Share of the text's statements that it denies elsewhere or whose structure it calls normal; 0 = no limit. A
+    # single one is let pass: the fault may be the reader's.
     contradictions: float = 0.15
 
     @classmethod

@@ -46,17 +46,11 @@ Gram = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class WordOrder:
-    """Counts of runs of one, two and three words.
+    """Counts of runs of one, two and three words."""
 
-    Attributes:
-        counts: Run -> how often it occurs.
-        before: Run of one or two words -> how often a word follows.
-        kinds: The same -> how many different words follow.
-    """
-
-    counts: Counter[Gram]
-    before: Counter[Gram]
-    kinds: Counter[Gram]
+    counts: Counter[Gram]  # Run -> how often it occurs
+    before: Counter[Gram]  # Run of one or two words -> how often a word follows
+    kinds: Counter[Gram]  # The same -> how many different words follow
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> WordOrder:
@@ -93,24 +87,16 @@ class WordOrder:
 
 @dataclass(frozen=True, eq=False)
 class Norms:
-    """Limits that all but a small share of the references keep.
+    """Limits that all but a small share of the references keep."""
 
-    Attributes:
-        order: Word order of the references.
-        lengths: Numbers of words that references have, ascending.
-        limits: For each of them two rows, the limit and where texts begin to be unusual, with the mean gain of a
-            text and of its worst `WINDOW` words in the columns.
-        min_words: Words of the shortest text.
-        max_words: Words of the longest text.
-        max_denials: Largest number of denials of a text.
-    """
-
-    order: WordOrder
-    lengths: NDArray[np.intp]
+    order: WordOrder  # Word order of the references
+    lengths: NDArray[np.intp]  # Numbers of words that references have, ascending
+    # For each of them two rows, the limit and where texts begin to be unusual, with the mean gain of a text and of
+    # its worst `WINDOW` words in the columns
     limits: NDArray[np.float64]
-    min_words: float
-    max_words: float
-    max_denials: float
+    min_words: float  # Words of the shortest text
+    max_words: float  # Words of the longest text
+    max_denials: float  # Largest number of denials of a text
 
     @classmethod
     def of(cls, references: Sequence[str], *, tail: float) -> Norms:

@@ -68,17 +68,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One candidate's reward.
+    """One candidate's reward."""
 
-    Attributes:
-        value: 0..1, or the floor; less than its parts where the order of words is unusual among the references.
-        reason: Why it is the floor; "" if it was judged.
-        parts: Metric or output -> its scaled value, of a judged text; without those that do not apply to the
-            study, such as recall where there is nothing to find.
-    """
-
+    # 0..1, or the floor; less than its parts where the order of words is unusual among the references
     value: float
-    reason: str = ""
+    reason: str = ""  # Why it is the floor; "" if it was judged
+    # Metric or output -> its scaled value, of a judged text; without those that do not apply to the study, such as
+    # recall where there is nothing to find
     parts: Mapping[str, float] | None = None
 
 

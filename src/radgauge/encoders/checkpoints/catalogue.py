@@ -26,34 +26,22 @@ TOKENIZER_FILES = ("*.json", "*.txt", "*.model")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A published checkpoint.
+    """A published checkpoint."""
 
-    Attributes:
-        name: What the user calls it.
-        purpose: What radgauge does with it.
-        repo: Hub id.
-        revision: Commit, where one is known; "main" otherwise. What was read is in the signature by its content.
-        file: The one file that is needed; "" for a folder of files.
-        patterns: Which files of a folder are needed.
-        megabytes: Size of the download; 0 where it is not known.
-        licence: As the hub page and the authors state it.
-        metrics: The metrics that use it.
-        also: Other places, relative to the user's cache folder, where the authors' packages keep it.
-        companions: Other checkpoints without which it is of no use, such as its vocabulary.
-        hashes: File -> SHA-256 (64 digits) or git blob hash (40 digits), where it is known.
-    """
-
-    name: str
-    purpose: str
-    repo: str
-    licence: str
-    metrics: tuple[str, ...]
+    name: str  # What the user calls it
+    purpose: str  # What radgauge does with it
+    repo: str  # Hub id
+    licence: str  # As the hub page and the authors state it
+    metrics: tuple[str, ...]  # The metrics that use it
+    # Commit, where one is known; "main" otherwise. What was read is in the signature by its content.
     revision: str = "main"
-    file: str = ""
-    patterns: tuple[str, ...] = ()
-    megabytes: int = 0
+    file: str = ""  # The one file that is needed; "" for a folder of files
+    patterns: tuple[str, ...] = ()  # Which files of a folder are needed
+    megabytes: int = 0  # Size of the download; 0 where it is not known
+    # Other places, relative to the user's cache folder, where the authors' packages keep it
     also: tuple[str, ...] = ()
-    companions: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()  # Other checkpoints without which it is of no use, such as its vocabulary
+    # File -> SHA-256 (64 digits) or git blob hash (40 digits), where it is known
     hashes: Mapping[str, str] = field(default_factory=dict)
 
     @property

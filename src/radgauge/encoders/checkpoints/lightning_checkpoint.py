@@ -104,17 +104,11 @@ class Stored:
 
 @dataclass(frozen=True)
 class LightningCheckpoint:
-    """A checkpoint that was opened; tensors are read one by one.
-
-    Attributes:
-        path: The file.
-        settings: The hyper-parameters as plain dicts, lists and values.
-        tensors: Name -> place, for every tensor of the state_dict.
-    """
+    """A checkpoint that was opened; tensors are read one by one."""
 
     path: Path
-    settings: Mapping[str, Any]
-    tensors: Mapping[str, Stored]
+    settings: Mapping[str, Any]  # The hyper-parameters as plain dicts, lists and values
+    tensors: Mapping[str, Stored]  # Name -> place, for every tensor of the state_dict
 
     def read(self, *prefixes: str) -> Iterator[tuple[str, NDArray[Any]]]:
         """(name, values) of every tensor whose name starts with one of the prefixes."""

@@ -27,33 +27,19 @@ _LARGEST_WEIGHTS = 1 << 32  # bytes; the largest published network has a third o
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """What an archive holds.
+    """What an archive holds."""
 
-    Attributes:
-        where: The archive, for messages.
-        encoder: Hub id of the transformer whose vocabulary and sizes the network uses.
-        max_length: Word pieces that the encoder reads at once; 0 for no limit.
-        span_width: Longest span in words.
-        feature_size: Size of the width embedding.
-        layers: Sizes of the feed-forward layers.
-        spans_per_word: How many spans the pruner keeps.
-        dataset: Name under which labels and weights are stored.
-        ner_labels: Entity labels by index; the first is the empty one.
-        relation_labels: Relation labels by index.
-        weights: Name -> tensor.
-    """
-
-    where: str
-    encoder: str
-    max_length: int
-    span_width: int
-    feature_size: int
-    layers: tuple[int, ...]
-    spans_per_word: float
-    dataset: str
-    ner_labels: tuple[str, ...]
-    relation_labels: tuple[str, ...]
-    weights: dict[str, Any]
+    where: str  # The archive, for messages
+    encoder: str  # Hub id of the transformer whose vocabulary and sizes the network uses
+    max_length: int  # Word pieces that the encoder reads at once; 0 for no limit
+    span_width: int  # Longest span in words
+    feature_size: int  # Size of the width embedding
+    layers: tuple[int, ...]  # Sizes of the feed-forward layers
+    spans_per_word: float  # How many spans the pruner keeps
+    dataset: str  # Name under which labels and weights are stored
+    ner_labels: tuple[str, ...]  # Entity labels by index; the first is the empty one
+    relation_labels: tuple[str, ...]  # Relation labels by index
+    weights: dict[str, Any]  # Name -> tensor
 
 
 def read_archive(path: Path, *, network: str) -> Archive:

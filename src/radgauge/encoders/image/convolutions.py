@@ -26,23 +26,15 @@ _ZERO, _SIX = np.float32(0), np.float32(6)
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One convolution.
+    """One convolution."""
 
-    Attributes:
-        weight: (outputs, inputs / groups, height, width).
-        bias: (outputs,).
-        stride: Step in both directions; the picture is padded so that step 1 keeps its size and step 2 halves it.
-        groups: 1, or the number of channels for a convolution of each channel with itself.
-        clipped: Whether the output is cut to 0..6.
-        adds: The output of the layer that lies so many layers back is added; 0 = none.
-    """
-
-    weight: Vectors
-    bias: Vectors
+    weight: Vectors  # (outputs, inputs / groups, height, width)
+    bias: Vectors  # (outputs,)
+    # Step in both directions; the picture is padded so that step 1 keeps its size and step 2 halves it
     stride: int = 1
-    groups: int = 1
-    clipped: bool = True
-    adds: int = 0
+    groups: int = 1  # 1, or the number of channels for a convolution of each channel with itself
+    clipped: bool = True  # True if the output is cut to 0..6
+    adds: int = 0  # The output of the layer that lies so many layers back is added; 0 = none
 
     @property
     def padding(self) -> tuple[int, int]:
@@ -53,15 +45,10 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers, then means and standard deviations over the picture.
+    """Layers, then means and standard deviations over the picture."""
 
-    Attributes:
-        layers: In order; the first takes one channel.
-        taps: Numbers of earlier layers whose means and deviations are taken too.
-    """
-
-    layers: tuple[Layer, ...]
-    taps: tuple[int, ...] = ()
+    layers: tuple[Layer, ...]  # In order; the first takes one channel
+    taps: tuple[int, ...] = ()  # Numbers of earlier layers whose means and deviations are taken too
 
     @property
     def width(self) -> int:

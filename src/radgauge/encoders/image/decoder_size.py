@@ -11,25 +11,15 @@ _COUNTS = ("width", "layers", "heads", "slots", "narrow", "longest")
 
 @dataclass(frozen=True, kw_only=True)
 class DecoderSize:
-    """What is chosen of the network's sizes; the rest follows from the data.
+    """What is chosen of the network's sizes; the rest follows from the data."""
 
-    Attributes:
-        width: Of a token's vector.
-        layers: Of the decoder.
-        heads: Of each attention.
-        slots: Vectors per source that a layer looks at.
-        narrow: Numbers that a source is brought down to before it becomes slots.
-        longest: Tokens of a report, at most.
-        dropout: Share of values set to zero in training.
-    """
-
-    width: int = 128
+    width: int = 128  # Of a token's vector
     layers: int = 2
-    heads: int = 4
-    slots: int = 2
-    narrow: int = 64
-    longest: int = 128
-    dropout: float = 0.2
+    heads: int = 4  # Of each attention
+    slots: int = 2  # Vectors per source that a layer looks at
+    narrow: int = 64  # Numbers that a source is brought down to before it becomes slots
+    longest: int = 128  # Tokens of a report, at most
+    dropout: float = 0.2  # Share of values set to zero in training
 
     def __post_init__(self) -> None:
         for name in _COUNTS:

@@ -39,27 +39,16 @@ _MIDDLE, _SPREAD = 127.0, 128.0  # grey values as EfficientNet-lite's starting w
 
 @dataclass(frozen=True, eq=False)
 class ImageText:
-    """What a file holds.
+    """What a file holds."""
 
-    Attributes:
-        network: The image side: from pictures to means.
-        side: The image side: from means to vectors.
-        claims: What the text side looks at.
-        matrix: (`claims.dimensions`, length of a vector): the text side.
-        bias: (length of a vector,).
-        size: Height and width, in pixels, of what the network sees.
-        about: constants by view set, and facts of the training.
-        hash: Of the file; "" if there is none yet.
-    """
-
-    network: Network
-    side: PictureSide
-    claims: ReportClaims
-    matrix: Vectors
-    bias: Vectors
-    size: int
-    about: Mapping[str, Any]
-    hash: str = ""
+    network: Network  # The image side: from pictures to means
+    side: PictureSide  # The image side: from means to vectors
+    claims: ReportClaims  # What the text side looks at
+    matrix: Vectors  # (`claims.dimensions`, length of a vector): the text side
+    bias: Vectors  # (length of a vector,)
+    size: int  # Height and width, in pixels, of what the network sees
+    about: Mapping[str, Any]  # constants by view set, and facts of the training
+    hash: str = ""  # Of the file; "" if there is none yet
 
 
 def save_image_text(path: Path | str, model: ImageText) -> None:

@@ -30,13 +30,9 @@ SYSTEM = "system"
 
 @dataclass(frozen=True)
 class CaseEmbeddings:
-    """Vectors of cases.
+    """Vectors of cases."""
 
-    Attributes:
-        place: A folder, or a Parquet file with id, image, candidate, reference and, of several systems, system.
-    """
-
-    place: str
+    place: str  # A folder, or a Parquet file with id, image, candidate, reference and, of several systems, system
     constant: ClassVar[float | None] = None
 
     @property

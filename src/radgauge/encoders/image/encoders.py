@@ -10,23 +10,14 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class EncoderFacts:
-    """What is known of an encoder.
+    """What is known of an encoder."""
 
-    Attributes:
-        name: As its paper calls it.
-        setting: What `vlscore:encoder=` takes.
-        needs: Files and extras.
-        licence: Of the weights.
-        constant: VLScore's C.
-        proved: What the loading code was compared with.
-    """
-
-    name: str
-    setting: str
-    needs: str
+    name: str  # As its paper calls it
+    setting: str  # What `vlscore:encoder=` takes
+    needs: str  # Files and extras
     licence: str
-    constant: str
-    proved: str
+    constant: str  # VLScore's C
+    proved: str  # What the loading code was compared with
 
 
 @lru_cache(maxsize=1)

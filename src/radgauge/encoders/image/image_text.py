@@ -90,21 +90,13 @@ GROUP = "radgauge.encoders"
 
 @dataclass(frozen=True)
 class FunctionEncoder:
-    """Two functions as an encoder.
+    """Two functions as an encoder."""
 
-    Attributes:
-        name: What it is called, and its version: vectors in the cache are found by it.
-        images: Pictures (grey, 8 bits, height x width) to rows of numbers.
-        texts: Reports to rows of the same width.
-        constant: VLScore's C; None where it was not measured.
-        unit_length: Whether rows have length one.
-    """
-
-    name: str
-    images: Embed
-    texts: Embed
-    constant: float | None = None
-    unit_length: bool = False
+    name: str  # What it is called, and its version: vectors in the cache are found by it
+    images: Embed  # Pictures (grey, 8 bits, height x width) to rows of numbers
+    texts: Embed  # Reports to rows of the same width
+    constant: float | None = None  # VLScore's C; None where it was not measured
+    unit_length: bool = False  # True if rows have length one
 
     def embed_images(self, images: Sequence[Grey]) -> Vectors:
         """One row per picture."""
@@ -154,15 +146,10 @@ def _installed() -> dict[str, EntryPoint]:
 
 @dataclass(frozen=True)
 class ImageReader(VectorReader):
-    """A `Reader` of pictures: its texts are hashes of files, so that a picture is known under any name.
+    """A `Reader` of pictures: its texts are hashes of files, so that a picture is known under any name."""
 
-    Attributes:
-        encoder: What embeds them.
-        files: Hash -> a file with those bytes.
-    """
-
-    encoder: ImageTextEncoder
-    files: dict[str, Path] = field(repr=False, compare=False)
+    encoder: ImageTextEncoder  # What embeds them
+    files: dict[str, Path] = field(repr=False, compare=False)  # Hash -> a file with those bytes
     batch_size: ClassVar[int] = 32
 
     @property
@@ -264,23 +251,15 @@ ANY = "any"
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What `radgauge fit vlscore` learned.
+    """What `radgauge fit vlscore` learned."""
 
-    Attributes:
-        encoder: Name of the encoder that the areas belong to.
-        views: How several images of a study were treated: a policy of `vlscore:views=`.
-        constants: View set (frontal, lateral, frontal+lateral; any) -> C, the largest area of its studies.
-        triplets: View set -> how many areas there were.
-        left_out: How many cases could not be judged.
-        quantiles: Share -> area, of all.
-    """
-
-    encoder: str
-    views: str
+    encoder: str  # Name of the encoder that the areas belong to
+    views: str  # How several images of a study were treated: a policy of `vlscore:views=`
+    # View set (frontal, lateral, frontal+lateral; any) -> C, the largest area of its studies
     constants: dict[str, float]
-    triplets: dict[str, int]
-    left_out: int
-    quantiles: dict[str, float]
+    triplets: dict[str, int]  # View set -> how many areas there were
+    left_out: int  # How many cases could not be judged
+    quantiles: dict[str, float]  # Share -> area, of all
 
     def as_json(self) -> str:
         """The file that `vlscore:calibration=` reads."""

@@ -39,19 +39,14 @@ _NUMBERING = re.compile(r"[0-9]+\.")
 
 @dataclass(frozen=True)
 class Limitr:
-    """Images and reports as global vectors; weights are loaded at first use.
+    """Images and reports as global vectors; weights are loaded at first use."""
 
-    Attributes:
-        models: "published", a folder that holds the checkpoint under its published name, or the checkpoint. A
-            folder also holds (and a checkpoint has beside it) the vocabulary of its BERT, as Bio_ClinicalBERT/.
-        resize: "pil" or "area".
-        device: auto, cpu, cuda.
-        lateral: Whether pictures go through LIMITR's tower for lateral views; `side_view` gives such an encoder.
-    """
-
+    # "published", a folder that holds the checkpoint under its published name, or the checkpoint. A folder also
+    # holds (and a checkpoint has beside it) the vocabulary of its BERT, as Bio_ClinicalBERT/.
     models: str = "published"
-    resize: str = "pil"
-    device: str = "auto"
+    resize: str = "pil"  # "pil" or "area"
+    device: str = "auto"  # auto, cpu, cuda
+    # True if pictures go through LIMITR's tower for lateral views; `side_view` gives such an encoder
     lateral: bool = False
 
     def __post_init__(self) -> None:

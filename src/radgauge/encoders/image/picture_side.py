@@ -27,16 +27,11 @@ has less, which is blank, and the next has 18.6."""
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Seen:
-    """A picture as an encoder sees it.
-
-    Attributes:
-        vector: Its point.
-        view: frontal or lateral; "" if the encoder cannot tell.
-        objection: Why it should not be judged ("is blank"); "" if nothing speaks against it or nobody looked.
-    """
+    """A picture as an encoder sees it."""
 
     vector: Vectors
-    view: str = ""
+    view: str = ""  # frontal or lateral; "" if the encoder cannot tell
+    # Why it should not be judged ("is blank"); "" if nothing speaks against it or nobody looked
     objection: str = ""
 
 
@@ -55,21 +50,13 @@ class Direction:
 
 @dataclass(frozen=True, eq=False)
 class ViewLayer:
-    """What is learned for one view.
-
-    Attributes:
-        centre: Of the numbers.
-        spread: Of the numbers.
-        matrix: (numbers, length of a vector), for numbers that are centred and divided by their spread.
-        basis: (numbers, components): how pictures of this view mostly differ from each other.
-        unlike: What is usually left of a picture beside these components (mean square).
-    """
+    """What is learned for one view."""
 
     centre: Vectors
     spread: Vectors
-    matrix: Vectors
-    basis: Vectors
-    unlike: float
+    matrix: Vectors  # (numbers, length of a vector), for numbers that are centred and divided by their spread
+    basis: Vectors  # (numbers, components): how pictures of this view mostly differ from each other
+    unlike: float  # What is usually left of a picture beside these components (mean square)
 
     def scaled(self, numbers: Vectors) -> Vectors:
         """Means as the matrix takes them."""
@@ -86,21 +73,13 @@ class ViewLayer:
 
 @dataclass(frozen=True, eq=False)
 class PictureSide:
-    """The image side behind its network.
+    """The image side behind its network."""
 
-    Attributes:
-        view: Above 0 for frontal.
-        layers: By view, in the order of `VIEWS`.
-        inverted: Above its limit for pictures whose grey levels are inverted.
-        turned: The same for pictures that are turned by a quarter or a half.
-        limits: Of distance, inverted and turned.
-    """
-
-    view: Direction
-    layers: tuple[ViewLayer, ViewLayer]
-    inverted: Direction
-    turned: Direction
-    limits: Mapping[str, float]
+    view: Direction  # Above 0 for frontal
+    layers: tuple[ViewLayer, ViewLayer]  # By view, in the order of `VIEWS`
+    inverted: Direction  # Above its limit for pictures whose grey levels are inverted
+    turned: Direction  # The same for pictures that are turned by a quarter or a half
+    limits: Mapping[str, float]  # Of distance, inverted and turned
 
     @property
     def directions(self) -> tuple[Direction, Direction, Direction]:

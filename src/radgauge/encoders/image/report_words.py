@@ -33,23 +33,15 @@ FEWEST = 8
 
 @dataclass(frozen=True, eq=False)
 class ReportWords:
-    """The regression and what it says of the studies that it was learned from.
-
-    Attributes:
-        words: Targets.
-        centre: Mean row of the training studies.
-        matrix: (numbers, words): from a row without the centre to words, each in units of its standard deviation.
-        strength: Correlation of prediction and report over the training studies, each left out; at least 0.
-        training: (studies, words): predictions for the training studies, each left out.
-        ridges: The multiple that was chosen for each word.
-    """
+    """The regression and what it says of the studies that it was learned from."""
 
     words: tuple[str, ...]
-    centre: Rows
+    centre: Rows  # Mean row of the training studies
+    # (numbers, words): from a row without the centre to words, each in units of its standard deviation
     matrix: Rows
-    strength: Rows
-    training: Rows
-    ridges: tuple[float, ...]
+    strength: Rows  # Correlation of prediction and report over the training studies, each left out; at least 0
+    training: Rows  # (studies, words): predictions for the training studies, each left out
+    ridges: tuple[float, ...]  # The multiple that was chosen for each word
 
     def predicted(self, rows: Rows) -> Rows:
         """(studies, words): how much more often than usual a report like this has each word."""

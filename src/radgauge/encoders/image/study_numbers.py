@@ -35,18 +35,12 @@ _KEY = 32  # characters of a picture's hash
 
 @dataclass(frozen=True, eq=False)
 class StudyNumbers:
-    """Rows of studies.
+    """Rows of studies."""
 
-    Attributes:
-        rows: (studies, numbers); zeros for a study that has no usable picture.
-        reasons: Why a study has none; "" where it has.
-        ignored: Pictures that were left out of studies with other, usable ones.
-        pictures: Hashes of each study's usable pictures: the same picture under two names is one.
-    """
-
-    rows: Rows
-    reasons: tuple[str, ...]
-    ignored: int
+    rows: Rows  # (studies, numbers); zeros for a study that has no usable picture
+    reasons: tuple[str, ...]  # Why a study has none; "" where it has
+    ignored: int  # Pictures that were left out of studies with other, usable ones
+    # Hashes of each study's usable pictures: the same picture under two names is one
     pictures: tuple[tuple[str, ...], ...]
 
 

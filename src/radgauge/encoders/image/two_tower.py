@@ -218,18 +218,13 @@ _FIXED_LENGTH = ("siglip", "siglip2")
 
 @dataclass(frozen=True)
 class TwoTower:
-    """A CLIP-like model; weights are loaded at first use.
+    """A CLIP-like model; weights are loaded at first use."""
 
-    Attributes:
-        model: Folder or hub id with optional `@revision`.
-        unit: Whether vectors are brought to length one; None: as the file says that wires a ResNet and a BERT
-            ("unit": false), and yes for all others, which are trained on angles.
-        device: auto, cpu, cuda.
-    """
-
-    model: str
+    model: str  # Folder or hub id with optional `@revision`
+    # True if vectors are brought to length one; None: as the file says that wires a ResNet and a BERT ("unit":
+    # false), and yes for all others, which are trained on angles
     unit: bool | None = None
-    device: str = "auto"
+    device: str = "auto"  # auto, cpu, cuda
 
     @property
     def name(self) -> str:

@@ -38,17 +38,11 @@ class ChexbertReading(NamedTuple):
 
 @dataclass(frozen=True)
 class ChexbertReader:
-    """The published labeler as a reader; weights are loaded at the first text.
+    """The published labeler as a reader; weights are loaded at the first text."""
 
-    Attributes:
-        weights: The checkpoint, `chexbert.pth`.
-        tokenizer: Folder with the configuration and vocabulary of bert-base-uncased.
-        device: auto, cpu, cuda.
-    """
-
-    weights: str
-    tokenizer: str
-    device: str = "auto"
+    weights: str  # The checkpoint, `chexbert.pth`
+    tokenizer: str  # Folder with the configuration and vocabulary of bert-base-uncased
+    device: str = "auto"  # auto, cpu, cuda
     batch_size: ClassVar[int] = 2048
 
     @property

@@ -64,19 +64,12 @@ def words_of(text: str, *, network: str) -> list[str]:
 
 @dataclass(frozen=True)
 class GraphReader:
-    """A published network as a reader of report graphs; weights are loaded at the first text.
+    """A published network as a reader of report graphs; weights are loaded at the first text."""
 
-    Attributes:
-        archive: The tar.gz, or the folder it was unpacked to.
-        network: radgraph, radgraph-xl, modern-radgraph-xl or echograph: decides how words are split.
-        vocabulary: "published", or a folder that holds the encoder's vocabulary.
-        device: auto, cpu, cuda.
-    """
-
-    archive: str
-    network: str
-    vocabulary: str = "published"
-    device: str = "auto"
+    archive: str  # The tar.gz, or the folder it was unpacked to
+    network: str  # radgraph, radgraph-xl, modern-radgraph-xl or echograph: decides how words are split
+    vocabulary: str = "published"  # "published", or a folder that holds the encoder's vocabulary
+    device: str = "auto"  # auto, cpu, cuda
     batch_size: ClassVar[int] = 256
 
     @property

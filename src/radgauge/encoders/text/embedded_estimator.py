@@ -27,18 +27,11 @@ EMBEDDED = Path(__file__).parent / "data" / "comet_embedded.npz"
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedEstimator:
-    """A head, the sketch it was trained on, and what is known about it.
-
-    Attributes:
-        head: The regressor.
-        sketch: The representation of a report.
-        about: target, higher_is_better, range, and the figures of the training.
-        hash: Of the file.
-    """
+    """A head, the sketch it was trained on, and what is known about it."""
 
     head: Head
-    sketch: ReportSketch
-    about: Mapping[str, Any]
+    sketch: ReportSketch  # The representation of a report
+    about: Mapping[str, Any]  # target, higher_is_better, range, and the figures of the training
     hash: str
 
 

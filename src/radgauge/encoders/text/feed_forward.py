@@ -34,19 +34,13 @@ ACTIVATIONS: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """A feed-forward regressor on two vectors.
+    """A feed-forward regressor on two vectors."""
 
-    Attributes:
-        weights: One matrix (out, in) per linear layer; the first has four times as many inputs as a vector.
-        biases: One vector per linear layer.
-        activation: Between the layers, a name of ACTIVATIONS in any case.
-        final_activation: After the last layer, "" for none.
-    """
-
+    # One matrix (out, in) per linear layer; the first has four times as many inputs as a vector
     weights: tuple[Vectors, ...]
-    biases: tuple[Vectors, ...]
-    activation: str = "tanh"
-    final_activation: str = ""
+    biases: tuple[Vectors, ...]  # One vector per linear layer
+    activation: str = "tanh"  # Between the layers, a name of ACTIVATIONS in any case
+    final_activation: str = ""  # After the last layer, "" for none
 
     def __post_init__(self) -> None:
         for name in filter(None, (self.activation, self.final_activation)):

@@ -91,13 +91,9 @@ def claim_vocabulary(readings: Sequence[ReportReading], *, least: int) -> tuple[
 
 @dataclass(frozen=True)
 class ReportClaims:
-    """Reports to rows of numbers.
+    """Reports to rows of numbers."""
 
-    Attributes:
-        vocabulary: Names of claims that have a column.
-    """
-
-    vocabulary: tuple[str, ...]
+    vocabulary: tuple[str, ...]  # Names of claims that have a column
 
     @property
     def signature(self) -> str:

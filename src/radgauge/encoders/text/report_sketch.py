@@ -36,16 +36,12 @@ _CENTRE, _SPREAD = 3.0, 0.5  # of the logarithms of sizes, so that all parts of 
 
 @dataclass(frozen=True)
 class ReportSketch:
-    """How long the blocks are.
+    """How long the blocks are."""
 
-    Attributes:
-        sizes: Places for words, pairs of words, entities, relations and claims; blocks at the end may be left
-            out, and one of size 0 is.
-        scale: Length of each of the first four blocks, and twice the weight of an actionable claim.
-    """
-
+    # Places for words, pairs of words, entities, relations and claims; blocks at the end may be left out, and one
+    # of size 0 is
     sizes: tuple[int, ...] = WORDS_AND_GRAPH
-    scale: float = 4.0
+    scale: float = 4.0  # Length of each of the first four blocks, and twice the weight of an actionable claim
 
     @property
     def signature(self) -> str:

@@ -26,19 +26,12 @@ _STACKS = ("layer", "encoder.layer", "encoder.block", "transformer.layer", "laye
 
 @dataclass(frozen=True)
 class TokenEncoder:
-    """A transformers encoder as a reader of token vectors; weights are loaded at the first text.
+    """A transformers encoder as a reader of token vectors; weights are loaded at the first text."""
 
-    Attributes:
-        model: Folder, or hub id with optional @revision.
-        layer: Which layer's output, from 1; 0 is the embedding layer.
-        long: "truncate" or "windows".
-        device: auto, cpu, cuda.
-    """
-
-    model: str
-    layer: int
-    long: str = "truncate"
-    device: str = "auto"
+    model: str  # Folder, or hub id with optional @revision
+    layer: int  # Which layer's output, from 1; 0 is the embedding layer
+    long: str = "truncate"  # "truncate" or "windows"
+    device: str = "auto"  # auto, cpu, cuda
     batch_size: ClassVar[int] = 256
 
     @property

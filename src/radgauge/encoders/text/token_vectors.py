@@ -25,23 +25,15 @@ LAYERS = Path(__file__).parent / "data" / "bertscore_layers.csv"
 
 
 class TokenVectors(NamedTuple):
-    """The tokens of one text.
+    """The tokens of one text."""
 
-    Attributes:
-        tokens: As text, for people.
-        keys: What idf counts: vocabulary ids, or the words of the static embedding.
-        vectors: One row of length one per token.
-        counted: False for the tokens that mark beginning and end: they can be matched but are not averaged.
-        cut: How many tokens were left out because the text is longer than the encoder reads.
-        static: Whether equal keys have equal vectors, wherever they stand.
-    """
-
-    tokens: tuple[str, ...]
-    keys: tuple[Any, ...]
-    vectors: Vectors
+    tokens: tuple[str, ...]  # As text, for people
+    keys: tuple[Any, ...]  # What idf counts: vocabulary ids, or the words of the static embedding
+    vectors: Vectors  # One row of length one per token
+    # False for the tokens that mark beginning and end: they can be matched but are not averaged
     counted: NDArray[np.bool_]
-    cut: int = 0
-    static: bool = False
+    cut: int = 0  # How many tokens were left out because the text is longer than the encoder reads
+    static: bool = False  # True if equal keys have equal vectors, wherever they stand
 
     @property
     def empty(self) -> bool:

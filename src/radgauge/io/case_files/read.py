@@ -29,29 +29,17 @@ Given = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Provenance:
-    """What was read and how it was understood; goes into the header of every file made from it.
+    """What was read and how it was understood; goes into the header of every file made from it."""
 
-    Attributes:
-        sources: The files with hash, format, encoding and rows.
-        columns: File name -> role -> column.
-        section: The section choice; None = none was made and texts are whole.
-        split: The split choice, if one was made.
-        studies: Number of distinct study ids.
-        systems: Names of the systems.
-        cases: Number of cases.
-        warnings: What a person should know before believing the numbers.
-        spec: How the same reports are read again; None for reports without candidates.
-    """
-
-    sources: tuple[Source, ...]
-    columns: Mapping[str, Mapping[str, str]]
-    section: str | None
-    split: str | None
-    studies: int
-    systems: tuple[str, ...]
-    cases: int
-    warnings: tuple[str, ...] = ()
-    spec: InputSpec | None = None
+    sources: tuple[Source, ...]  # The files with hash, format, encoding and rows
+    columns: Mapping[str, Mapping[str, str]]  # File name -> role -> column
+    section: str | None  # The section choice; None = none was made and texts are whole
+    split: str | None  # The split choice, if one was made
+    studies: int  # Number of distinct study ids
+    systems: tuple[str, ...]  # Names of the systems
+    cases: int  # Number of cases
+    warnings: tuple[str, ...] = ()  # What a person should know before believing the numbers
+    spec: InputSpec | None = None  # How the same reports are read again; None for reports without candidates
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain JSON values."""

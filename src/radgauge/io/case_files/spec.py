@@ -15,40 +15,29 @@ from radgauge.io.tables.columns import SECTIONS, check_roles
 
 @dataclass(frozen=True, kw_only=True)
 class InputSpec:
-    """Where reports are and how they are read.
+    """Where reports are and how they are read."""
 
-    Attributes:
-        reports: One file (for runs into a folder also a folder of tables) with references and candidates.
-        references: File of references instead, joined on the study id; also a folder of MIMIC-CXR or Open-i
-            reports.
-        candidates: System -> file of its candidates.
-        candidate_columns: Columns that hold one system's candidates each (a wide file).
-        columns: Role (id, reference, candidate, system, image) -> columns, where names do not speak for
-            themselves. In a join it applies to the files that have the column.
-        section: findings, impression, both or whole; None keeps texts whole and warns if they have headings.
-        encoding: Of text files; None = byte order mark, else UTF-8.
-        missing: "error"; "nan" keeps a study without candidate (or a candidate without study) as a case that
-            cannot be judged; "subset" leaves out the studies that no system has reported, and says how many.
-        split: Keep only the studies of this split (train, val, test; several: train,val), by the column `split`.
-        images: Folder that image paths are relative to; None: the current folder or the table's.
-        images_outside: Whether a table may name images outside that folder (absolute paths, or `..`).
-        one_view: Of several reports or images of a study take that of a frontal view.
-        view_seed: Decides among several.
-    """
-
+    # One file (for runs into a folder also a folder of tables) with references and candidates
     reports: Path | None = None
+    # File of references instead, joined on the study id; also a folder of MIMIC-CXR or Open-i reports
     references: Path | None = None
-    candidates: Mapping[str, Path] = field(default_factory=dict)
-    candidate_columns: tuple[str, ...] = ()
+    candidates: Mapping[str, Path] = field(default_factory=dict)  # System -> file of its candidates
+    candidate_columns: tuple[str, ...] = ()  # Columns that hold one system's candidates each (a wide file)
+    # Role (id, reference, candidate, system, image) -> columns, where names do not speak for themselves. In a join
+    # it applies to the files that have the column.
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # findings, impression, both or whole; None keeps texts whole and warns if they have headings
     section: str | None = None
-    encoding: str | None = None
+    encoding: str | None = None  # Of text files; None = byte order mark, else UTF-8
+    # "error"; "nan" keeps a study without candidate (or a candidate without study) as a case that cannot be
+    # judged; "subset" leaves out the studies that no system has reported, and says how many
     missing: Missing = "error"
+    # Keep only the studies of this split (train, val, test; several: train,val), by the column `split`
     split: str | None = None
-    images: Path | None = None
-    images_outside: bool = False
-    one_view: bool = False
-    view_seed: int = 0
+    images: Path | None = None  # Folder that image paths are relative to; None: the current folder or the table's
+    images_outside: bool = False  # True if a table may name images outside that folder (absolute paths, or `..`)
+    one_view: bool = False  # Of several reports or images of a study take that of a frontal view
+    view_seed: int = 0  # Decides among several
 
     def __post_init__(self) -> None:
         if self.section is not None and self.section not in SECTIONS:

@@ -21,26 +21,18 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One examination of a corpus.
+    """One examination of a corpus."""
 
-    Attributes:
-        id: As the corpus names it.
-        sections: Section -> text: findings, impression, indication, comparison; "report" is the whole report
-            where the corpus gives it.
-        images: Files, relative to the corpus's image folder.
-        labels: What indexers or labellers said of it, in the corpus's words (MeSH headings, PadChest findings).
-        split: train, val or test, if the corpus says.
-        patient: Patient id, if the corpus says.
-        meta: Everything else worth keeping.
-    """
-
-    id: str
+    id: str  # As the corpus names it
+    # Section -> text: findings, impression, indication, comparison; "report" is the whole report where the corpus
+    # gives it
     sections: Mapping[str, str]
-    images: tuple[Path, ...] = ()
+    images: tuple[Path, ...] = ()  # Files, relative to the corpus's image folder
+    # What indexers or labellers said of it, in the corpus's words (MeSH headings, PadChest findings)
     labels: tuple[str, ...] = ()
-    split: str = ""
-    patient: str = ""
-    meta: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    split: str = ""  # train, val or test, if the corpus says
+    patient: str = ""  # Patient id, if the corpus says
+    meta: Mapping[str, str] = field(default_factory=lambda: EMPTY)  # Everything else worth keeping
 
     def text(self, section: str = "whole") -> str:
         """The text of findings, impression, both, or the whole report; "" if the study has none.

@@ -21,23 +21,15 @@ from radgauge.core.scores import Scores
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """What a study's raters said.
+    """What a study's raters said."""
 
-    Attributes:
-        name: Name of the data set or file.
-        cases: The cases, with texts where the files have them; `system` is the candidate's group.
-        errors: Rater -> error counts (columns of `count_columns()`); lower is better.
-        ratings: Rater -> overall rating; higher is better.
-        notes: Assumptions made in reading, for people.
-        no_row: What it means for the counts that a scored case is not among the cases.
-    """
-
-    name: str
-    cases: tuple[Case, ...]
+    name: str  # Name of the data set or file
+    cases: tuple[Case, ...]  # The cases, with texts where the files have them; `system` is the candidate's group
+    # Rater -> error counts (columns of `count_columns()`); lower is better
     errors: Mapping[str, Scores] = field(default_factory=dict)
-    ratings: Mapping[str, Scores] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    no_row: NoRow = "unjudged"
+    ratings: Mapping[str, Scores] = field(default_factory=dict)  # Rater -> overall rating; higher is better
+    notes: tuple[str, ...] = ()  # Assumptions made in reading, for people
+    no_row: NoRow = "unjudged"  # What it means for the counts that a scored case is not among the cases
 
     def __repr__(self) -> str:
         said = [what for what, given in (("errors", self.errors), ("ratings", self.ratings)) if given]

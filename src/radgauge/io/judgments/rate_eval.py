@@ -33,28 +33,20 @@ _HOW_TO_NAME = f'name yours in a file {FIELDS} beside the data, such as {{"ratin
 
 @dataclass(frozen=True)
 class RateEvalFields:
-    """Names of columns and keys; the first that is there is taken.
-
-    Attributes:
-        id: Study.
-        reference: The radiologist's text.
-        candidate: The text that was rated.
-        rating: The rating, or the normalised score of task 1.
-        errors: Number of errors, where task 1 gives counts.
-        possible: Number of possible errors, where task 1 gives counts.
-        original: Report of a triple.
-        rewrite: The same in other words.
-        opposite: The opposite.
-    """
+    """Names of columns and keys; the first that is there is taken."""
 
     id: tuple[str, ...] = ("id", "report_id", "study_id", "index", "")
+    # The radiologist's text
     reference: tuple[str, ...] = ("reference", "gt_report", "gt", "ground_truth", "report")
+    # The text that was rated
     candidate: tuple[str, ...] = ("candidate", "similar_report", "pred", "prediction", "generated")
+    # The rating, or the normalised score of task 1
     rating: tuple[str, ...] = ("rating", "rate", "score", "human_score")
-    errors: tuple[str, ...] = ("errors", "error", "total_errors")
+    errors: tuple[str, ...] = ("errors", "error", "total_errors")  # Number of errors, where task 1 gives counts
+    # Number of possible errors, where task 1 gives counts
     possible: tuple[str, ...] = ("possible", "potential", "potential_errors", "total")
-    original: tuple[str, ...] = ("original", "gt", "reference", "report")
-    rewrite: tuple[str, ...] = ("rewrite", "REWRITE", "synonym")
+    original: tuple[str, ...] = ("original", "gt", "reference", "report")  # Report of a triple
+    rewrite: tuple[str, ...] = ("rewrite", "REWRITE", "synonym")  # The same in other words
     opposite: tuple[str, ...] = ("opposite", "OPPOSITE", "antonym")
 
 

@@ -36,27 +36,17 @@ SECTIONS: tuple[Section, ...] = get_args(Section)
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of one table by role.
+    """The columns of one table by role."""
 
-    Attributes:
-        id: Study id; "" if there is none and rows are numbered.
-        references: One entry per alternative reference.
-        candidates: One entry per system in a wide table, else at most one.
-        system: Who wrote the candidate, in a long table.
-        images: Files of the study.
-        sectioned: "reference" or "candidate", if its columns already are the section asked for.
-        wide: The candidates' column names are the names of the systems.
-        ignored: Columns that the other side of a join supplies.
-    """
-
-    id: str
-    references: tuple[Parts, ...] = ()
-    candidates: tuple[Parts, ...] = ()
-    system: str | None = None
-    images: tuple[str, ...] = ()
+    id: str  # Study id; "" if there is none and rows are numbered
+    references: tuple[Parts, ...] = ()  # One entry per alternative reference
+    candidates: tuple[Parts, ...] = ()  # One entry per system in a wide table, else at most one
+    system: str | None = None  # Who wrote the candidate, in a long table
+    images: tuple[str, ...] = ()  # Files of the study
+    # "reference" or "candidate", if its columns already are the section asked for
     sectioned: frozenset[str] = frozenset()
-    wide: bool = False
-    ignored: frozenset[str] = frozenset()
+    wide: bool = False  # The candidates' column names are the names of the systems
+    ignored: frozenset[str] = frozenset()  # Columns that the other side of a join supplies
 
     @cached_property
     def used(self) -> frozenset[str]:

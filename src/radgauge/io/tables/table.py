@@ -31,16 +31,10 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class InputTable:
-    """A whole table in memory.
+    """A whole table in memory."""
 
-    Attributes:
-        source: File name, hash, format, encoding, number of rows, and what was decided while reading.
-        columns: Column names in order of first appearance.
-        records: The rows.
-    """
-
-    source: Source
-    columns: tuple[str, ...]
+    source: Source  # File name, hash, format, encoding, number of rows, and what was decided while reading
+    columns: tuple[str, ...]  # Column names in order of first appearance
     records: tuple[Record, ...]
 
     def place(self, record: Record) -> str:

@@ -47,17 +47,13 @@ def shared_consensus(gain: Gain, reading: Readings) -> Consensus:
 
 @dataclass
 class Consensus:
-    """Gains of pairs of reports, each pair compared once.
+    """Gains of pairs of reports, each pair compared once."""
 
-    Attributes:
-        gain: errors (`errors_quality`), semantics (F1 of the sentences that say the same, at a cosine of 0.8 or
-            more), both (their sum), layman (`layman_semantics` itself: the share of the candidate's sentences,
-            after lay replacement; short reports win), or headlines (`errors_quality` + `layman_semantics`).
-        reading: Reads every text once.
-    """
-
+    # errors (`errors_quality`), semantics (F1 of the sentences that say the same, at a cosine of 0.8 or more),
+    # both (their sum), layman (`layman_semantics` itself: the share of the candidate's sentences, after lay
+    # replacement; short reports win), or headlines (`errors_quality` + `layman_semantics`)
     gain: Gain = "both"
-    reading: Readings = field(default_factory=Readings)
+    reading: Readings = field(default_factory=Readings)  # Reads every text once
     _errors: dict[Pair, float] = field(default_factory=dict)
     _semantics: dict[Pair, float] = field(default_factory=dict)
     _layman: dict[Pair, float] = field(default_factory=dict)

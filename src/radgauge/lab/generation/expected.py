@@ -48,19 +48,12 @@ _AT_ONCE = 10  # reports of the pool that are compared between two words of prog
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What every report of the pool gains.
+    """What every report of the pool gains."""
 
-    Attributes:
-        reports: The pool; the strongest constant report, which is a whole training report, first.
-        means: Mean gain over the training studies.
-        centre: (words): mean of the weighted predictions.
-        matrix: (words, reports): from weighted predictions without the centre to gain beyond the mean.
-    """
-
-    reports: tuple[str, ...]
-    means: Matrix
-    centre: Matrix
-    matrix: Matrix
+    reports: tuple[str, ...]  # The pool; the strongest constant report, which is a whole training report, first
+    means: Matrix  # Mean gain over the training studies
+    centre: Matrix  # (words): mean of the weighted predictions
+    matrix: Matrix  # (words, reports): from weighted predictions without the centre to gain beyond the mean
 
     @property
     def constant(self) -> str:

@@ -35,32 +35,23 @@ ENDINGS = (".jsonl", ".csv")
 
 @dataclass(frozen=True)
 class GenerateSettings:
-    """How reports are made; part of the signature.
+    """How reports are made; part of the signature."""
 
-    Attributes:
-        source: Whose reports are candidates: the network's own, those of similar training studies, or both.
-        choose: consensus: the candidate that similar studies' reports agree with most; expected: the training
-            report with the greatest expected gain (retrieval only); first: the network's likeliest report, or the
-            nearest; drawn: one report that the network draws.
-        gain: What agreement is measured by (see `Consensus`); auto: both for professional reports, semantics for
-            lay ones.
-        samples: Reports that the network draws beside its likeliest, for consensus.
-        temperature: Of the draw.
-        beams: Beginnings that are followed side by side for the network's likeliest report; 1: the likeliest token
-            each time.
-        nearest: Similar studies whose reports are candidates.
-        neighbours: Similar studies whose reports candidates are compared with.
-        seed: Of the draw.
-    """
-
+    # Whose reports are candidates: the network's own, those of similar training studies, or both
     source: Source = "network"
+    # consensus: the candidate that similar studies' reports agree with most; expected: the training report with
+    # the greatest expected gain (retrieval only); first: the network's likeliest report, or the nearest; drawn:
+    # one report that the network draws
     choose: Choice = "consensus"
+    # What agreement is measured by (see `Consensus`); auto: both for professional reports, semantics for lay ones
     gain: Literal["auto", "both", "errors", "semantics", "layman", "headlines"] = "auto"
-    samples: int = 8
+    samples: int = 8  # Reports that the network draws beside its likeliest, for consensus
     temperature: float = 1.0
+    # Beginnings that are followed side by side for the network's likeliest report; 1: the likeliest token each
+    # time
     beams: int = 1
-    nearest: int = 25
-    neighbours: int = 30
+    nearest: int = 25  # Similar studies whose reports are candidates
+    neighbours: int = 30  # Similar studies whose reports candidates are compared with
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -95,19 +86,12 @@ class GenerateSettings:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A report for a study.
-
-    Attributes:
-        id: The study.
-        candidate: The report; "" if there is none.
-        system: Who wrote it.
-        reason: Why there is none; "" if there is.
-    """
+    """A report for a study."""
 
     id: str
-    candidate: str
-    system: str
-    reason: str = ""
+    candidate: str  # The report; "" if there is none
+    system: str  # Who wrote it
+    reason: str = ""  # Why there is none; "" if there is
 
 
 def read_wanted(

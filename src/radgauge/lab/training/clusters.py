@@ -43,37 +43,23 @@ def usable_terms(labels: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """K-means with one K: what the choice rests on.
+    """K-means with one K: what the choice rests on."""
 
-    Attributes:
-        k: Number of clusters.
-        silhouette: Mean silhouette, -1 to 1, higher is better.
-        inertia: Sum of squared distances to the centres, lower is better and always falling.
-        calinski_harabasz: Ratio of dispersion between and within clusters, higher is better.
-    """
-
-    k: int
-    silhouette: float
-    inertia: float
-    calinski_harabasz: float
+    k: int  # Number of clusters
+    silhouette: float  # Mean silhouette, -1 to 1, higher is better
+    inertia: float  # Sum of squared distances to the centres, lower is better and always falling
+    calinski_harabasz: float  # Ratio of dispersion between and within clusters, higher is better
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Reports in clusters.
+    """Reports in clusters."""
 
-    Attributes:
-        labels: Cluster of each report; clusters are numbered by falling size.
-        trials: The values behind the choice of K, and of K itself if it was given.
-        plane: Each report on the first two principal components.
-        explained: Share of the variance that each of the two carries.
-        prominent: For each cluster its most frequent concatenations of terms, with their counts.
-    """
-
-    labels: NDArray[np.intp]
-    trials: tuple[Trial, ...]
-    plane: Floats
-    explained: tuple[float, float]
+    labels: NDArray[np.intp]  # Cluster of each report; clusters are numbered by falling size
+    trials: tuple[Trial, ...]  # The values behind the choice of K, and of K itself if it was given
+    plane: Floats  # Each report on the first two principal components
+    explained: tuple[float, float]  # Share of the variance that each of the two carries
+    # For each cluster its most frequent concatenations of terms, with their counts
     prominent: tuple[tuple[tuple[str, int], ...], ...]
 
     @property

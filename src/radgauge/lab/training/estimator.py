@@ -49,17 +49,11 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Trained:
-    """What training leaves.
+    """What training leaves."""
 
-    Attributes:
-        folder: With the checkpoint (or `comet_embedded.npz`), `log.csv` and `radgauge.json`.
-        epochs: Figures of every epoch.
-        best: The epoch whose weights were kept.
-    """
-
-    folder: Path
-    epochs: tuple[Epoch, ...]
-    best: Epoch
+    folder: Path  # With the checkpoint (or `comet_embedded.npz`), `log.csv` and `radgauge.json`
+    epochs: tuple[Epoch, ...]  # Figures of every epoch
+    best: Epoch  # The epoch whose weights were kept
 
 
 @dataclass

@@ -15,56 +15,34 @@ LEARNED = {**TARGETS, "errors_quality": True}
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    """How to train; the defaults are COMET's for its referenceless model, version 2.
+    """How to train; the defaults are COMET's for its referenceless model, version 2."""
 
-    Attributes:
-        encoder: "embedded" (sketches, numpy at run time), or folder or hub id of a transformers encoder.
-        target: What the pairs are scored with: radcliq (lower is better), radgraph_f1, bleu2 or errors_quality
-            (higher is better), or any other name, with a direction.
-        direction: "higher" or "lower" is better; "auto" where the target's is known.
-        epochs: At most.
-        patience: Epochs without a better validation tau before training stops.
-        batch_size: Pairs per step.
-        accumulate: Steps per update of the weights.
-        learning_rate: Of the head and the mix of layers.
-        encoder_learning_rate: Of the encoder's top layer.
-        layerwise_decay: Factor from each encoder layer to the one below.
-        frozen: Share of the first epoch during which the encoder stays as it is.
-        keep_embeddings_frozen: Whether the encoder's word vectors stay as they are throughout.
-        clip: Largest norm of the gradient.
-        weight_decay: AdamW's.
-        hidden_sizes: Of the head.
-        dropout: In the head and over the layers of the mix.
-        layer_transformation: sparsemax or softmax.
-        layer_norm: Whether layers are normalised before they are mixed.
-        pool: avg, max or cls.
-        seed: Of everything random.
-        device: auto, cpu, cuda.
-        save_every: Steps between states that a killed run can go on from.
-    """
-
+    # "embedded" (sketches, numpy at run time), or folder or hub id of a transformers encoder
     encoder: str = "embedded"
+    # What the pairs are scored with: radcliq (lower is better), radgraph_f1, bleu2 or errors_quality (higher is
+    # better), or any other name, with a direction
     target: str = "radcliq"
+    # "higher" or "lower" is better; "auto" where the target's is known
     direction: Literal["auto", "higher", "lower"] = "auto"
-    epochs: int = 20
-    patience: int = 5
-    batch_size: int = 16
-    accumulate: int = 2
-    learning_rate: float = 1.5e-5
-    encoder_learning_rate: float = 1e-6
-    layerwise_decay: float = 0.95
-    frozen: float = 0.3
-    keep_embeddings_frozen: bool = True
-    clip: float = 1.0
-    weight_decay: float = 0.01
+    epochs: int = 20  # At most
+    patience: int = 5  # Epochs without a better validation tau before training stops
+    batch_size: int = 16  # Pairs per step
+    accumulate: int = 2  # Steps per update of the weights
+    learning_rate: float = 1.5e-5  # Of the head and the mix of layers
+    encoder_learning_rate: float = 1e-6  # Of the encoder's top layer
+    layerwise_decay: float = 0.95  # Factor from each encoder layer to the one below
+    frozen: float = 0.3  # Share of the first epoch during which the encoder stays as it is
+    keep_embeddings_frozen: bool = True  # True if the encoder's word vectors stay as they are throughout
+    clip: float = 1.0  # Largest norm of the gradient
+    weight_decay: float = 0.01  # AdamW's
     hidden_sizes: tuple[int, ...] = (2048, 1024)
-    dropout: float = 0.1
-    layer_transformation: str = "sparsemax"
-    layer_norm: bool = False
-    pool: str = "avg"
+    dropout: float = 0.1  # In the head and over the layers of the mix
+    layer_transformation: str = "sparsemax"  # sparsemax or softmax
+    layer_norm: bool = False  # True if layers are normalised before they are mixed
+    pool: str = "avg"  # avg, max or cls
     seed: int = 0
-    device: str = "auto"
-    save_every: int = 2000
+    device: str = "auto"  # auto, cpu, cuda
+    save_every: int = 2000  # Steps between states that a killed run can go on from
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z][\w-]*", self.target):

@@ -50,20 +50,13 @@ class Studies:
 
 @dataclass(frozen=True, eq=False)
 class GeneratorData:
-    """Studies to learn from and to watch, and how many of the table could not be used, by reason.
+    """Studies to learn from and to watch, and how many of the table could not be used, by reason."""
 
-    Attributes:
-        train: To learn from.
-        validation: To watch.
-        left_out: Reason -> studies.
-        domain: What became of pictures that do not look like chest radiographs: skip or off.
-        lay_sentences: Of lay reports, how many of their sentences are lay, and all; the others stand as they are.
-    """
-
-    train: Studies
-    validation: Studies
-    left_out: Mapping[str, int]
-    domain: Domain = "skip"
+    train: Studies  # To learn from
+    validation: Studies  # To watch
+    left_out: Mapping[str, int]  # Reason -> studies
+    domain: Domain = "skip"  # What became of pictures that do not look like chest radiographs: skip or off
+    # Of lay reports, how many of their sentences are lay, and all; the others stand as they are
     lay_sentences: tuple[int, int] = (0, 0)
 
 

@@ -36,20 +36,11 @@ FORMAT = 1
 
 @dataclass(frozen=True, eq=False)
 class Generator:
-    """A generator as its folder holds it.
-
-    Attributes:
-        folder: Where.
-        settings: How it was trained.
-        card: Everything that is known of it.
-        words: The regression.
-        ids: The training studies.
-        reports: Their reports.
-    """
+    """A generator as its folder holds it."""
 
     folder: Path
-    settings: GeneratorSettings
-    card: Mapping[str, Any]
+    settings: GeneratorSettings  # How it was trained
+    card: Mapping[str, Any]  # Everything that is known of it
     words: ReportWords
     ids: tuple[str, ...]
     reports: tuple[str, ...]

@@ -16,35 +16,22 @@ FREE = ("epochs", "patience")
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorSettings(DecoderSize):
-    """How to train; every value, the network's sizes too, is part of the generator's card and signature.
+    """How to train; every value, the network's sizes too, is part of the generator's card and signature."""
 
-    Attributes:
-        kind: network (a transformer decoder that writes, needs the extra `models`) or retrieval (reports of the
-            training studies whose pictures are most alike; numpy only).
-        register: professional (reports as they are) or lay (rewritten by the embedded plain-language writer).
-        least: Times that a token must stand in the training reports to be written at all.
-        epochs: Passes over the training studies, at most.
-        patience: Epochs without a lower validation loss after which training ends.
-        batch_size: Studies per step.
-        learning_rate: Of AdamW after `warm` steps; it then falls with the square root of the steps.
-        warm: Steps of growing learning rate.
-        weight_decay: AdamW's.
-        smoothing: Of the targets.
-        clip: Largest norm of the gradient.
-        seed: Of everything random.
-    """
-
+    # network (a transformer decoder that writes, needs the extra `models`) or retrieval (reports of the training
+    # studies whose pictures are most alike; numpy only)
     kind: Literal["network", "retrieval"] = "network"
+    # professional (reports as they are) or lay (rewritten by the embedded plain-language writer)
     register: Literal["professional", "lay"] = "professional"
-    least: int = 3
-    epochs: int = 25
-    patience: int = 3
-    batch_size: int = 32
-    learning_rate: float = 1e-3
-    warm: int = 100
-    weight_decay: float = 0.02
+    least: int = 3  # Times that a token must stand in the training reports to be written at all
+    epochs: int = 25  # Passes over the training studies, at most
+    patience: int = 3  # Epochs without a lower validation loss after which training ends
+    batch_size: int = 32  # Studies per step
+    learning_rate: float = 1e-3  # Of AdamW after `warm` steps; it then falls with the square root of the steps
+    warm: int = 100  # Steps of growing learning rate
+    weight_decay: float = 0.02  # AdamW's
     smoothing: float = 0.05
-    clip: float = 1.0
+    clip: float = 1.0  # Largest norm of the gradient
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -213,17 +213,12 @@ Numbers = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class TrainedImageText:
-    """What training leaves.
+    """What training leaves."""
 
-    Attributes:
-        file: The encoder, for `vlscore:encoder=FILE`.
-        matching: View set -> matching of the validation studies by the file itself, as it will be used.
-        constants: View set -> VLScore's C.
-    """
-
-    file: Path
+    file: Path  # The encoder, for `vlscore:encoder=FILE`
+    # View set -> matching of the validation studies by the file itself, as it will be used
     matching: Mapping[str, Matching]
-    constants: Mapping[str, float]
+    constants: Mapping[str, float]  # View set -> VLScore's C
 
 
 @working("training")

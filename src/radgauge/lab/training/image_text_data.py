@@ -23,16 +23,11 @@ _FORMS = ("findings", "both")
 
 @dataclass(frozen=True, slots=True)
 class PicturedReport:
-    """A study to learn from.
-
-    Attributes:
-        id: The study.
-        images: Files with its pictures, one or more.
-        texts: Forms of its report: findings, findings with impression; one or more, none empty, all different.
-    """
+    """A study to learn from."""
 
     id: str
-    images: tuple[Path, ...]
+    images: tuple[Path, ...]  # Files with its pictures, one or more
+    # Forms of its report: findings, findings with impression; one or more, none empty, all different
     texts: tuple[str, ...]
 
 

@@ -13,24 +13,17 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Matching:
-    """Figures of n studies, each with one picture vector and one report vector.
-
-    Attributes:
-        studies: n.
-        auroc: Chance that a study's own report is nearer to its pictures than another study's report is (all
-            pairs of one own and one other, ties count half).
-        recall_1: Share of pictures whose own report is the nearest of all; 5, 10: among the nearest five, ten.
-        median_rank: Of the own report among all; 1 is best.
-        text_recall_1: The same, from reports to pictures.
-    """
+    """Figures of n studies, each with one picture vector and one report vector."""
 
     studies: int
+    # Chance that a study's own report is nearer to its pictures than another study's report is (all pairs of one
+    # own and one other, ties count half)
     auroc: float
-    recall_1: float
+    recall_1: float  # Share of pictures whose own report is the nearest of all; 5, 10: among the nearest five, ten
     recall_5: float
     recall_10: float
-    median_rank: float
-    text_recall_1: float
+    median_rank: float  # Of the own report among all; 1 is best
+    text_recall_1: float  # The same, from reports to pictures
     text_recall_5: float
     text_recall_10: float
     text_median_rank: float

@@ -19,19 +19,12 @@ _STATED, _WORDS = 2.0, 1.0  # vectors of the stating sentences, of all words: a 
 
 @dataclass(frozen=True, eq=False)
 class ReportRows:
-    """Reports of the studies to learn from.
+    """Reports of the studies to learn from."""
 
-    Attributes:
-        claims: What makes rows of reports.
-        scale: Of each column: rare claims weigh more.
-        rows: Scaled row of each study's first form (findings).
-        reworded: Differences of scaled rows between reports that state the same.
-    """
-
-    claims: ReportClaims
-    scale: NDArray[np.float32]
-    rows: NDArray[np.float32]
-    reworded: NDArray[np.float32]
+    claims: ReportClaims  # What makes rows of reports
+    scale: NDArray[np.float32]  # Of each column: rare claims weigh more
+    rows: NDArray[np.float32]  # Scaled row of each study's first form (findings)
+    reworded: NDArray[np.float32]  # Differences of scaled rows between reports that state the same
 
 
 def report_rows(studies: Sequence[PicturedReport], *, least: int, seed: int) -> ReportRows:

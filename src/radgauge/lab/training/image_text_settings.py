@@ -9,33 +9,22 @@ from radgauge.core.errors import UsageError
 
 @dataclass(frozen=True)
 class ImageTextSettings:
-    """How to train; the defaults made the encoder that ships.
+    """How to train; the defaults made the encoder that ships."""
 
-    Attributes:
-        start: Weights of the image network, which stay as they are: embedded (those of the encoder that ships),
-            imagenet (the package that publishes them), or a .pth file of the same layout.
-        size: Height and width of a picture in pixels; a multiple of 32.
-        dimensions: Length of a vector.
-        picture_ridge: Added to the variances of the pictures' numbers, which are one, where both sides' directions
-            are found.
-        report_ridge: The same for reports, as a multiple of their mean variance.
-        view_ridge: The same where the layer of a view is fitted.
-        rewording: Weight of how reports differ that state the same: the larger, the less such differences count.
-        least: Reports that must make a claim for it to count.
-        seed: Of everything random.
-        threads: Pictures side by side; 0: as many as there are cores. Each picture takes one thread.
-    """
-
+    # Weights of the image network, which stay as they are: embedded (those of the encoder that ships), imagenet
+    # (the package that publishes them), or a .pth file of the same layout
     start: str = "embedded"
-    size: int = 192
-    dimensions: int = 128
+    size: int = 192  # Height and width of a picture in pixels; a multiple of 32
+    dimensions: int = 128  # Length of a vector
+    # Added to the variances of the pictures' numbers, which are one, where both sides' directions are found
     picture_ridge: float = 6.0
-    report_ridge: float = 2.0
-    view_ridge: float = 2.0
+    report_ridge: float = 2.0  # The same for reports, as a multiple of their mean variance
+    view_ridge: float = 2.0  # The same where the layer of a view is fitted
+    # Weight of how reports differ that state the same: the larger, the less such differences count
     rewording: float = 0.3
-    least: int = 4
+    least: int = 4  # Reports that must make a claim for it to count
     seed: int = 0
-    threads: int = 0
+    threads: int = 0  # Pictures side by side; 0: as many as there are cores. Each picture takes one thread.
 
     def __post_init__(self) -> None:
         for name in ("dimensions", "least"):

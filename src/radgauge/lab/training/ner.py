@@ -45,27 +45,16 @@ class TypeResult:
 
 @dataclass(frozen=True)
 class NerSettings:
-    """Everything that decides the weights.
+    """Everything that decides the weights."""
 
-    Attributes:
-        model: Starting checkpoint: folder or hub id.
-        scheme: iob or span.
-        epochs: Passes over the training sentences.
-        batch_size: Sentences per step.
-        learning_rate: None = the paper's, 1e-5 for iob and 6e-6 for span.
-        head_width: Width of the span head's layers.
-        max_length: Sub-tokens of a sentence.
-        seed: Of order, dropout and new layers.
-    """
-
-    model: str
-    scheme: str = "iob"
-    epochs: int = 10
-    batch_size: int = 96
-    learning_rate: float | None = None
-    head_width: int = span_ner.HEAD_WIDTH
-    max_length: int = 256
-    seed: int = 0
+    model: str  # Starting checkpoint: folder or hub id
+    scheme: str = "iob"  # iob or span
+    epochs: int = 10  # Passes over the training sentences
+    batch_size: int = 96  # Sentences per step
+    learning_rate: float | None = None  # None = the paper's, 1e-5 for iob and 6e-6 for span
+    head_width: int = span_ner.HEAD_WIDTH  # Width of the span head's layers
+    max_length: int = 256  # Sub-tokens of a sentence
+    seed: int = 0  # Of order, dropout and new layers
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:

@@ -17,21 +17,13 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class EntityStatistics:
-    """Counts of a part of a set.
+    """Counts of a part of a set."""
 
-    Attributes:
-        part: Value of the field that the set was parted by; "all" for the whole.
-        sentences: How many.
-        reports: How many source reports, where the records name them; None where not.
-        entities: Entities, and how many of them are distinct (name without case, and type).
-        types: Type -> the same two.
-    """
-
-    part: str
+    part: str  # Value of the field that the set was parted by; "all" for the whole
     sentences: int
-    reports: int | None
-    entities: tuple[int, int]
-    types: dict[str, tuple[int, int]]
+    reports: int | None  # How many source reports, where the records name them; None where not
+    entities: tuple[int, int]  # Entities, and how many of them are distinct (name without case, and type)
+    types: dict[str, tuple[int, int]]  # Type -> the same two
 
 
 def describe_ner(path: Path | str, *, by: str | None = None) -> list[EntityStatistics]:

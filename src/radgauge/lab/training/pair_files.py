@@ -94,21 +94,13 @@ TEXT_COLUMNS = (("src", "mt"), ("reference", "candidate"))
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
-    """Pairs to train on or to judge: distinct texts, and which two of them each pair is.
+    """Pairs to train on or to judge: distinct texts, and which two of them each pair is."""
 
-    Attributes:
-        texts: Every distinct text once.
-        reference: Position of each pair's reference (COMET's src).
-        candidate: Position of each pair's candidate (COMET's mt).
-        target: What the estimator is to say.
-        ids: Two ids per pair, for people.
-    """
-
-    texts: tuple[str, ...]
-    reference: NDArray[np.intp]
-    candidate: NDArray[np.intp]
-    target: NDArray[np.float32]
-    ids: tuple[tuple[str, str], ...]
+    texts: tuple[str, ...]  # Every distinct text once
+    reference: NDArray[np.intp]  # Position of each pair's reference (COMET's src)
+    candidate: NDArray[np.intp]  # Position of each pair's candidate (COMET's mt)
+    target: NDArray[np.float32]  # What the estimator is to say
+    ids: tuple[tuple[str, str], ...]  # Two ids per pair, for people
 
     def __len__(self) -> int:
         return len(self.target)

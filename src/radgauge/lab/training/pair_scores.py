@@ -70,19 +70,12 @@ def radcliq_preprint(radgraph_f1: Values, bleu2: Values) -> Values:
 
 @dataclass(frozen=True, eq=False)
 class PairScorer:
-    """Reports, ready to be scored against each other.
+    """Reports, ready to be scored against each other."""
 
-    Attributes:
-        lengths: Words of each report, as BLEU counts them.
-        grams: One sparse matrix of (n-gram, level) per order.
-        entities: Sparse (reports, distinct entities).
-        relations: Sparse (reports, distinct relations).
-    """
-
-    lengths: NDArray[np.float32]
-    grams: tuple[Any, ...]
-    entities: Any
-    relations: Any
+    lengths: NDArray[np.float32]  # Words of each report, as BLEU counts them
+    grams: tuple[Any, ...]  # One sparse matrix of (n-gram, level) per order
+    entities: Any  # Sparse (reports, distinct entities)
+    relations: Any  # Sparse (reports, distinct relations)
 
     @classmethod
     def of(cls, texts: Sequence[str], *, reading: Readings, models: str = "embedded") -> PairScorer:

@@ -135,27 +135,16 @@ class Overlap(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairCorpus:
-    """Pairs in splits, and the figures that describe them.
-
-    Attributes:
-        splits: Split -> pairs.
-        scored: How many pairs were scored to find them.
-        kept: How many were found; the splits hold more if there is background.
-        report_split: Split of each report if reports were dealt, else None.
-        abnormal: Split -> share of pairs whose reference is abnormal (table 6), without background.
-        overlap: Split, "kept" or "all" -> overlap of terms; "all" is every pair that was scored.
-        seen: Split -> share of its pairs with at least one report that a training pair has too.
-        lonely: Reports without a partner in their cluster and split.
-    """
+    """Pairs in splits, and the figures that describe them."""
 
     splits: dict[str, Pairs]
-    scored: int
-    kept: int
-    report_split: NDArray[np.int8] | None
-    abnormal: dict[str, float]
-    overlap: dict[str, Overlap]
-    seen: dict[str, float]
-    lonely: int
+    scored: int  # How many pairs were scored to find them
+    kept: int  # How many were found; the splits hold more if there is background
+    report_split: NDArray[np.int8] | None  # Split of each report if reports were dealt, else None
+    abnormal: dict[str, float]  # Split -> share of pairs whose reference is abnormal (table 6), without background
+    overlap: dict[str, Overlap]  # Split, "kept" or "all" -> overlap of terms; "all" is every pair that was scored
+    seen: dict[str, float]  # Split -> share of its pairs with at least one report that a training pair has too
+    lonely: int  # Reports without a partner in their cluster and split
 
 
 @working("building pairs")

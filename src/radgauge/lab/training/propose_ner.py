@@ -36,15 +36,10 @@ Item = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Proposed:
-    """What a language model proposed.
+    """What a language model proposed."""
 
-    Attributes:
-        entities: Sentence -> its entities.
-        refused: Why sentences have none -> how many.
-    """
-
-    entities: Mapping[str, list[Proposal]]
-    refused: Mapping[str, int]
+    entities: Mapping[str, list[Proposal]]  # Sentence -> its entities
+    refused: Mapping[str, int]  # Why sentences have none -> how many
 
 
 @working("asking")

@@ -42,17 +42,11 @@ class TermReport:
 
 @dataclass(frozen=True)
 class TermReports:
-    """Reports that can be paired, and why the others cannot.
+    """Reports that can be paired, and why the others cannot."""
 
-    Attributes:
-        reports: In the order of the corpus.
-        dropped: Reason -> number of reports.
-        section: Which part of the reports was taken.
-    """
-
-    reports: tuple[TermReport, ...]
-    dropped: dict[str, int]
-    section: str
+    reports: tuple[TermReport, ...]  # In the order of the corpus
+    dropped: dict[str, int]  # Reason -> number of reports
+    section: str  # Which part of the reports was taken
 
 
 def read_term_reports(

@@ -22,35 +22,24 @@ ROUNDING = 0.12
 
 
 class Difference(NamedTuple):
-    """One thing told otherwise.
+    """One thing told otherwise."""
 
-    Attributes:
-        what: negation, side, place, level, degree, size, certainty, change, device, recommendation, urgency, lost,
-            added, or unread.
-        professional: What the report says; "" if it says nothing.
-        lay: What the lay text says.
-        spans: Where, in the report.
-        lay_spans: Where, in the lay text.
-    """
-
+    # negation, side, place, level, degree, size, certainty, change, device, recommendation, urgency, lost, added,
+    # or unread
     what: str
-    professional: str
-    lay: str
-    spans: tuple[Span, ...] = ()
-    lay_spans: tuple[Span, ...] = ()
+    professional: str  # What the report says; "" if it says nothing
+    lay: str  # What the lay text says
+    spans: tuple[Span, ...] = ()  # Where, in the report
+    lay_spans: tuple[Span, ...] = ()  # Where, in the lay text
 
 
 class LayCheck(NamedTuple):
-    """The facts of a report and of its lay version side by side.
+    """The facts of a report and of its lay version side by side."""
 
-    Attributes:
-        kept: Facts of the report that the lay text tells alike: (report, lay).
-        differences: What is lost, added or told otherwise.
-        unread: What could not be compared, in words; with an empty `differences` the text is not judged.
-    """
-
+    # Facts of the report that the lay text tells alike: (report, lay)
     kept: tuple[tuple[Fact | Advice, Fact | Advice], ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[Difference, ...]  # What is lost, added or told otherwise
+    # What could not be compared, in words; with an empty `differences` the text is not judged
     unread: tuple[Difference, ...]
 
     @property

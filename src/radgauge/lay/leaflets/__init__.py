@@ -39,31 +39,18 @@ Print = Callable[[str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class WrittenLeaflets:
-    """What a folder holds after a run.
+    """What a folder holds after a run."""
 
-    Attributes:
-        reports: Rows given, and rows of the table.
-        written: Leaflets.
-        signed: Of these, signed ones.
-        refused: Of these, those that a radiologist did not release.
-        kept: Sentences that stand in the words of the report, of all leaflets.
-        sentences: Sentences of all leaflets.
-        reasons: Why reports have no leaflet -> how many.
-        new_pages: Pages that were written or changed by this run.
-        differing: Leaflets of which the independent check reads something otherwise, lost or added.
-        unjudged: Leaflets that it could not judge.
-    """
-
-    reports: int
+    reports: int  # Rows given, and rows of the table
     written: int
-    signed: int
-    refused: int
-    kept: int
+    signed: int  # Of these, signed ones
+    refused: int  # Of these, those that a radiologist did not release
+    kept: int  # Sentences that stand in the words of the report, of all leaflets
     sentences: int
-    reasons: Mapping[str, int]
-    new_pages: int
-    differing: int = 0
-    unjudged: int = 0
+    reasons: Mapping[str, int]  # Why reports have no leaflet -> how many
+    new_pages: int  # Pages that were written or changed by this run
+    differing: int = 0  # Leaflets of which the independent check reads something otherwise, lost or added
+    unjudged: int = 0  # Leaflets that it could not judge
 
 
 @working("writing")

@@ -18,23 +18,15 @@ Verdict = Literal["agrees", "differs", "not judged"]
 
 @dataclass(frozen=True, slots=True)
 class CheckedText:
-    """What the check reads of a plain text beside its report.
+    """What the check reads of a plain text beside its report."""
 
-    Attributes:
-        verdict: agrees (every fact that was read is told alike and everything was read), differs, or not judged.
-        kept: Facts told alike.
-        changed: Facts told otherwise, in words.
-        lost: Facts of the report that the plain text lacks.
-        added: Facts of the plain text that the report lacks.
-        unread: What could not be compared.
-    """
-
+    # agrees (every fact that was read is told alike and everything was read), differs, or not judged
     verdict: Verdict
-    kept: int = 0
-    changed: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
+    kept: int = 0  # Facts told alike
+    changed: tuple[str, ...] = ()  # Facts told otherwise, in words
+    lost: tuple[str, ...] = ()  # Facts of the report that the plain text lacks
+    added: tuple[str, ...] = ()  # Facts of the plain text that the report lacks
+    unread: tuple[str, ...] = ()  # What could not be compared
 
     @property
     def summary(self) -> str:

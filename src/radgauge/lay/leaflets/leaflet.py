@@ -30,47 +30,28 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a radiologist decided about the plain text of a report.
-
-    Attributes:
-        id: Of the report.
-        by: The name.
-        at: When, in ISO form.
-        report: The report that was in front of the radiologist.
-        plain: The plain text that was in front of the radiologist.
-        released: Whether it may go to the patient.
-        why: Why not; "" if released.
-    """
+    """What a radiologist decided about the plain text of a report."""
 
     id: str
     by: str
-    at: str
-    report: str
-    plain: str
-    released: bool
-    why: str = ""
+    at: str  # When, in ISO form
+    report: str  # The report that was in front of the radiologist
+    plain: str  # The plain text that was in front of the radiologist
+    released: bool  # True if it may go to the patient
+    why: str = ""  # Why not; "" if released
 
 
 @dataclass(frozen=True, slots=True)
 class Leaflet:
-    """One report on its way to the patient.
-
-    Attributes:
-        id: Of the report.
-        report: Its text.
-        sentences: The plain sentences; none if it could not be written.
-        writer: Who wrote them, in words.
-        why: Why it is not written or not released; "" otherwise.
-        decision: What the radiologist decided on exactly this text; None if nobody has.
-        checked: What the independent check reads; None if the writer is held to it sentence by sentence.
-    """
+    """One report on its way to the patient."""
 
     id: str
     report: str
-    sentences: tuple[PlainSentence, ...] = ()
-    writer: str = ""
-    why: str = ""
-    decision: Decision | None = None
+    sentences: tuple[PlainSentence, ...] = ()  # The plain sentences; none if it could not be written
+    writer: str = ""  # Who wrote them, in words
+    why: str = ""  # Why it is not written or not released; "" otherwise
+    decision: Decision | None = None  # What the radiologist decided on exactly this text; None if nobody has
+    # What the independent check reads; None if the writer is held to it sentence by sentence
     checked: CheckedText | None = None
 
     @property

@@ -29,19 +29,12 @@ _HEADING = re.compile(r"\b([A-Za-z]+)\s*:\s*(?:\d+[.)]\s*)?(?:$|(?=[A-Z]))")
 
 @dataclass(frozen=True, slots=True)
 class PageStyle:
-    """How leaflets look.
+    """How leaflets look."""
 
-    Attributes:
-        language: Of the page and of the plain text.
-        large: Large print: 18 points and one column.
-        paper: Sheet for printing.
-        hospital: Whose leaflet it is; stands at the top.
-    """
-
-    language: str = "en"
-    large: bool = False
-    paper: Paper = "a4"
-    hospital: str = ""
+    language: str = "en"  # Of the page and of the plain text
+    large: bool = False  # Large print: 18 points and one column
+    paper: Paper = "a4"  # Sheet for printing
+    hospital: str = ""  # Whose leaflet it is; stands at the top
 
     def __post_init__(self) -> None:
         if self.language not in page_languages():

@@ -142,15 +142,10 @@ def _chosen(part: PlainSentence, verdict: Verdict | None) -> PlainSentence:
 
 @dataclass(frozen=True)
 class GivenWriter:
-    """Plain texts that the user brings, for example corrected by the radiologist.
+    """Plain texts that the user brings, for example corrected by the radiologist."""
 
-    Attributes:
-        texts: Id -> plain text.
-        by: Who wrote them, in words for the page.
-    """
-
-    texts: Mapping[str, str]
-    by: str = "a text that was given"
+    texts: Mapping[str, str]  # Id -> plain text
+    by: str = "a text that was given"  # Who wrote them, in words for the page
 
     @property
     def name(self) -> str:

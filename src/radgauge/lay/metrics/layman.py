@@ -42,18 +42,6 @@ class Layman(Metric):
     of its cases; BLEU's and METEOR's come from summed counts. Of several references the one with the greatest F1
     counts.
 
-    Attributes:
-        models: "embedded", or an encoder: folder or hub id of a transformer. The paper uses GritLM but does not
-            say which; "published" is therefore no value.
-        encoder: With embedded models: "findings" (words and statements) or "static" (words only).
-        sentences: A sentence set of your own (two tab-separated columns); "" = the embedded one.
-        threshold: Cosine from which two sentences mean the same; 0.8 in the paper.
-        outside: What becomes of a sentence that no entry of the set comes near: "nearest" takes the nearest entry
-            all the same, as published; "write" has the embedded writer put it in plain words; "auto" is "write"
-            with the embedded set and encoder, which know chest radiographs only, and "nearest" with your own.
-        meteor: Whether METEOR is measured as well; it needs the extra `meteor` and Java, and says so if they are
-            missing.
-
     >>> case = Case("1", "No pleural effusion. Lungs are clear.", ("There is no effusion. Cardiomegaly.",))
     >>> Layman().case_scores(Layman().measure([case], reading=Readings()))[0, :3].tolist()
     [0.5, 0.5, 0.5]
@@ -65,11 +53,18 @@ class Layman(Metric):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     summary: ClassVar[str] = "sentences that mean the same after lay replacement; words before and after"
 
+    # "embedded", or an encoder: folder or hub id of a transformer. The paper uses GritLM but does not say which;
+    # "published" is therefore no value.
     models: str = EMBEDDED
+    # With embedded models: "findings" (words and statements) or "static" (words only)
     encoder: Literal["findings", "static"] = "findings"
-    sentences: str = ""
-    threshold: float = 0.8
+    sentences: str = ""  # A sentence set of your own (two tab-separated columns); "" = the embedded one
+    threshold: float = 0.8  # Cosine from which two sentences mean the same; 0.8 in the paper
+    # What becomes of a sentence that no entry of the set comes near: "nearest" takes the nearest entry all the
+    # same, as published; "write" has the embedded writer put it in plain words; "auto" is "write" with the
+    # embedded set and encoder, which know chest radiographs only, and "nearest" with your own
     outside: Literal["auto", "write", "nearest"] = "auto"
+    # True if METEOR is measured as well; it needs the extra `meteor` and Java, and says so if they are missing
     meteor: bool = False
 
     def __post_init__(self) -> None:

@@ -74,21 +74,13 @@ class Fault(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """An answer that passed every check.
+    """An answer that passed every check."""
 
-    Attributes:
-        reference: Findings of the reference by id.
-        candidate: Findings of the candidate by id.
-        matches: Ids of each matched pair -> why.
-        errors: What is wrong.
-        coverage: Share of the sentences of both reports that the judge accounted for.
-    """
-
-    reference: Mapping[str, Claim]
-    candidate: Mapping[str, Claim]
-    matches: Mapping[tuple[str, str], str]
-    errors: tuple[Fault, ...]
-    coverage: float
+    reference: Mapping[str, Claim]  # Findings of the reference by id
+    candidate: Mapping[str, Claim]  # Findings of the candidate by id
+    matches: Mapping[tuple[str, str], str]  # Ids of each matched pair -> why
+    errors: tuple[Fault, ...]  # What is wrong
+    coverage: float  # Share of the sentences of both reports that the judge accounted for
 
 
 def judgment_faults(value: Mapping[str, Any], pair: Pair) -> list[str]:

@@ -15,13 +15,9 @@ _AROUND = " \t\r\n.,;:\"'“”‘’"
 
 @dataclass(frozen=True)
 class Text:
-    """A report.
+    """A report."""
 
-    Attributes:
-        text: As it was given.
-    """
-
-    text: str
+    text: str  # As it was given
 
     @cached_property
     def sentences(self) -> tuple[Span, ...]:
@@ -76,16 +72,9 @@ class Pair:
 
 
 class Item(NamedTuple):
-    """What one question is about.
-
-    Attributes:
-        reference: The reference.
-        candidates: The candidate; for a preference both, in the order shown.
-        context: What the model is told of the patient.
-        repeat: Which of the repeated judgments, from 0.
-    """
+    """What one question is about."""
 
     reference: str
-    candidates: tuple[str, ...]
-    context: str
-    repeat: int
+    candidates: tuple[str, ...]  # The candidate; for a preference both, in the order shown
+    context: str  # What the model is told of the patient
+    repeat: int  # Which of the repeated judgments, from 0

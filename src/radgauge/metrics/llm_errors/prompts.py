@@ -25,18 +25,13 @@ _LONGEST = 100_000  # bytes of a prompt
 
 
 class JudgePrompt(NamedTuple):
-    """What the model is told.
+    """What the model is told."""
 
-    Attributes:
-        system: What it is to do.
-        user: The frame of the question, with {context}, {reference}, {candidate} and {form} in it (for preferences
-            {first} and {second} in place of {candidate}).
-        form: The form of the answer in words; it stands for {form}.
-    """
-
-    system: str
+    system: str  # What it is to do
+    # The frame of the question, with {context}, {reference}, {candidate} and {form} in it (for preferences {first}
+    # and {second} in place of {candidate})
     user: str
-    form: str
+    form: str  # The form of the answer in words; it stands for {form}
 
     @property
     def version(self) -> str:

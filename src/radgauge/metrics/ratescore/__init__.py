@@ -89,23 +89,6 @@ class RateScore(Metric):
     The cosines are averaged with weights for the two types, less a penalty where a finding meets its denial;
     the harmonic mean of both directions is the score. A set's value is the mean of its cases.
 
-    Attributes:
-        models: "embedded"; "published": the authors' checkpoints; or a folder that holds checkpoints under the
-            names RaTE-NER-Deberta and BioLORD-2023-C.
-        ner: Who finds the entities: "embedded" or a token-classification checkpoint (folder or id@revision);
-            "" = as `models` says.
-        encoder: Who turns names into vectors: "embedded", a checkpoint of the catalogue (medcpt, sapbert) or any
-            transformer; "" = as `models` says.
-        weights: "long" (reports), "short" (sentences), or a JSON file in the authors' form.
-        preset: "2025": release 0.6.0; "2024": the numbers of before May 2025 (the paper, early leaderboards), when
-            p was 0.3612 throughout; "" = "2025", but "2024" for "long" and "short" where a part is embedded: with
-            the p of 0.87 that the release now has for "long", these parts hardly notice a lost negation (see the
-            card). The p of a file is its own, unless "2024" is asked for.
-        p: Another penalty than the preset's.
-        penalty: "code": only where a finding meets its denial; "paper": wherever the types differ.
-        no_entities: "nan": a report without entities is not judged; "published": 0.5, as in the released code.
-        splitter: For checkpoints: "rush" or "pyrush" (the original, if medspacy is installed).
-
     >>> from radgauge.core.cases import Case
     >>> from radgauge.core.readings import Readings
     >>> reference = ("Small pleural effusion. The heart is enlarged.",)
@@ -123,14 +106,27 @@ class RateScore(Metric):
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # cosines of unrelated names may be negative; rarely met
     summary: ClassVar[str] = "entities matched by meaning and weighted by type (RaTEScore)"
 
+    # "embedded"; "published": the authors' checkpoints; or a folder that holds checkpoints under the names RaTE-
+    # NER-Deberta and BioLORD-2023-C
     models: str = "embedded"
+    # Who finds the entities: "embedded" or a token-classification checkpoint (folder or id@revision); "" = as
+    # `models` says
     ner: str = ""
+    # Who turns names into vectors: "embedded", a checkpoint of the catalogue (medcpt, sapbert) or any transformer;
+    # "" = as `models` says
     encoder: str = ""
-    weights: str = "long"
+    weights: str = "long"  # "long" (reports), "short" (sentences), or a JSON file in the authors' form
+    # "2025": release 0.6.0; "2024": the numbers of before May 2025 (the paper, early leaderboards), when p was
+    # 0.3612 throughout; "" = "2025", but "2024" for "long" and "short" where a part is embedded: with the p of
+    # 0.87 that the release now has for "long", these parts hardly notice a lost negation (see the card). The p of
+    # a file is its own, unless "2024" is asked for.
     preset: Literal["", "2025", "2024"] = ""
-    p: float | None = None
+    p: float | None = None  # Another penalty than the preset's
+    # "code": only where a finding meets its denial; "paper": wherever the types differ
     penalty: Literal["code", "paper"] = "code"
+    # "nan": a report without entities is not judged; "published": 0.5, as in the released code
     no_entities: Literal["nan", "published"] = "nan"
+    # For checkpoints: "rush" or "pyrush" (the original, if medspacy is installed)
     splitter: Literal["rush", "pyrush"] = "rush"
 
     def __post_init__(self) -> None:

@@ -27,30 +27,19 @@ _NOTHING = -2.0  # less than any cosine
 
 @dataclass(frozen=True, eq=False)
 class EntityTable:
-    """The entities of all texts of a run as arrays.
+    """The entities of all texts of a run as arrays."""
 
-    Attributes:
-        vectors: One row of length one per distinct entity name.
-        names: For each text the rows of its entities' names.
-        types: For each text the types of its entities, as indices into TYPES.
-    """
-
-    vectors: Floats
-    names: Sequence[Index]
-    types: Sequence[Index]
+    vectors: Floats  # One row of length one per distinct entity name
+    names: Sequence[Index]  # For each text the rows of its entities' names
+    types: Sequence[Index]  # For each text the types of its entities, as indices into TYPES
 
 
 @dataclass(frozen=True, eq=False)
 class TypeSums:
-    """What weights are applied to: for each direction, pair of texts, and pair of types.
+    """What weights are applied to: for each direction, pair of texts, and pair of types."""
 
-    Attributes:
-        counts: (2, pairs, 25), how many anchor entities were matched.
-        cosines: (2, pairs, 25), the sum of their cosines.
-    """
-
-    counts: Floats
-    cosines: Floats
+    counts: Floats  # (2, pairs, 25), how many anchor entities were matched
+    cosines: Floats  # (2, pairs, 25), the sum of their cosines
 
     def scores(self, weights: Floats, factors: Floats) -> Floats:
         """D(left -> right) and D(right -> left) of every pair, shape (2, pairs).

@@ -37,17 +37,11 @@ _RELEASED = {
 
 @dataclass(frozen=True, eq=False)
 class Affinity:
-    """Type weights and penalty.
+    """Type weights and penalty."""
 
-    Attributes:
-        name: long, short, or the file's name with a hash of its content.
-        weights: (5, 5), in the order of `TYPES`.
-        penalty: p, what a cosine is multiplied with where the types clash.
-    """
-
-    name: str
-    weights: Matrix
-    penalty: float
+    name: str  # long, short, or the file's name with a hash of its content
+    weights: Matrix  # (5, 5), in the order of `TYPES`
+    penalty: float  # p, what a cosine is multiplied with where the types clash
 
     def factors(self, rule: str) -> Matrix:
         """What the cosine of each pair of types is multiplied with, (5, 5).

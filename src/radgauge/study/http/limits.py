@@ -137,16 +137,10 @@ def client_address(scope: Scope) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionLimits:
-    """What connections may cost before they have sent a request.
+    """What connections may cost before they have sent a request."""
 
-    Attributes:
-        total: Connections at the same time; beyond it the one that was silent for longest is closed.
-        per_address: The same for one address (but for that of a proxy).
-        head_seconds: From the first byte of a request, or from the connection, to the end of its headers.
-        idle_seconds: A connection may stay open between two requests.
-    """
-
-    total: int = 1024
-    per_address: int = 256
+    total: int = 1024  # Connections at the same time; beyond it the one that was silent for longest is closed
+    per_address: int = 256  # The same for one address (but for that of a proxy)
+    # From the first byte of a request, or from the connection, to the end of its headers
     head_seconds: float = 10.0
-    idle_seconds: int = 75
+    idle_seconds: int = 75  # A connection may stay open between two requests

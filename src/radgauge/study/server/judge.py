@@ -37,30 +37,20 @@ class Late(RadgaugeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What is served. May be sent to another process.
+    """What is served. May be sent to another process."""
 
-    Attributes:
-        metrics: Specifications of the metrics, loaded once.
-        models: Profile of metrics given by name.
-        reward: The metric behind `/get_reward`; "" = no such address.
-        floor: What a text gets there that cannot be judged.
-        references: Reports of the training set, for the limits of the reward; none = it has no such limits.
-        cache: Whether readings are kept on disk, where all workers find them.
-        tokens: Hashes of the tokens that are let in; none = everybody is.
-        workers: Processes that judge, and are killed at the deadline of what they judge; 0 = this process, whose
-            threads cannot be killed (for tests and notebooks).
-        limits: What one request may cost.
-    """
-
-    metrics: tuple[str, ...] = ("errors",)
-    models: str = "embedded"
-    reward: str = "errors"
-    floor: float = -1.0
+    metrics: tuple[str, ...] = ("errors",)  # Specifications of the metrics, loaded once
+    models: str = "embedded"  # Profile of metrics given by name
+    reward: str = "errors"  # The metric behind `/get_reward`; "" = no such address
+    floor: float = -1.0  # What a text gets there that cannot be judged
+    # Reports of the training set, for the limits of the reward; none = it has no such limits
     references: tuple[str, ...] = ()
-    cache: bool = True
-    tokens: tuple[str, ...] = ()
+    cache: bool = True  # True if readings are kept on disk, where all workers find them
+    tokens: tuple[str, ...] = ()  # Hashes of the tokens that are let in; none = everybody is
+    # Processes that judge, and are killed at the deadline of what they judge; 0 = this process, whose threads
+    # cannot be killed (for tests and notebooks)
     workers: int = 0
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = field(default_factory=Limits)  # What one request may cost
 
 
 class Judge:

@@ -26,37 +26,23 @@ class TooMany(InputError):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one request may cost.
+    """What one request may cost."""
 
-    Attributes:
-        body: Bytes of a JSON request.
-        cases: Cases of a JSON request.
-        streamed_bytes: Bytes of a request of JSON lines.
-        streamed_cases: Cases of a request of JSON lines.
-        line: Bytes of one JSON line.
-        longest: Characters of the longest text that is judged; a case with a longer one is not, with this reason.
-        references: References of one case.
-        case_characters: Characters of a case, its references included.
-        part_characters: Characters of a part: cases are judged in parts, between which requests take turns.
-        upload: Seconds that a client may take to send a JSON request.
-        seconds: From the end of a JSON request to its answer; in streams, for each part that is judged.
-        idle: Seconds that a client may be silent while it sends JSON lines.
-        waiting: Requests that may wait for their turn; more are told to come again.
-    """
-
-    body: int = 16 << 20
-    cases: int = 1000
-    streamed_bytes: int = 1 << 30
-    streamed_cases: int = 200_000
-    line: int = 1 << 20
+    body: int = 16 << 20  # Bytes of a JSON request
+    cases: int = 1000  # Cases of a JSON request
+    streamed_bytes: int = 1 << 30  # Bytes of a request of JSON lines
+    streamed_cases: int = 200_000  # Cases of a request of JSON lines
+    line: int = 1 << 20  # Bytes of one JSON line
+    # Characters of the longest text that is judged; a case with a longer one is not, with this reason
     longest: int = 50_000
-    references: int = 100
-    case_characters: int = 500_000
+    references: int = 100  # References of one case
+    case_characters: int = 500_000  # Characters of a case, its references included
+    # Characters of a part: cases are judged in parts, between which requests take turns
     part_characters: int = 1_000_000
-    upload: float = 60.0
-    seconds: float = 60.0
-    idle: float = 30.0
-    waiting: int = 64
+    upload: float = 60.0  # Seconds that a client may take to send a JSON request
+    seconds: float = 60.0  # From the end of a JSON request to its answer; in streams, for each part that is judged
+    idle: float = 30.0  # Seconds that a client may be silent while it sends JSON lines
+    waiting: int = 64  # Requests that may wait for their turn; more are told to come again
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,23 +30,14 @@ SHEET = "sheet-"
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What became of a sheet.
-
-    Attributes:
-        file: Its name.
-        person: Whose it is.
-        changed: Cases with new answers.
-        submitted: Cases that are submitted now.
-        open: Cases that are not.
-        problems: What was not taken, and why; what keeps a case from being submitted.
-    """
+    """What became of a sheet."""
 
     file: str
     person: str
-    changed: int
-    submitted: int
-    open: int
-    problems: tuple[str, ...] = ()
+    changed: int  # Cases with new answers
+    submitted: int  # Cases that are submitted now
+    open: int  # Cases that are not
+    problems: tuple[str, ...] = ()  # What was not taken, and why; what keeps a case from being submitted
 
 
 @dataclass(frozen=True, slots=True)
