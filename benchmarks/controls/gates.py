@@ -21,11 +21,14 @@ REPORTS = (
 )
 
 
-def scored(candidates: tuple[str, ...], system: str = "model") -> rg.Results:
-    """Scores of `errors` for a system that wrote these reports."""
+def scored(
+    candidates: tuple[str, ...], *, systems: tuple[str, ...] = ("model",), references: tuple[str, ...] = REPORTS
+) -> rg.Results:
+    """Scores of `errors` for systems that wrote these reports."""
     cases = [
         rg.Case(str(number), candidate, (reference,), system)
-        for number, (candidate, reference) in enumerate(zip(candidates, REPORTS, strict=True))
+        for number, (candidate, reference) in enumerate(zip(candidates, references, strict=True))
+        for system in systems
     ]
     return rg.score(cases, ["errors"])
 
@@ -41,11 +44,11 @@ def control_limit_on_an_output_that_nobody_computed() -> Outcome:
     return Outcome(tried, must, f"{len(broken)} limits broken", False)
 
 
-def gate(newer: tuple[str, ...], older: tuple[str, ...]) -> list[str]:
+def gate(newer: rg.Results, older: rg.Results) -> list[str]:
     """Reasons to stop the newer version: limits on significant errors and recall, no study missing."""
     limits = [Limit.parse("errors_significant > +0.02"), Limit.parse("errors_recall < -0.02")]
-    found = compare_releases(scored(newer), scored(older), permutations=50, columns=["errors_significant"])
-    missing = unanswered_limits(found.scores, found.comparisons, limits, allowed=0)
+    found = compare_releases(newer, older, permutations=50, columns=["errors_significant"])
+    missing = unanswered_limits(found, limits, allowed=0)
     return missing + broken_limits(found.comparisons, limits)
 
 
@@ -55,7 +58,7 @@ OLDER = ("No pleural effusion.", "No pneumothorax.", *REPORTS[2:])
 
 def silence(text: str, what: str) -> Outcome:
     """The newer version writes this where the older one was wrong."""
-    reasons = gate((text, text, *REPORTS[2:]), OLDER)
+    reasons = gate(scored((text, text, *REPORTS[2:])), scored(OLDER))
     did = reasons[0] if reasons else "no limit is broken"
     return Outcome(
         f"{what} for the studies on which the older version was wrong", "break the gate", did, bool(reasons)
@@ -72,8 +75,23 @@ def control_words_without_a_finding_where_the_older_version_was_wrong() -> Outco
     return silence("Report to follow.", "“Report to follow.”")
 
 
+def control_a_system_that_is_gone() -> Outcome:
+    """A system without a row in the newer scores answered nothing."""
+    reasons = gate(scored(REPORTS, systems=("first",)), scored(REPORTS, systems=("first", "second")))
+    did = reasons[0] if reasons else "no limit is broken"
+    return Outcome("one of two systems absent from the newer scores", "break the gate", did, bool(reasons))
+
+
+def control_other_references() -> Outcome:
+    """References without findings make any version better."""
+    easy = scored(OLDER, references=("No acute cardiopulmonary abnormality.",) * len(REPORTS))
+    reasons = gate(easy, scored(OLDER))
+    did = reasons[0] if reasons else "no limit is broken"
+    return Outcome("the same reports against references without findings", "break the gate", did, bool(reasons))
+
+
 def control_a_gate_passes_what_is_better() -> Outcome:
     """A gate that nothing passes would hold the controls above as well."""
-    reasons = gate(REPORTS, OLDER)
+    reasons = gate(scored(REPORTS), scored(OLDER))
     tried = "a newer version that reports what the older one missed"
     return Outcome(tried, "pass", reasons[0] if reasons else "no limit is broken", not reasons)

@@ -38,6 +38,16 @@ def control_a_difference_below_the_smallest_effect() -> Outcome:
     return Outcome(tried, "call neither better", did, "better" not in did)
 
 
+def control_a_small_difference_of_few_studies() -> Outcome:
+    """Equal means of ten studies that scatter widely show no equality."""
+    values = np.linspace(0, 1, 10)[:, None]
+    keys = tuple((f"s{n}", name) for name in ("old", "new") for n in range(10))
+    both = np.vstack([values, values[::-1]])
+    scores = Scores("errors", "errors", keys, both, both, ("errors_quality",), True)
+    did = rg.build_report(Results({"errors": scores}), resamples=50, permutations=500).verdict.answer
+    return Outcome("equal means of ten studies, each far apart", "claim no equality", did, "told apart" in did)
+
+
 def control_a_silent_system_that_is_otherwise_better() -> Outcome:
     """Silent on the studies it would get wrong."""
     cases = []

@@ -25,6 +25,35 @@ def scored(wrong: set[int], *, number: int = 12, metric: str = "errors") -> Resu
     return rg.score(cases, [metric])
 
 
+def systems(*names: str, reference: str = REFERENCE) -> Results:
+    cases = [Case(f"s{n}", REFERENCE, (reference,), name) for n in range(5) for name in names]
+    return rg.score(cases, ["errors"])
+
+
+def test_a_system_that_is_gone_breaks_the_gate() -> None:
+    limits = [Limit.parse("errors_recall < -0.02")]
+    found = compare_releases(systems("a"), systems("a", "b"), permutations=50)
+    (reason,) = unanswered_limits(found, limits, allowed=4)
+    assert "b of the older scores is not in the newer ones: 5 studies" in reason
+    assert unanswered_limits(found, limits, allowed=5) == []
+    found = compare_releases(systems("a", "b"), systems("a"), permutations=50)  # a system that is new does not
+    assert unanswered_limits(found, limits, allowed=0) == []
+
+
+def test_other_references_break_the_gate(tmp_path: Path) -> None:
+    limits = [Limit.parse("errors_significant > +0.02")]
+    paths = [tmp_path / "new.jsonl", tmp_path / "old.jsonl"]
+    for path, reference in zip(paths, (WRONG, REFERENCE), strict=True):
+        rg.write_scores(path, systems("a", reference=reference))
+    found = compare_releases(*map(rg.read_scores, paths), permutations=50)
+    (reason,) = unanswered_limits(found, limits, allowed=5)
+    assert "other references" in reason
+    assert reason in found.notes
+    same = compare_releases(rg.read_scores(paths[1]), systems("a"), permutations=50)
+    assert unanswered_limits(same, limits, allowed=0) == []
+    assert same.notes == ()
+
+
 def test_each_system_is_compared_with_itself_before() -> None:
     now, before = scored({0, 1, 2}), scored({2, 3})
     found = compare_releases(now, before, permutations=500, columns=["errors_significant"])
@@ -70,10 +99,10 @@ def test_a_version_that_is_silent_on_its_errors_breaks_the_gate(text: str | None
     found = compare_releases(silent(text), scored(ERRORS), permutations=200, columns=["errors_significant"])
     limits = [Limit.parse("errors_significant > +0.02"), Limit.parse("errors_recall < -0.02")]
     assert broken_limits(found.comparisons, limits) == []  # over the studies that both answered, which are equal
-    (reason,) = unanswered_limits(found.scores, found.comparisons, limits, allowed=2)
+    (reason,) = unanswered_limits(found, limits, allowed=2)
     assert reason.startswith("3 studies have no judged answer of both model and model (before)")
     assert "first: s2" in reason
-    assert unanswered_limits(found.scores, found.comparisons, limits, allowed=3) == []
+    assert unanswered_limits(found, limits, allowed=3) == []
     lines = {line.column: line.result for line in found.comparisons}
     assert {(line.n, line.value_b) for line in lines.values() if line.n} == {(9, 1.0), (9, 0.0)}
     answered = 12 if text == "Report to follow." else 9  # words, but nothing that can be judged
@@ -82,7 +111,7 @@ def test_a_version_that_is_silent_on_its_errors_breaks_the_gate(text: str | None
 
 def test_an_older_version_that_was_silent_breaks_it_too() -> None:
     found = compare_releases(scored(ERRORS), silent(None), permutations=200)
-    (reason,) = unanswered_limits(found.scores, found.comparisons, [Limit.parse("errors_quality < 0")], allowed=0)
+    (reason,) = unanswered_limits(found, [Limit.parse("errors_quality < 0")], allowed=0)
     assert "model answered 12 of 12, model (before) answered 9 of 12" in reason
 
 

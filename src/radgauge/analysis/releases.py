@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,10 @@ from radgauge.stats.resampling import Resampling
 
 BEFORE = " (before)"
 """What the systems of the older scores are called."""
+OTHER_REFERENCES = (
+    "the two were scored against other references (other reports, or another --section), so differences say "
+    "nothing about the candidates; score both against the same"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,8 @@ class Releases:
     notes: tuple[str, ...]  # What could not be compared, and why
     answers: tuple[Answers, ...]  # Answered studies of each system, now and before
     scores: Results  # Both scores side by side, the older ones under the names of the baselines
+    dropped: Mapping[str, int]  # System of the older scores that the newer ones lack -> number of its studies
+    same_references: bool  # False if the references of the same studies differ between the two
 
 
 def compare_releases(
@@ -78,6 +85,8 @@ def compare_releases(
         InputError: There is no judge, or no case, that both have.
     """
     notes = []
+    if not (same_references := _same_references(now, before)):
+        notes.append(OTHER_REFERENCES)
     judges: dict[str, Scores] = {}
     pairs = _paired_systems(now, before)
     if not any((study, pairs.get(system)) in set(now.keys_of_cases) for study, system in before.keys_of_cases):
@@ -122,7 +131,15 @@ def compare_releases(
     if only:
         notes.append(f"{only} cases are of systems that only one of the two has, and are left out")
     column, worse, better, cases = _flips(judges, shared)
-    return Releases(tested, worse, better, column, cases, tuple(notes), replies, both)
+    dropped = Counter(system for _, system in before.keys_of_cases if system not in pairs)
+    return Releases(tested, worse, better, column, cases, tuple(notes), replies, both, dropped, same_references)
+
+
+def _same_references(now: Results, before: Results) -> bool:
+    """False if both are of the same studies and were scored against other references."""
+    digests = [results.header.get("references") for results in (now, before)]
+    studies = [{study for study, _ in results.keys_of_cases} for results in (now, before)]
+    return None in digests or studies[0] != studies[1] or digests[0] == digests[1]
 
 
 def differing_parts(before: str, now: str) -> dict[str, tuple[str, str]]:
@@ -253,35 +270,32 @@ class Limit:
         return f"{what} is {number(value)}, which breaks {self.text!r}"
 
 
-def unanswered_limits(
-    results: Results | None, lines: Sequence[SystemComparison], limits: Sequence[Limit], *, allowed: int
-) -> list[str]:
-    """Reasons why a release must stop since studies are left out of a comparison, one per pair of systems.
+def unanswered_limits(found: Releases, limits: Sequence[Limit], *, allowed: int) -> list[str]:
+    """Reasons why a release must stop whatever its values: other references, or studies without an answer.
 
     Args:
-        results: Scores of all systems compared; None if they are not in memory, then the comparisons count.
-        lines: Comparisons.
+        found: The comparison with the older scores.
         limits: Limits of the gate; their judges must have judged both reports of a study.
-        allowed: Number of studies that may be left out.
+        allowed: Number of studies that may be left out of the comparison of a system.
     """
     columns = {limit.column for limit in limits}
-    reasons = []
+    reasons = [] if found.same_references else [OTHER_REFERENCES]
+    reasons += [
+        f"{system} of the older scores is not in the newer ones: {number:,} studies without an answer, which "
+        f"breaks allow_missing={allowed}"
+        for system, number in found.dropped.items()
+        if number > allowed
+    ]
+    lines = found.comparisons
     for system, baseline in dict.fromkeys((line.system, line.baseline) for line in lines):
-        pair = [line for line in lines if (line.system, line.baseline) == (system, baseline)]
-        if results is None:
-            lost = pair[0].result.difference.missing
-            if lost > allowed:
-                reasons.append(
-                    f"{lost:,} studies were not judged for both {system} and {baseline}, which breaks "
-                    f"allow_missing={allowed}"
-                )
-            continue
-        judges = dict.fromkeys(line.judge for line in pair if line.column in columns)
-        missing = unpaired(results, system, baseline, judges)
+        judges = dict.fromkeys(
+            line.judge for line in lines if (line.system, line.baseline) == (system, baseline) and line.column in columns
+        )
+        missing = unpaired(found.scores, system, baseline, judges)
         if len(missing) > allowed:
             counts = ", ".join(
                 f"{each.system} answered {each.answered:,} of {each.asked:,}"
-                for each in answers(results, (system, baseline))
+                for each in answers(found.scores, (system, baseline))
             )
             reasons.append(
                 f"{len(missing):,} studies have no judged answer of both {system} and {baseline} ({counts}; "

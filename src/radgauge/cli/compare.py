@@ -130,7 +130,7 @@ def diff_cli(
     broken = broken_limits(lines, limits)
     gate = bool(limits) or allow_missing is not None
     if gate:
-        broken = [*unanswered_limits(results, lines, limits, allowed=allow_missing or 0), *broken]
+        broken = [*unanswered_limits(found, limits, allowed=allow_missing or 0), *broken]
     if say.as_json:
         shown = {"comparisons": lines, "answers": found.answers, "seed": sampling.seed, "correction": correction}
         o.print_json({**shown, "broken_limits": broken} if gate else shown)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -65,6 +67,19 @@ class Case:
         """The same case without references that are empty."""
         kept = tuple(text for text in self.references if text.strip())
         return self if len(kept) == len(self.references) else replace(self, references=kept)
+
+
+def reference_digest(cases: Iterable[Case]) -> str:
+    """Hash of the studies with their references, whatever the order: equal if systems were asked the same.
+
+    >>> cases = [Case("1", "Clear.", ("Clear.",), "a"), Case("1", "", ("Clear.",), "b")]
+    >>> reference_digest(cases) == reference_digest(cases[:1])
+    True
+    """
+    digest = hashlib.sha256()
+    for study in sorted({(case.id, case.references) for case in cases}):
+        digest.update(json.dumps(study).encode())
+    return digest.hexdigest()[:32]
 
 
 _MARKUP = re.compile(

@@ -53,8 +53,8 @@ def write_scores(path: Path | str, results: Results, *, about: Mapping[str, Any]
     """
     path = plain(path)
     _check_suffix(path)
-    kept_input = {"input": results.header["input"]} if "input" in results.header else {}
-    header = header_of(results, {**kept_input, **(about or {})})
+    origin = {name: results.header[name] for name in ("input", "references") if name in results.header}
+    header = header_of(results, {**origin, **(about or {})})
     for name, written in header["renamed"].items():
         log.warning("the input's column %r is written as %r: its name is one that scores files use", name, written)
     table = table_of(results)

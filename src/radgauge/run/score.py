@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from radgauge.core.cases import Case, Key
+from radgauge.core.cases import Case, Key, reference_digest
 from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.core.metric import Metric, Rows
 from radgauge.core.progress import silence, working
@@ -85,6 +85,7 @@ def score(
     }
     if accounts:
         header = {**header, "accounts": accounts}
+    header = {**header, "references": reference_digest(listed)}
     meta_names = dict.fromkeys(name for case in listed for name in case.meta)
     return Results(results, {name: [case.meta.get(name, "") for case in listed] for name in meta_names}, header)
 
