@@ -289,7 +289,9 @@ def unanswered_limits(found: Releases, limits: Sequence[Limit], *, allowed: int)
     lines = found.comparisons
     for system, baseline in dict.fromkeys((line.system, line.baseline) for line in lines):
         judges = dict.fromkeys(
-            line.judge for line in lines if (line.system, line.baseline) == (system, baseline) and line.column in columns
+            line.judge
+            for line in lines
+            if (line.system, line.baseline) == (system, baseline) and line.column in columns
         )
         missing = unpaired(found.scores, system, baseline, judges)
         if len(missing) > allowed:
