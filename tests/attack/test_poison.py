@@ -63,8 +63,20 @@ def test_a_poisonous_case_fails_alone(error, monkeypatch, caplog) -> None:
     assert np.flatnonzero(np.isnan(found.headline)).tolist() == [5]
     assert found.headline[0] == 11
     assert found.headline[11] == 11
-    assert found.reasons == {("5", "system"): f"fragile failed on this case ({error.__name__})"}
+    reason = found.reasons.pop(("5", "system"))
+    assert reason.startswith(f"fragile failed on this case ({error.__name__} in test_poison.py, line ")
+    assert found.reasons == {}
     assert SECRET not in caplog.text
+    assert sum(record.levelno >= logging.WARNING for record in caplog.records) == 1
+
+
+def test_an_infinite_value_is_no_value() -> None:
+    def ratio(candidate: str, reference: str) -> float:
+        return float("inf") if candidate == "clear" else 1.0
+
+    found = score(cases("no effusion", "clear"), ratio)["ratio"]
+    np.testing.assert_array_equal(found.headline, [1.0, np.nan])
+    assert found.reasons == {("1", "system"): "ratio returned an infinite value"}
 
 
 def test_what_a_metric_must_measure_together_is_measured_without_the_poison() -> None:

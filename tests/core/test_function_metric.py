@@ -64,6 +64,14 @@ def test_a_function_without_a_number_has_a_reason() -> None:
     assert scores.reasons == {("1", "system"): "missing returned no number"}
 
 
+def test_a_function_of_other_arguments_is_refused_before_the_run() -> None:
+    def with_images(candidate: str, reference: str, images: object) -> float:
+        return 1.0
+
+    with pytest.raises(UsageError, match="with_images: missing a required argument: 'images'"):
+        FunctionMetric(with_images)
+
+
 def test_the_signature_follows_the_source(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.py"
     other.write_text(file.read_text().replace("len(a | b)", "len(a)"))

@@ -50,6 +50,14 @@ class FunctionMetric(Metric):
         name = getattr(self.function, "__name__", type(self.function).__name__)
         if not (name.isidentifier() and name.isascii()):
             raise UsageError(f"a function as a metric needs a name, got {name!r}: write it with def")
+        try:
+            inspect.signature(self.function).bind("candidate", "reference")
+        except TypeError as error:
+            raise UsageError(
+                f"a function as a metric takes a candidate and a reference; {name}: {error}"
+            ) from None
+        except ValueError:  # written in C, without a signature
+            pass
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "higher_is_better", bool(getattr(self.function, "higher_is_better", True)))
         if about := (inspect.getdoc(self.function) or "").partition("\n")[0]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -169,14 +170,15 @@ def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str,
     reasons: dict[Key, str] = {case.key: why for case, why in zip(cases, unfit, strict=True) if why}
     with reading.truncation() as cut:
         measured, failed = _measure(metric, judged, reading)
-    reasons.update(failed)
     truncated = frozenset(case.key for case in judged if not cut.isdisjoint((case.candidate, *case.references)))
     if truncated:
         log.warning("%s", truncation_text(label, len(truncated), len(cases)))
     elif cut:
         log.warning("%s: %d texts taken from reports are longer than the encoder reads", label, len(cut))
-    if np.isinf(measured).any():
-        raise RadgaugeError(f"metric {metric.name!r} returned an infinite value; NaN means cannot be judged")
+    for index in np.flatnonzero(np.isinf(measured).any(axis=1)):
+        measured[index] = np.nan
+        failed[judged[index].key] = f"{metric.name} returned an infinite value"
+    reasons.update(failed)
     rows = np.full((len(cases), measured.shape[1]), np.nan)
     rows[able] = measured
     values = np.full((len(cases), len(metric.columns)), np.nan)
@@ -209,7 +211,9 @@ def truncation_text(judge: str, cut: int, cases: int) -> str:
     return f"{judge}: in {share} a report is longer than the encoder reads; what follows is not judged"
 
 
-def _measure(metric: Metric, cases: Sequence[Case], reading: Readings) -> tuple[Rows, dict[Key, str]]:
+def _measure(
+    metric: Metric, cases: Sequence[Case], reading: Readings, level: int = logging.WARNING
+) -> tuple[Rows, dict[Key, str]]:
     """Rows of the cases, and why some of them have none: a case that makes the metric fail fails alone.
 
     What radgauge itself refuses (a missing model, a wrong setting) still ends the run: it concerns every case.
@@ -222,18 +226,18 @@ def _measure(metric: Metric, cases: Sequence[Case], reading: Readings) -> tuple[
         raise
     except Exception as error:
         why = f"{metric.name} failed on this case ({_kind(error)})"
-        log.warning("%s failed on %d cases (%s); they are tried in smaller parts", metric.name, len(cases), why)
+        log.log(level, "%s failed on %d cases (%s); they are tried in smaller parts", metric.name, len(cases), why)
     if len(cases) == 1:
         return np.full((1, _width(metric, reading)), np.nan), {cases[0].key: why}
     middle = len(cases) // 2
-    halves = [_measure(metric, part, reading) for part in (cases[:middle], cases[middle:])]
+    halves = [_measure(metric, part, reading, logging.DEBUG) for part in (cases[:middle], cases[middle:])]
     failed = {**halves[0][1], **halves[1][1]}
     rows: Rows = np.vstack([half for half, _ in halves])
     if failed and not metric.independent:  # what is left is measured together, as its definition wants
         kept = [index for index, case in enumerate(cases) if case.key not in failed]
         rows = np.full_like(rows, np.nan)
         if kept:
-            again, more = _measure(metric, [cases[index] for index in kept], reading)
+            again, more = _measure(metric, [cases[index] for index in kept], reading, level)
             rows[kept] = again
             failed.update(more)
     return rows, failed
@@ -272,5 +276,10 @@ def _why_not(metric: Metric, case: Case, reading: Readings) -> str:
 
 
 def _kind(error: Exception) -> str:
-    """What kind of error it is; its message may hold report text and is not repeated."""
-    return "MemoryError" if isinstance(error, MemoryError) else type(error).__name__
+    """Kind of an error and the line that raised it; its message may hold report text and is not repeated."""
+    kind = "MemoryError" if isinstance(error, MemoryError) else type(error).__name__
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if not frames:
+        return kind
+    frame, line = frames[-1]
+    return f"{kind} in {os.path.basename(frame.f_code.co_filename)}, line {line}"
