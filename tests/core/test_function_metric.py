@@ -15,7 +15,7 @@ from radgauge.core.errors import UsageError
 from radgauge.core.function_metric import FunctionMetric
 from radgauge.core.registry import load
 from radgauge.io.scores_file import read_scores, write_scores
-from radgauge.run.contract import check_metric
+from radgauge.run.contract import ContractBroken, check_metric
 
 GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 CASE = {"id": "1", "candidate": "no effusion", "references": ["no small effusion", "no effusion at all today"]}
@@ -107,3 +107,11 @@ def test_a_scores_file_runs_no_python_file(file: Path, tmp_path: Path, monkeypat
     path.write_text(path.read_text().replace('"metric": "shared"', f'"metric": "{evil}:shared"'))
     assert read_scores(path, trust=True)["shared"].metric is None
     assert not ran.exists()
+
+
+def test_a_function_is_held_against_the_contract() -> None:
+    def length(candidate: str, reference: str) -> float:
+        return float(len(candidate))
+
+    with pytest.raises(ContractBroken, match="metric 'length'"):
+        check_metric(length)

@@ -21,7 +21,7 @@ from radgauge.core.errors import RadgaugeError, UsageError
 from radgauge.core.metric import Explanation, Metric, Rows, sums
 from radgauge.core.readings import Readings
 from radgauge.core.scores import Scores
-from radgauge.run.score import score
+from radgauge.run.score import Judge, as_metric, score
 
 REPORTS = (
     "The heart is mildly enlarged. There is a small left pleural effusion. No pneumothorax.",
@@ -88,17 +88,17 @@ class Bench:
         self.demand(bool(agree), what)
 
 
-def check_metric(metric: Metric, *, images: Sequence[Path] = ()) -> None:
+def check_metric(metric: Metric | Judge, *, images: Sequence[Path] = ()) -> None:
     """Hold a metric against the contract; raises ContractBroken at the first clause it breaks.
 
     Args:
-        metric: The metric, with the settings to check.
+        metric: The metric, with the settings to check, or a function of candidate and reference.
         images: Image files for metrics that need them.
 
     >>> from radgauge.metrics.rouge import Rouge
     >>> check_metric(Rouge())
     """
-    bench = Bench(metric, tuple(images))
+    bench = Bench(as_metric(metric), tuple(images))
     for check in CHECKS.values():
         check(bench)
 

@@ -141,7 +141,7 @@ def judges_of(
         metrics = DEFAULTS
     listed = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     given = [each for item in listed for each in (specs(item) if isinstance(item, str) else [item])]
-    judges = [load(item, models=models) if isinstance(item, str) else _as_metric(item) for item in given]
+    judges = [load(item, models=models) if isinstance(item, str) else as_metric(item) for item in given]
     seen: dict[str, str] = {}
     for metric in judges:
         for column in metric.columns:
@@ -154,7 +154,7 @@ def judges_of(
     return judges
 
 
-def _as_metric(item: Metric | Judge) -> Metric:
+def as_metric(item: Metric | Judge) -> Metric:
     """Return a metric as it is, and a function as a metric."""
     if isinstance(item, Metric):
         return item
