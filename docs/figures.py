@@ -218,18 +218,18 @@ def layman_sets(data: Path) -> str:
     """What the embedded writer makes of the Indiana findings."""
     texts = _reports(data / "iu_xray" / "indiana_reports.csv", section="findings")
     encoder = FindingEncoder()
-    how = Refinement(EmbeddedTranslator(), ("similarity", "reader"), encoder)
+    how = Refinement(EmbeddedTranslator(), ("fidelity",), encoder)
     with tempfile.TemporaryDirectory() as name:
         built = build_sets(texts, Path(name), how=how, encoder=encoder)
     reasons = ", ".join(
         f"{count} {why}" for why, count in sorted(built.reasons.items(), key=lambda each: -each[1])
     )
     said = (
-        f"Findings of {built.reports:,} Indiana reports, `--checks similarity,reader`, embedded writer: "
+        f"Findings of {built.reports:,} Indiana reports, embedded writer and fidelity: "
         f"{built.sentences:,} sentences, {built.distinct:,} distinct, {built.kept:,} kept, {built.pairs:,} "
-        f"accepted ({share(built.pairs / built.kept)}; not accepted: {reasons}); {built.reused:,} near-copies "
-        f"took a kept sentence's text and {built.translated_too:,} were translated too; {built.lay_reports:,} "
-        f"reports have a whole lay version. Of {built.said:,} sentences in the reports {built.translated:,} "
+        f"accepted ({share(built.pairs / built.kept)}; not accepted: {reasons}); all {built.translated_too:,} "
+        f"near-copies were written themselves; {built.lay_reports:,} reports have a complete lay version. "
+        f"Of {built.said:,} sentences {built.translated:,} "
         f"({share(built.translated / built.said)}) have a lay text."
     )
     return _wrapped(said) + "\n"

@@ -142,7 +142,7 @@ def test_what_fails_is_translated_again_and_the_rest_is_not(
     built = json.loads(out)
     assert built["pairs"] == 10
     assert [(each["texts"], each["accepted"]) for each in built["rounds"]] == [(10, 8), (2, 2)]
-    assert (built["rounds"][0]["similarity"], built["rounds"][0]["copied"]) == (1, 1)
+    assert (built["rounds"][0]["fidelity"], built["rounds"][0]["copied"]) == (1, 1)
     assert asked(server, "revise") == Counter(FINDINGS[:2])
     assert asked(server, "check") == Counter(FINDINGS)
     with (tmp_path / "sets" / "rounds.csv").open(encoding="utf-8", newline="") as file:
@@ -205,7 +205,7 @@ def test_the_check_of_a_language_model_on_the_embedded_writer(
         "-o",
         str(tmp_path / "s"),
         "--checks",
-        "similarity,llm",
+        "fidelity,llm",
         "--json",
     ]
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)

@@ -27,7 +27,7 @@ REPORTS = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     encoder = FindingEncoder()
-    how = Refinement(EmbeddedTranslator(), ("similarity",), encoder)
+    how = Refinement(EmbeddedTranslator(), ("fidelity",), encoder)
     build_sets(REPORTS, tmp_path / "sets", how=how, encoder=encoder)
     return tmp_path / "sets"
 
@@ -44,7 +44,7 @@ def _fill(path: Path, verdicts: dict[str, str], *, default: str = "yes") -> None
 
 
 def test_export(folder: Path, tmp_path: Path) -> None:
-    assert export_check(folder, tmp_path / "all.csv", count=500) == 4
+    assert export_check(folder, tmp_path / "all.csv", count=500) == 5
     assert export_check(folder, tmp_path / "a.csv", count=2, seed=1) == 2
     export_check(folder, tmp_path / "b.csv", count=2, seed=1)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
@@ -60,13 +60,14 @@ def test_what_people_reject_leaves_the_sets(folder: Path, tmp_path: Path) -> Non
     export_check(folder, tmp_path / "anna.csv")
     _fill(tmp_path / "anna.csv", {"No pneumothorax.": "No", "Cardiomegaly.": ""})
     found = import_check(folder, tmp_path / "anna.csv")
-    assert (found.by, found.judged, found.accepted, found.blank) == ("anna", 3, 2, 1)
-    assert found.share == pytest.approx(2 / 3)
-    assert (found.low, found.high) == (pytest.approx(0.2077, abs=1e-4), pytest.approx(0.9385, abs=1e-4))
-    assert (found.rejected, found.pairs, found.lay_reports) == (1, 3, 1)
+    assert (found.by, found.judged, found.accepted, found.blank) == ("anna", 4, 3, 1)
+    assert found.share == pytest.approx(3 / 4)
+    assert (found.low, found.high) == (pytest.approx(0.3006, abs=1e-4), pytest.approx(0.9544, abs=1e-4))
+    assert (found.drawn_from, found.copies) == (5, 0)  # the near-copy of the denial too
+    assert (found.rejected, found.pairs, found.lay_reports) == (1, 3, 2)
     assert "No pneumothorax." not in {pair.professional for pair in sentence_set(str(folder / "sentences.tsv"))}
     rows = [json.loads(line) for line in (folder / "reports.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["why"] for row in rows] == ["a person rejected the lay text of a sentence"] * 2 + [""]
+    assert [row["why"] for row in rows] == ["a person rejected the lay text of a sentence", "", ""]
 
 
 def test_building_again_obeys_the_verdicts(folder: Path, tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_building_again_obeys_the_verdicts(folder: Path, tmp_path: Path) -> None
     import_check(folder, tmp_path / "anna.csv")
     encoder = FindingEncoder()
     built = build_sets(
-        REPORTS, folder, how=Refinement(EmbeddedTranslator(), ("similarity",), encoder), encoder=encoder
+        REPORTS, folder, how=Refinement(EmbeddedTranslator(), ("fidelity",), encoder), encoder=encoder
     )
     assert (built.rejected, built.pairs) == (1, 3)
 
@@ -111,7 +112,7 @@ def test_files_that_do_not_fit(folder: Path, tmp_path: Path) -> None:
 
 def test_whole_reports_are_checked_as_a_whole(tmp_path: Path) -> None:
     reports = {**REPORTS, "again": "Small  left pleural effusion.\nNo pneumothorax."}  # the text of "1"
-    how = Refinement(EmbeddedTranslator(), ("similarity",), FindingEncoder())
+    how = Refinement(EmbeddedTranslator(), ("fidelity",), FindingEncoder())
     sets = tmp_path / "sets"
     build_reports(reports, sets, how=how)
     assert export_check(sets, tmp_path / "anna.csv") == 3

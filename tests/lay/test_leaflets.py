@@ -254,14 +254,14 @@ class Model:
 
 
 def test_a_language_model_is_checked_and_what_fails_is_the_embedded_writers() -> None:
-    writer = ModelWriter(Refinement(Model(), ("similarity",), FindingEncoder()))
+    writer = ModelWriter(Refinement(Model(), ("fidelity",), FindingEncoder()))
     first, second = writer.write({"1": EFFUSION, "2": ""})
     assert second == "the report is empty"
     assert not isinstance(first, str)
     assert first[0].plain == "There is a little fluid around the left lung."
     [[_, embedded]] = EmbeddedWriter().write({"1": EFFUSION})
     assert first[1].plain == embedded.plain  # type: ignore[union-attr]
-    assert "the language model's text was not taken: its meaning is too far" in first[1].reasons[-1]
+    assert "the language model's text was not taken: " in first[1].reasons[-1]
     assert writer.name == "the language model scripted"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from radgauge.core.errors import UsageError
-from radgauge.lay.checks import is_copied, told_differently
+from radgauge.lay.checks import is_copied, unfaithful
 from radgauge.lay.encoder import FindingEncoder
 from radgauge.lay.refine import Refinement, Round, Verdict, add_rounds, refine
 from radgauge.lay.translators import EmbeddedTranslator, misplaced
@@ -72,7 +72,9 @@ GOOD = {
 
 def test_everything_right_at_once() -> None:
     notes = Notes(GOOD)
-    verdicts, rounds = _run(list(GOOD), Refinement(notes, ("similarity", "llm"), ENCODER, checker=notes))
+    verdicts, rounds = _run(
+        list(GOOD), Refinement(notes, ("similarity", "llm"), ENCODER, theta=0.8, checker=notes)
+    )
     assert [(verdict.lay, verdict.accepted, verdict.round) for verdict in verdicts] == [
         (text, True, 1) for text in GOOD.values()
     ]
@@ -83,7 +85,7 @@ def test_everything_right_at_once() -> None:
 def test_only_what_fails_is_written_again_and_the_curve_shows_it() -> None:
     wrong = "The bones look fine."
     notes = Notes({**GOOD, EFFUSION: wrong}, {EFFUSION: ["The liver is big.", GOOD[EFFUSION]]})
-    verdicts, rounds = _run(list(GOOD), Refinement(notes, ("similarity",), ENCODER))
+    verdicts, rounds = _run(list(GOOD), Refinement(notes, ("similarity",), ENCODER, theta=0.8))
     assert [(verdict.accepted, verdict.round) for verdict in verdicts] == [(True, 3), (True, 1), (True, 1)]
     assert rounds == [
         Round(1, 3, 2, 2, 3, similarity=1),
@@ -109,13 +111,13 @@ def test_a_correction_of_the_language_model_is_the_next_text() -> None:
 
 def test_the_paid_check_sees_only_what_passed_the_others() -> None:
     notes = Notes({**GOOD, EFFUSION: "The bones look fine."})
-    _run(list(GOOD), Refinement(notes, ("llm", "similarity"), ENCODER, rounds=1, checker=notes))
+    _run(list(GOOD), Refinement(notes, ("llm", "similarity"), ENCODER, theta=0.8, rounds=1, checker=notes))
     assert notes.checked == [(HEART, GOOD[HEART]), (AIR, GOOD[AIR])]
 
 
 def test_what_never_passes_is_marked_with_the_reason() -> None:
     notes = Notes({**GOOD, EFFUSION: "The bones look fine."}, {EFFUSION: ["The liver is big."] * 9})
-    verdicts, rounds = _run(list(GOOD), Refinement(notes, ("similarity",), ENCODER, rounds=2))
+    verdicts, rounds = _run(list(GOOD), Refinement(notes, ("similarity",), ENCODER, theta=0.8, rounds=2))
     assert not verdicts[0].accepted
     assert verdicts[0].lay == "The liver is big."
     assert "too far" in verdicts[0].why
@@ -125,7 +127,7 @@ def test_what_never_passes_is_marked_with_the_reason() -> None:
 
 def test_no_answer_is_marked_too() -> None:
     notes = Notes({**GOOD, EFFUSION: "", HEART: "The bones look fine."})
-    verdicts, rounds = _run(list(GOOD), Refinement(notes, ("similarity",), ENCODER))
+    verdicts, rounds = _run(list(GOOD), Refinement(notes, ("similarity",), ENCODER, theta=0.8))
     assert [verdict.why for verdict in verdicts][::2] == ["nothing came", ""]
     assert verdicts[1].why.endswith("then no other text: nothing came")
     assert [each.no_answer for each in rounds] == [1, 1]
@@ -139,25 +141,29 @@ def test_a_check_without_an_answer_is_not_passed() -> None:
 
 def test_a_copy_is_no_translation_whatever_the_checks_say() -> None:
     notes = Notes({AIR: "no pneumothorax"})
-    verdicts, rounds = _run([AIR], Refinement(notes, ("similarity", "llm"), ENCODER, rounds=1, checker=notes))
+    verdicts, rounds = _run(
+        [AIR], Refinement(notes, ("similarity", "llm"), ENCODER, theta=0.8, rounds=1, checker=notes)
+    )
     assert not verdicts[0].accepted
     assert rounds[0].copied == 1
     assert not is_copied("The heart is normal in size.", "The heart is normal in size.")  # plain already
 
 
-def test_the_reader_catches_a_changed_amount_that_the_cosine_lets_pass() -> None:
+def test_fidelity_catches_a_changed_amount_that_the_cosine_lets_pass() -> None:
     text = "There is a large amount of fluid around the lung on the left."
     sentence = "Small left pleural effusion."
     loose = Refinement(Notes({sentence: text}), ("similarity",), ENCODER, theta=0.4, rounds=1)
     assert _run([sentence], loose)[0][0].accepted
-    strict = Refinement(Notes({sentence: text}), ("similarity", "reader"), ENCODER, theta=0.4, rounds=1)
-    assert _run([sentence], strict)[0][0].why == "it tells other findings (changed: severity)"
-    assert told_differently("No pneumothorax.", "There is an air leak around the lung.")
+    strict = Refinement(Notes({sentence: text}), ("similarity", "fidelity"), ENCODER, theta=0.4, rounds=1)
+    assert _run([sentence], strict)[0][0].why == "degree told otherwise (low | high)"
+    assert unfaithful("No pneumothorax.", "There is an air leak around the lung.")
+    assert unfaithful("The left lung is clear.", "Your lungs are clear.").startswith("side told otherwise")
+    assert unfaithful("Your lungs are clear.", "The left lung is clear.").startswith("side told otherwise")
 
 
 def test_the_embedded_writer_has_one_text() -> None:
     verdicts, rounds = _run(
-        list(GOOD), Refinement(EmbeddedTranslator(), ("similarity", "reader"), ENCODER, theta=0.999)
+        list(GOOD), Refinement(EmbeddedTranslator(), ("similarity", "fidelity"), ENCODER, theta=0.999)
     )
     assert len(rounds) == 1
     assert not any(verdict.accepted for verdict in verdicts)

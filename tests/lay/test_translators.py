@@ -17,7 +17,7 @@ KEPT = "The quixotic catheter sits near the cardiac apex."
 WRITTEN = "No pneumothorax."
 PLAIN = "There is no air leak around your lungs."
 ENCODER = FindingEncoder()
-HOW = Refinement(EmbeddedTranslator(), ("similarity",), ENCODER)
+HOW = Refinement(EmbeddedTranslator(), ("fidelity",), ENCODER)
 
 
 def test_a_kept_sentence_has_no_lay_text() -> None:

@@ -78,7 +78,7 @@ def test_the_trace_shows_every_round(folder: Path) -> None:
 
 
 def test_other_reports_are_not_written_over(folder: Path) -> None:
-    how = Refinement(EmbeddedTranslator(), ("similarity",), ENCODER)
+    how = Refinement(EmbeddedTranslator(), ("fidelity",), ENCODER)
     with pytest.raises(UsageError, match="holds a set built from other reports"):
         build_reports({"1": "Scoliosis."}, folder, how=how)
     assert build_reports({"1": "Scoliosis."}, folder, how=how, replace_set=True).reports == 1

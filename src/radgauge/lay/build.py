@@ -1,9 +1,8 @@
 """Build lay data sets from reports: a sentence-level and a report-level one.
 
 Zhao et al., Layman's RRG (2024), section 3.1: split, leave out near-copies, translate, refine. A report is the
-lay texts of its sentences. A sentence that was left out as a near-copy takes the lay text of the one that was kept
-if the lay reader finds the same statements in it; otherwise it is translated on its own, so that no report says
-something that its radiologist did not.
+lay texts of its sentences. Every sentence is translated itself; where a translation costs money, a near-copy takes
+the lay text of the sentence that was kept if both say the same by the strict check in both directions.
 
 Files in the folder: sentences.tsv (the sentence set, as metric `layman` reads it), sentences.jsonl (every sentence
 with its verdict), reports.jsonl, rounds.csv, trace.jsonl (every text of every round), build.json; for going on
@@ -25,10 +24,10 @@ from radgauge.core.files import make_folder, write_file
 from radgauge.core.progress import working
 from radgauge.core.readings import Progress
 from radgauge.encoders.text.encoders import Encoder
+from radgauge.lay.checks import same_statement, unfaithful
 from radgauge.lay.dedupe import Deduplicated, deduplicate, distinct_sentences, normal_sentence
 from radgauge.lay.gathering import Gathering, digest, refuse_other_reports
 from radgauge.lay.refine import Refinement, Round, Verdict
-from radgauge.lay.sentences import Pair, keeps_meaning
 from radgauge.lay.sets import Entry, is_heading, rejected_pairs, write_sets
 from radgauge.run.executors import HERE, Engine
 from radgauge.text.sentences import sentences_of
@@ -114,7 +113,7 @@ def build_sets(
     with course.until_stopped():
         run(unique.kept.tolist(), "kept sentences", in_set=True)
         if report_level:
-            more = _reuse(sentences, unique, entries, times)
+            more = _not_reused(sentences, unique, entries, times, reuse=not how.translator.is_free)
             run(more, "other sentences", in_set=False)
     rejected = rejected_pairs(folder)
     written = write_sets(folder, list(entries.values()), reports if report_level else {}, rejected)
@@ -132,7 +131,7 @@ def build_sets(
         translated=written.translated,
         rounds=tuple(rounds),
         reasons=_reasons(entries.values()),
-        rejected=sum(entry.pair in rejected for entry in entries.values() if entry.accepted and entry.in_set),
+        rejected=sum(entry.is_rejected(rejected) for entry in entries.values() if entry.accepted and entry.in_set),
         stopped=course.stopped,
     )
     dedupe = f"dedupe:{threshold:g}@{encoder.signature}"
@@ -166,24 +165,33 @@ def _unique(
     return found
 
 
-def _reuse(
-    sentences: Sequence[str], unique: Deduplicated, entries: dict[int, Entry], times: Mapping[str, int]
+def _not_reused(
+    sentences: Sequence[str],
+    unique: Deduplicated,
+    entries: dict[int, Entry],
+    times: Mapping[str, int],
+    *,
+    reuse: bool,
 ) -> list[int]:
-    """Give near-copies the lay text of the kept sentence where it says the same; returns the others."""
-    more = []
-    for place, of in enumerate(unique.copy_of.tolist()):
-        if of == place:
+    """Give near-copies the lay text of a kept sentence that says the same; returns the indices of the others."""
+    others = []
+    for index, kept_index in enumerate(unique.copy_of.tolist()):
+        if kept_index == index:
             continue
-        sentence = sentences[place]
+        sentence = sentences[index]
         count = times[normal_sentence(sentence)]
-        kept = entries.get(of)
-        if of < 0:  # only marks of what was removed: nothing to translate
-            entries[place] = Entry(False, count, sentence, sentence, True, 0, None, "")
-        elif kept is not None and kept.accepted and keeps_meaning(Pair(sentence, kept.lay)):
-            entries[place] = Entry(False, count, sentence, kept.lay, True, kept.round, None, "", kept.sentence)
+        kept = entries.get(kept_index)
+        if kept_index < 0:  # only marks of what was removed: nothing to translate
+            entries[index] = Entry(False, count, sentence, sentence, True, 0, None, "")
+        elif reuse and kept is not None and kept.accepted and _serves(sentence, kept):
+            entries[index] = Entry(False, count, sentence, kept.lay, True, kept.round, None, "", kept.sentence)
         else:
-            more.append(place)
-    return more
+            others.append(index)
+    return others
+
+
+def _serves(sentence: str, kept: Entry) -> bool:
+    return same_statement(sentence, kept.sentence) and not unfaithful(sentence, kept.lay)
 
 
 def _reasons(entries: Iterable[Entry]) -> dict[str, int]:

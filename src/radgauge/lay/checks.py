@@ -5,26 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from radgauge.encoders.text.encoders import Encoder
-from radgauge.findings.findings import Denial, Finding
 from radgauge.findings.places import LEFT, RIGHT
+from radgauge.lay.check.compare import Difference, check_lay
 from radgauge.lay.dedupe import normal_sentence
-from radgauge.lay.fidelity import compare_lay, lay_findings
+from radgauge.lay.fidelity import lay_findings
 from radgauge.lay.glosses import glosses_in
 from radgauge.lay.language_words import words_of
 from radgauge.lay.lay_reader import LayReader
+from radgauge.lay.sentences import Pair, keeps_meaning, sentence_set
 from radgauge.reader import ReportReading
 from radgauge.text.language import looks_english
 from radgauge.text.sentences import sentences_of
 
-LLM, SIMILARITY, READER = "llm", "similarity", "reader"
+FIDELITY, LLM, SIMILARITY = "fidelity", "llm", "similarity"
 CHECKS = {
-    SIMILARITY: "the cosine of sentence and lay text is above theta (the paper's)",
+    FIDELITY: "a reader of everyday wording finds the same facts in both (`lay_fidelity`; the default)",
     LLM: "a language model gives the lay text back unchanged (the paper's)",
-    READER: "the lay reader finds the same statements on both sides (ours)",
+    SIMILARITY: "the cosine of sentence and lay text is above theta (the paper's)",
 }
 COPIED = "copied"
 """Always on: a text that repeats a sentence with its terms is no lay text, though every other check likes it."""
@@ -44,6 +46,36 @@ def similarities(sentences: Sequence[str], texts: Sequence[str], *, encoder: Enc
     rows = encoder.encode([*sentences, *texts]).astype(np.float64)
     products = np.einsum("ij,ij->i", rows[: len(sentences)], rows[len(sentences) :])
     return [round(float(each), 5) for each in products]
+
+
+class Calibration(NamedTuple):
+    """A threshold for one encoder, and the shares of right and wrong lay texts that pass it."""
+
+    theta: float
+    right: float
+    wrong: float
+
+
+def calibrate_theta(encoder: Encoder, *, sample: int = 300) -> Calibration:
+    """The cosine that best tells right lay texts of the sentence set from those of nearest neighbours.
+
+    Args:
+        encoder: Whose cosines are meant.
+        sample: Entries, taken evenly from the set.
+    """
+    pairs = sentence_set()[:: max(1, len(sentence_set()) // sample)]
+    sources, texts = zip(*pairs, strict=True)
+    vectors = encoder.encode(sources).astype(np.float64)
+    nearest = np.argsort(-(vectors @ vectors.T), axis=1, kind="stable")
+    others = []
+    for index, row in enumerate(nearest.tolist()):
+        others.append(next(n for n in row if n != index and not same_statement(sources[index], sources[n])))
+    right = np.array(similarities(sources, texts, encoder=encoder))
+    wrong = np.array(similarities(sources, [texts[n] for n in others], encoder=encoder))
+    grid = np.arange(0.3, 0.99, 0.01)
+    gains = [float((right > theta).mean() - (wrong > theta).mean()) for theta in grid]
+    theta = round(float(grid[int(np.argmax(gains))]), 2)
+    return Calibration(theta, float((right > theta).mean()), float((wrong > theta).mean()))
 
 
 def is_copied(sentence: str, text: str) -> bool:
@@ -120,26 +152,49 @@ def _runs(sides: Sequence[str]) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 16)
-def told_differently(sentence: str, text: str) -> str:
-    """What the lay reader finds lost, added or changed; "" if nothing.
+def unfaithful(sentence: str, text: str, *, strict: bool = False) -> str:
+    """What the reader of everyday wording reads otherwise, or cannot read; "" if it reads the same facts.
 
-    >>> told_differently("Left pleural effusion.", "There is fluid around the lung on the right.")
-    'changed: side'
+    >>> unfaithful("The right lung is clear.", "Your lungs are clear.")
+    'side told otherwise (right | not said)'
+    >>> unfaithful("Possible pneumonia.", "There may be a lung infection (pneumonia).")
+    ''
     """
-    told = compare_lay(*map(lay_findings, LayReader().read([sentence, text])))
-    faults = [f"changed: {', '.join(sorted({each.attribute for _, _, how in told.changed for each in how}))}"]
-    faults = faults if told.changed else []
-    if told.lost or told.denials_lost:
-        faults.append("left out: " + _names(told.lost, told.denials_lost))
-    if told.added or told.denials_added:
-        faults.append("added: " + _names(told.added, told.denials_added))
+    checked = check_lay(sentence, text, strict=strict)
+    faults = [_fault(each) for each in checked.differences]
+    faults += [f"not read ({each.lay or each.professional})" for each in checked.unread]
     return "; ".join(faults)
 
 
-def _names(findings: Sequence[Finding], denials: Sequence[Denial]) -> str:
-    said = [each.concept.replace("_", " ") for each in findings]
-    said += [
-        "a denial" if not (concepts := each.concepts) else f"no {min(concepts).replace('_', ' ')}"
-        for each in denials
-    ]
-    return ", ".join(dict.fromkeys(said))
+def _fault(difference: Difference) -> str:
+    if difference.what in ("lost", "added"):
+        return f"{difference.what} ({difference.professional or difference.lay})"
+    said = (each or "not said" for each in (difference.professional, difference.lay))
+    return f"{difference.what} told otherwise ({' | '.join(said)})"
+
+
+_LIMITS = re.compile(
+    r"\b(?:acute|active|again|apparent|appreciable|borderline|calcified|chronic|clearly|convincing|definite(?:ly)?|"
+    r"discrete|displaced|dominant|evidence|evident|focal|grossly|indication|large|likely|lobar|may|might|mild(?:ly)?|"
+    r"moderate(?:ly)?|new|noncalcified|obvious|old|other(?:wise)?|overt|possibl[ey]|probabl[ey]|prominent|radiographic|"
+    r"relatively|residual|severe(?:ly)?|signs?|significant(?:ly)?|slight(?:ly)?|small|suggest(?:ion|s)?|suspicious|tiny|"
+    r"typical|upper|visible|visuali[sz]ed|within)\b|\d+(?:\.\d+)?",
+    re.IGNORECASE,
+)
+
+
+def same_statement(sentence: str, other: str) -> bool:
+    """Whether two professional sentences may share one lay text: strict fidelity both ways, and the same limits.
+
+    >>> same_statement("No pneumothorax.", "There is no pneumothorax.")
+    True
+    >>> same_statement("No pneumothorax.", "No large pneumothorax.")
+    False
+    >>> same_statement("Lungs clear.", "Left lung clear.")
+    False
+    """
+    limits, others = (sorted(map(str.lower, _LIMITS.findall(text))) for text in (sentence, other))
+    if limits != others or not (check_lay(sentence, other, strict=True).kept):
+        return False
+    both = all(not unfaithful(*pair, strict=True) for pair in ((sentence, other), (other, sentence)))
+    return both and keeps_meaning(Pair(sentence, other))

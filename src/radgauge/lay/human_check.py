@@ -46,6 +46,8 @@ class Checked:
     share: float  # Accepted of judged
     low: float  # Lower bound (Wilson)
     high: float
+    drawn_from: int  # All pairs that enter the sentence set or a lay report
+    copies: int  # Of these, near-copies that take another sentence's lay text
     blank: int  # Exported pairs without a verdict
     rejected: int  # Pairs that anybody rejected so far; they are in no set now
     pairs: int  # Pairs left in the set
@@ -120,7 +122,14 @@ def import_check(folder: Path, path: Path, *, by: str = "", level: float = 0.95)
     low, high = wilson_interval(accepted, len(verdicts), level=level)
     share = accepted / len(verdicts)
     left = frozenset(known.values()) & rejected
-    return Checked(by, len(verdicts), accepted, share, low, high, blank, len(left), pairs, lay_reports)
+    return Checked(
+        *(by, len(verdicts), accepted, share, low, high, len(known), _copies(folder), blank, len(left)),
+        *(pairs, lay_reports),
+    )
+
+
+def _copies(folder: Path) -> int:
+    return 0 if _unit(folder) == "report" else sum(bool(entry.same_as) for entry in read_sets(folder)[0])
 
 
 def _unit(folder: Path) -> str:
@@ -130,11 +139,11 @@ def _unit(folder: Path) -> str:
 
 
 def _in_set(folder: Path) -> list[Pair]:
-    """The pairs of a set that passed every check, rejected or not, each once."""
+    """Every pair that can stand in a sentence set or in a lay report, rejected or not, each once."""
     if _unit(folder) == "report":
         return list(dict.fromkeys(filter(None, map(report_pair, read_records(folder / REPORTS)))))
     entries, _ = read_sets(folder)
-    return [entry.pair for entry in entries if entry.in_set and entry.accepted]
+    return [entry.pair for entry in entries if entry.accepted and entry.round]  # round 0: masked words only
 
 
 def _name(pair: Pair) -> str:

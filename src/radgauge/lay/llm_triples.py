@@ -16,9 +16,8 @@ from radgauge.core.readings import Progress
 from radgauge.findings.aligned import Aligned
 from radgauge.findings.match import align_findings
 from radgauge.io.judgments.rate_eval import Triple
-from radgauge.lay.checks import told_differently
 from radgauge.lay.dedupe import distinct_sentences, normal_sentence
-from radgauge.lay.fidelity import lay_findings, lay_knowledge
+from radgauge.lay.fidelity import compare_lay, lay_findings, lay_knowledge
 from radgauge.lay.lay_reader import LayReader
 from radgauge.llm.client import LanguageModel
 from radgauge.llm.journal import Journal
@@ -140,7 +139,8 @@ def not_the_same(sentence: str, text: str) -> str:
     """
     if normal_sentence(sentence) == normal_sentence(text):
         return "it repeats the sentence"
-    if told_differently(sentence, text) or not _says_something(text):
+    told = compare_lay(*map(lay_findings, LayReader().read([sentence, text])))
+    if any(told.counts[2:]) or not _says_something(text):
         return "it does not say the same"
     return "it leaves out a detail" if any(match.differences for match in _aligned(sentence, text).matched) else ""
 

@@ -15,9 +15,9 @@ from radgauge.encoders.text.encoders import Encoder
 from radgauge.lay.checks import (
     CHECKS,
     COPIED,
+    FIDELITY,
     LANGUAGE,
     LLM,
-    READER,
     SIDES,
     SIMILARITY,
     in_another_language,
@@ -25,7 +25,7 @@ from radgauge.lay.checks import (
     is_copied,
     sides_differ,
     similarities,
-    told_differently,
+    unfaithful,
 )
 from radgauge.lay.dedupe import normal_sentence
 from radgauge.lay.translators import Checker, Translator
@@ -73,7 +73,7 @@ class Round:
     language: int = 0  # Texts in another language
     sides: int = 0  # Texts with other sides, or sides in another order
     similarity: int = 0  # Texts that were not close enough
-    reader: int = 0  # Texts in which the lay reader found something else
+    fidelity: int = 0  # Texts with other facts, or facts that could not be read
     llm: int = 0  # Texts that the language model changed
 
     @property
@@ -94,8 +94,8 @@ class Refinement:
     translator: Translator  # Writes them
     checks: tuple[str, ...]  # Names out of `CHECKS`; a text must pass all
     encoder: Encoder  # For the similarity
-    # The similarity must be above it. The paper does not print its value; its examples accept 0.71.
-    theta: float = 0.8
+    # Of the check "similarity" (`calibrate_theta`). The paper does not print its value; its examples accept 0.71.
+    theta: float | None = None
     rounds: int = 3  # At most so many
     checker: Checker | None = None  # The language model of the check "llm"
 
@@ -105,7 +105,9 @@ class Refinement:
                 raise UsageError(f"checks must be among {', '.join(CHECKS)}, got {name!r}")
         if LLM in self.checks and self.checker is None:
             raise UsageError("the check llm needs a language model")
-        if self.rounds < 1 or not -1 <= self.theta < 1:
+        if SIMILARITY in self.checks and self.theta is None:
+            raise UsageError("the check similarity needs theta, a threshold for its encoder (`calibrate_theta`)")
+        if self.rounds < 1 or not -1 <= (self.theta or 0) < 1:
             raise UsageError(
                 f"rounds must be 1 or more and theta from -1 to below 1, got {self.rounds}, {self.theta}"
             )
@@ -156,7 +158,7 @@ def add_rounds(parts: Sequence[Sequence[Round]]) -> list[Round]:
     return total
 
 
-_COUNTED = (NO_ANSWER, COPIED, LANGUAGE, SIDES, SIMILARITY, READER, LLM)
+_COUNTED = (NO_ANSWER, COPIED, LANGUAGE, SIDES, SIMILARITY, FIDELITY, LLM)
 
 
 def _chunk(sentences: Sequence[str], how: Refinement) -> tuple[list[Verdict], list[Round], list[Step]]:
@@ -249,14 +251,14 @@ def _judge(
             blame(place, LANGUAGE, "it is in another language than the sentence")
         if any(sides_differ(*each) for each in in_step(*pair)):
             blame(place, SIDES, "it names other sides, or in another order")
-        if SIMILARITY in how.checks and not cosine > how.theta:
+        if how.theta is not None and SIMILARITY in how.checks and not cosine > how.theta:
             blame(
                 place,
                 SIMILARITY,
                 f"its meaning is too far from the sentence ({cosine:.2f}, not above {how.theta:g})",
             )
-        if READER in how.checks and (said := told_differently(*pair)):
-            blame(place, READER, f"it tells other findings ({said})")
+        if FIDELITY in how.checks and (fault := unfaithful(*pair)):
+            blame(place, FIDELITY, fault)
     proposals = [""] * len(pairs)
     if LLM in how.checks and how.checker is not None:
         asked = [place for place, found in enumerate(faults) if not found]

@@ -36,8 +36,12 @@ class Entry:
 
     @property
     def pair(self) -> Pair:
-        """The pair that a person would judge."""
-        return Pair(self.same_as or self.sentence, self.lay)
+        """The pair that a person would judge: the sentence of the report, whoever's lay text it takes."""
+        return Pair(self.sentence, self.lay)
+
+    def is_rejected(self, rejected: frozenset[Pair]) -> bool:
+        """Whether a person rejected the pair, or the one that its lay text comes from."""
+        return self.pair in rejected or (bool(self.same_as) and Pair(self.same_as, self.lay) in rejected)
 
 
 def is_heading(sentence: str) -> bool:
@@ -70,7 +74,9 @@ def write_sets(
         rejected: Pairs that a person rejected: in no set.
     """
     write_file(folder / SENTENCES, _lines(asdict(entry) for entry in entries))
-    pairs = [entry.pair for entry in entries if entry.in_set and entry.accepted and entry.pair not in rejected]
+    pairs = [
+        entry.pair for entry in entries if entry.in_set and entry.accepted and not entry.is_rejected(rejected)
+    ]
     write_file(folder / SET, "".join(f"{line}\n" for line in (HEADER, *map("\t".join, pairs))))
     if not reports:
         return WrittenSets(len(pairs))
@@ -152,6 +158,7 @@ def _lay_report(study: str, text: str, known: Mapping[str, Entry], rejected: fro
     """A row of the report-level set; `lay` is null, with the reason, unless every sentence has a lay text.
 
     `mixed` has the professional sentence in the place of one without; `translated` of `said` sentences are lay.
+    A row whose `registers` is "mixed" is no training text.
     """
     mixed, whys, said, translated = [], [], 0, 0
     for sentence in sentences_of(text):
@@ -161,7 +168,7 @@ def _lay_report(study: str, text: str, known: Mapping[str, Entry], rejected: fro
             why = "" if is_heading(sentence) else "a sentence is not translated yet"
         elif not entry.accepted:
             why = f"a sentence has no accepted lay text: {entry.why}"
-        elif entry.pair in rejected:
+        elif entry.is_rejected(rejected):
             why = "a person rejected the lay text of a sentence"
         lay = sentence if entry is None or why else entry.lay
         mixed.append(lay)
@@ -178,6 +185,7 @@ def _lay_report(study: str, text: str, known: Mapping[str, Entry], rejected: fro
         "lay": None if whys else whole,
         "why": whys[0] if whys else "",
         "mixed": whole,
+        "registers": "professional" if not translated else "mixed" if whys else "lay",
         "said": said,
         "translated": translated,
     }

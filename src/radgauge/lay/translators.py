@@ -31,6 +31,9 @@ class Translator(Protocol):
     has_more: ClassVar[bool]
     """Whether it can write another text when the first was not good enough."""
 
+    is_free: ClassVar[bool]
+    """Whether every near-copy can be translated itself at no cost."""
+
     @property
     def chunk(self) -> int:
         """Sentences that go through all rounds together."""
@@ -65,6 +68,7 @@ class EmbeddedTranslator:
     """
 
     has_more: ClassVar[bool] = False
+    is_free: ClassVar[bool] = True
 
     @property
     def chunk(self) -> int:
@@ -104,6 +108,7 @@ class LlmTranslator:
     """A language model as translator and as checker; every answer is in the journal before it is used."""
 
     has_more: ClassVar[bool] = True
+    is_free: ClassVar[bool] = False
 
     model: LanguageModel
     journal: Journal  # What was asked before

@@ -162,7 +162,7 @@ def _told_otherwise(
     if p.denied != q.denied:
         yield differs("negation", _words(professional, p), _words(lay, q))
         return
-    if p.sides != q.sides and not _is_quiet_side(p, q, professional, lay):
+    if p.sides != q.sides and not _is_quiet_side(p, q, professional, lay, strict=strict):
         yield differs("side", _set(p.sides), _set(q.sides))
     if strict and p.kind != "normal" and (p.degree != q.degree or p.zones - q.zones or q.zones - p.zones):
         yield differs("degree or place", f"{p.degree} {_set(p.zones)}", f"{q.degree} {_set(q.zones)}")
@@ -193,8 +193,10 @@ def _is_other_change(p: str, q: str) -> bool:
     return not (p == "acute" and q in calm - {"old", "stable"})
 
 
-def _is_quiet_side(p: Fact, q: Fact, professional: EverydayReading, lay: EverydayReading) -> bool:
-    if p.denied or p.kind == "normal":
+def _is_quiet_side(p: Fact, q: Fact, professional: EverydayReading, lay: EverydayReading, *, strict: bool) -> bool:
+    if p.kind == "normal" or (strict and p.denied):  # one clear lung is not two
+        return p.sides | q.sides == {"both"}
+    if p.denied:
         return not (p.sides and q.sides) or "both" in p.sides | q.sides
     if not q.sides:
         return p.sides == {"both"} or not p.sides

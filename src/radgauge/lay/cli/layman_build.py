@@ -63,14 +63,16 @@ def build_cli(
     ] = "embedded",
     checks: Annotated[
         str | None,
-        "Of similarity, llm, reader, comma-separated; by default similarity, and llm with an llm.",
+        "Of fidelity, llm, similarity, comma-separated; by default fidelity, and llm with an llm.",
     ] = None,
     threshold: Annotated[
         float, typer.Option("--threshold", min=0.0, max=1.0, help="Greatest cosine of two kept sentences.")
     ] = 0.8,
-    theta: Annotated[float, "The cosine of a sentence and its lay text must be above this."] = 0.8,
+    theta: Annotated[
+        float | None, "Threshold of the check similarity; by default calibrated for the encoder that you name."
+    ] = None,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of refinement, at most.")] = 3,
-    encoder: EncoderName = "findings",
+    encoder: EncoderName = "",
     report_level: Annotated[
         bool, typer.Option("--report-level/--no-report-level", help="Also build the report-level set.")
     ] = True,
@@ -101,7 +103,7 @@ def build_cli(
     from radgauge.cli.language_model import CostLine, open_model, usage_text
     from radgauge.core.errors import UsageError
     from radgauge.lay.build import build_sets
-    from radgauge.lay.checks import LLM, SIMILARITY
+    from radgauge.lay.checks import FIDELITY, LLM, SIMILARITY, calibrate_theta
     from radgauge.lay.cli.options import encoder_called
     from radgauge.lay.refine import Refinement
     from radgauge.lay.translators import EmbeddedTranslator, LlmTranslator, Translator
@@ -111,12 +113,21 @@ def build_cli(
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out must be a folder, but {out} is a file")
     asks = translator == "llm"
-    wanted: tuple[str, ...] = (SIMILARITY, LLM) if asks else (SIMILARITY,)
+    wanted: tuple[str, ...] = (FIDELITY, LLM) if asks else (FIDELITY,)
     if checks is not None:
         wanted = tuple(dict.fromkeys(o.names(checks) or ()))
     originals = form.originals(reports, split=split)
     texts = {study: case.references[0] for study, case in originals.items()}
-    vectors = encoder_called(encoder)
+    if SIMILARITY in wanted and not encoder:
+        raise UsageError("the check similarity needs an encoder that you name (--encoder)")
+    vectors = encoder_called(encoder or "findings")
+    if SIMILARITY in wanted and theta is None:
+        found = calibrate_theta(vectors)
+        theta = found.theta
+        say.tell(
+            f"similarity above {theta:g}, calibrated: {found.right:.0%} of right and {found.wrong:.0%} of wrong "
+            "lay texts of the embedded sentence set pass"
+        )
     about: dict[str, object] = {"source": reports.name, "section": form.section or "whole"}
     with ExitStack() as stack:
         asked = None
@@ -228,6 +239,10 @@ def import_check_cli(
         f"{interval(found.low, found.high)}; {found.blank} without a verdict"
     )
     echo(
+        f"drawn from all {found.drawn_from} pairs that enter the sentence set or a lay report, "
+        f"{found.copies} of them near-copies with another sentence's lay text"
+    )
+    echo(
         f"{found.rejected} rejected pairs are left out; the sentence set now holds {found.pairs} pairs, "
         f"{found.lay_reports} reports have a lay version",
         err=True,
@@ -282,10 +297,15 @@ def print_built(built: Built | BuiltReports) -> None:
         counts.append(("distinct", built.distinct))
     counts.append(("reports with a lay version", built.lay_reports))
     if isinstance(built, Built):
+        share = f"{built.translated / built.said:.1%}" if built.said else "none"
         counts += [("sentences of the reports", built.said), ("of these with a lay text", built.translated)]
     out = console()
     out.show(table("", Column("", right=True), rows=[(name, f"{value:,}") for name, value in counts]))
-    checks = ("no_answer", "copied", "language", "sides", "similarity", "reader", "llm")
+    if isinstance(built, Built):
+        out.print(
+            f"{share} of the sentences are lay; reports that mix registers are marked and are no training text"
+        )
+    checks = ("no_answer", "copied", "language", "sides", "similarity", "fidelity", "llm")
     rounds = [
         (
             *(str(each.round), each.texts, each.accepted, each.accepted_in_all, f"{each.accepted_share:.1%}"),

@@ -203,7 +203,7 @@ def _writer(
     if language != "en":
         raise UsageError("--writer llm writes English only; its checks read no other language")
     from radgauge.cli.language_model import CostLine, open_model, usage_text
-    from radgauge.lay.checks import LLM, SIMILARITY
+    from radgauge.lay.checks import FIDELITY, LLM
     from radgauge.lay.encoder import FindingEncoder
     from radgauge.lay.refine import Refinement
     from radgauge.lay.translators import LlmTranslator
@@ -220,7 +220,7 @@ def _writer(
         progress=None if say.quiet else CostLine(model),
     )
     stack.callback(lambda: echo(f"note: {usage_text(model.usage)}", err=True))
-    return ModelWriter(Refinement(asked, (SIMILARITY, LLM), FindingEncoder(), checker=asked))
+    return ModelWriter(Refinement(asked, (FIDELITY, LLM), FindingEncoder(), checker=asked))
 
 
 def _tell(found: WrittenLeaflets, folder: Path, say: o.Output) -> None:
