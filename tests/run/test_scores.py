@@ -251,3 +251,27 @@ def test_published_networks_choose_their_language_themselves() -> None:
 def test_a_candidate_in_another_language_is_no_answer() -> None:
     cases = [Case("1", GERMAN, (ENGLISH,)), Case("2", GERMAN, (GERMAN,)), Case("3", ENGLISH, (ENGLISH,))]
     assert score(cases, "bleu").unanswered == {cases[0].key}
+
+
+def test_blocks_hold_a_study_and_give_the_values_of_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["effusion", "edema", "nodule", "fracture"]
+    texts = ["" if n == 4 else f"{words[n % 4]} on the left, heart normal" for n in range(6)]
+    cases = [
+        Case(f"s{n}", text, (f"{words[n % 3]} left",), system) for system in "ab" for n, text in enumerate(texts)
+    ]
+    metrics = ["bleu", "cider", "errors"]
+    at_once = score(cases, metrics)
+    studies: list[set[str]] = []
+
+    class Seen(SharedWords):
+        def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
+            studies.append({case.id for case in cases})
+            return super().measure(cases, reading=reading)
+
+    monkeypatch.setattr("radgauge.run.score.BLOCK", 3)
+    in_blocks = score(cases, [*metrics, Seen()])
+    assert studies == [{"s0", "s1"}, {"s2", "s3"}, {"s5"}]
+    for name, scores in at_once.items():
+        np.testing.assert_array_equal(scores.values, in_blocks[name].values)
+        np.testing.assert_array_equal(scores.rows, in_blocks[name].rows)
+        assert list(scores.reasons.items()) == list(in_blocks[name].reasons.items())

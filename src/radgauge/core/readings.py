@@ -87,6 +87,7 @@ class Readings:
         self._progress = progress
         self._known: dict[str, dict[str, Any]] = {}
         self._derived: dict[Hashable, Any] = {}
+        self._of_run: dict[Hashable, Any] = {}
         self._overlong: dict[str, set[str]] = {}
         self._watching: list[set[str]] = []
 
@@ -139,16 +140,17 @@ class Readings:
         self._note_truncation(reader, texts)
         return [known[text] for text in texts]
 
-    def once(self, key: Hashable, make: Callable[[], R]) -> R:
-        """The value of `make()`, made once per key: for what is derived from many readings."""
-        if key not in self._derived:
-            self._derived[key] = make()
-        value: R = self._derived[key]
+    def once(self, key: Hashable, make: Callable[[], R], *, shared: bool = False) -> R:
+        """The value of `make()`, made once per key: for what is derived from many readings; shared with forks."""
+        values = self._of_run if shared or key in self._of_run else self._derived
+        if key not in values:
+            values[key] = make()
+        value: R = values[key]
         return value
 
     def give(self, key: Hashable, value: object) -> None:
-        """Settle what `once` would make under this key: what another pass over the run has found."""
-        self._derived[key] = value
+        """Set what `once` returns under this key, here and in forks: the result of another pass over the run."""
+        self._of_run[key] = value
 
     def fork(self) -> Readings:
         """Readings with the same disk cache and progress and a memory of their own.
@@ -156,7 +158,7 @@ class Readings:
         For corpora that are read block by block: what a block took in memory goes when its fork does.
         """
         forked = Readings(cache=self._cache, progress=self._progress)
-        forked._watching = self._watching
+        forked._watching, forked._of_run = self._watching, self._of_run
         return forked
 
     def _note_truncation(self, reader: Reader[Any], texts: Sequence[str]) -> None:

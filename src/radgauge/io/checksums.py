@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from radgauge.core.errors import InputError
 
@@ -37,7 +38,9 @@ def trusting(trust: bool = True) -> Iterator[None]:
         _TRUST.reset(token)
 
 
-def checksum_of(header: Mapping[str, Any], table: Mapping[str, Sequence[Any]] | None = None) -> str:
+def checksum_of(
+    header: Mapping[str, Any], table: Mapping[str, Sequence[Any] | NDArray[np.float64]] | None = None
+) -> str:
     """Return the digest of a header, its own checksum left out, and of columns by name.
 
     >>> checksum_of({"a": 1}, {"x": [0.5, None]}) == checksum_of({"a": 1}, {"x": [0.5, 0.0]})
@@ -52,8 +55,11 @@ def checksum_of(header: Mapping[str, Any], table: Mapping[str, Sequence[Any]] | 
     return digest.hexdigest()
 
 
-def _packed(column: Sequence[Any]) -> bytes:
+def _packed(column: Sequence[Any] | NDArray[np.float64]) -> bytes:
     """Numbers as doubles, as Parquet holds them, with a mark for each that is missing; the rest as JSON."""
+    if isinstance(column, np.ndarray):
+        missing = np.isnan(column)
+        return b"n" + np.where(missing, 0.0, column).astype("<f8").tobytes() + np.packbits(missing).tobytes()
     kinds = set(map(type, column))
     if kinds <= {int, float, type(None)} and not (int in kinds and _has_large(column)):
         values = np.array([np.nan if value is None else value for value in column], dtype="<f8")

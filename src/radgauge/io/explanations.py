@@ -15,6 +15,9 @@ from radgauge.core.progress import working
 from radgauge.core.readings import Readings
 from radgauge.core.scores import Results
 
+BLOCK = 2000
+"""Cases whose readings are in memory at once."""
+
 
 @working("explaining")
 def write_explanations(path: Path | str, cases: Sequence[Case], *, results: Results, reading: Readings) -> int:
@@ -26,8 +29,10 @@ def write_explanations(path: Path | str, cases: Sequence[Case], *, results: Resu
     """
     lines = 0
     with replacing(path) as beside, beside.open("w", encoding="utf-8", errors="surrogatepass") as file:
-        for case in cases:
-            for explained in explanations_of(case, results=results, reading=reading):
+        for number, case in enumerate(cases):
+            if number % BLOCK == 0:
+                block = reading if len(cases) <= BLOCK else reading.fork()
+            for explained in explanations_of(case, results=results, reading=block):
                 about = {"id": case.id, "system": case.system, **explained}
                 file.write(json.dumps(about, ensure_ascii=False) + "\n")
                 lines += 1

@@ -26,8 +26,10 @@ from radgauge.io.checksums import trusting
 from radgauge.io.score_folder import is_score_folder, read_score_folder
 from radgauge.io.scores_records import (
     FLAT,
+    Column,
     has_header,
     header_of,
+    iter_rows,
     read_records,
     results_of,
     table_of,
@@ -121,12 +123,12 @@ def is_scores_file(path: Path) -> bool:
     return has_header(path)
 
 
-def _write_flat(path: Path, suffix: str, table: Mapping[str, list[Any]]) -> None:
+def _write_flat(path: Path, suffix: str, table: Mapping[str, Column]) -> None:
     """What people look at: ids, values and the input's own columns."""
     shown = {name: column for name, column in table.items() if not name.startswith("_")}
-    rows = list(zip(*shown.values(), strict=True))
+    rows = iter_rows(shown.values())
     if suffix == ".xlsx":
-        write_sheet(path, list(shown), rows)
+        write_sheet(path, list(shown), list(rows))
         return
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -134,7 +136,7 @@ def _write_flat(path: Path, suffix: str, table: Mapping[str, list[Any]]) -> None
             writer.writerow(["" if value is None else spreadsheet_cell(value) for value in row])
 
 
-def _keep(name: str, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> Path | None:
+def _keep(name: str, header: Mapping[str, Any], table: Mapping[str, Column]) -> Path | None:
     """Write scores that could not be written where they belong to a place that takes them."""
     for folder in (default_cache_dir() / "unsaved", Path(tempfile.gettempdir())):
         path = folder / f"{name[:100]}-{secrets.token_hex(4)}.jsonl"

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import radgauge
 from radgauge.core.errors import InputError, RadgaugeError, require
@@ -128,18 +129,36 @@ def header_of(results: Results, about: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def table_of(results: Results) -> dict[str, list[Any]]:
+Column = Sequence[Any] | NDArray[np.float64]
+"""One value per case; numbers as an array in which NaN is a value that is missing."""
+
+
+def table_of(results: Results) -> dict[str, Column]:
     """Column -> one value per case: keys, values, the input's own columns, statistics."""
-    table = results.to_dict()
+    keys = results.keys_of_cases
+    table: dict[str, Column] = {"id": [study for study, _ in keys], "system": [system for _, system in keys]}
+    for scores in results.values():
+        table.update(zip(scores.columns, scores.values.T, strict=True))
     for name, written in _meta_columns(results).items():
-        table[written] = list(results.meta[name])
+        table[written] = results.meta[name]
     for name, scores in results.items():
         if not _rows_are_values(scores):
-            for column, values in zip(
-                _row_columns(name, scores.rows.shape[1]), scores.rows.T.tolist(), strict=True
-            ):
-                table[column] = [None if math.isnan(value) else value for value in values]
+            table.update(zip(_row_columns(name, scores.rows.shape[1]), scores.rows.T, strict=True))
     return table
+
+
+def iter_rows(columns: Collection[Column]) -> Iterator[tuple[Any, ...]]:
+    """The rows of columns, numbers as Python's and None where one is missing, a block at a time."""
+    length = len(next(iter(columns), ()))
+    for start in range(0, length, 1000):
+        yield from zip(*(cells(column[start : start + 1000]) for column in columns), strict=True)
+
+
+def cells(column: Column) -> Sequence[Any]:
+    """A column's values, None where a number is missing."""
+    if isinstance(column, np.ndarray):
+        return [None if math.isnan(value) else value for value in column.tolist()]
+    return column
 
 
 def _meta_columns(results: Results) -> dict[str, str]:
@@ -264,7 +283,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)
 
 
-def write_records(path: Path, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> str:
+def write_records(path: Path, header: Mapping[str, Any], table: Mapping[str, Column]) -> str:
     """Write header and columns as the file's name says; return the checksum of both, which the header gets."""
     checksum = checksum_of(header, table)
     write = _write_parquet if path.suffix == ".parquet" else _write_jsonl
@@ -272,11 +291,11 @@ def write_records(path: Path, header: Mapping[str, Any], table: Mapping[str, lis
     return checksum
 
 
-def _write_jsonl(path: Path, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> None:
+def _write_jsonl(path: Path, header: Mapping[str, Any], table: Mapping[str, Column]) -> None:
     names = list(table)
     with path.open("wb") as file:
         file.write(_line({"_header": header}))
-        for row in zip(*table.values(), strict=True):
+        for row in iter_rows(table.values()):
             file.write(_line(dict(zip(names, row, strict=True))))
 
 
@@ -335,12 +354,10 @@ def _no_number(name: str) -> None:
     raise _NoNumber(f"{name} is no value; null means not judged")
 
 
-def _write_parquet(path: Path, header: Mapping[str, Any], table: Mapping[str, list[Any]]) -> None:
+def _write_parquet(path: Path, header: Mapping[str, Any], table: Mapping[str, Column]) -> None:
     pa = require("pyarrow", extra="parquet")
     pq = require("pyarrow.parquet", extra="parquet")
-    # a column without a single value has numbers like its neighbours; pyarrow would give it a type of its own
-    bare = {name for name, column in table.items() if column and all(value is None for value in column)}
-    arrow = pa.table({n: pa.array(c, pa.float64()) if n in bare else c for n, c in table.items()})
+    arrow = pa.table({name: pa.array(column, from_pandas=True) for name, column in table.items()})
     metadata = {b"radgauge": json.dumps(header, ensure_ascii=False, allow_nan=False).encode()}
     pq.write_table(arrow.replace_schema_metadata(metadata), path)
 

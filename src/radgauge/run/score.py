@@ -24,6 +24,9 @@ from radgauge.run.screening import Screen
 
 log = logging.getLogger(__name__)
 
+BLOCK = 2000
+"""Cases whose readings are in memory at once; see `score`."""
+
 Judge = Callable[[str, str], float]
 """A function of candidate and reference, as a metric."""
 
@@ -49,7 +52,8 @@ def score(
             functions of candidate and reference; None = the defaults.
         references: Instead of cases: one reference per case, or a list of alternatives; ids are row numbers.
         candidates: The candidates of these references, in the same order.
-        reading: Shared readings, so that several calls read each text once.
+        reading: Shared readings, so that several calls read each text once. Of more than 2,000 cases the readings
+            are kept block by block, so that memory does not grow with the cases; the cache has them all.
         models: Profile for metrics given by name: "embedded", "published" or a folder of checkpoints.
         longest: Characters of the longest text that is judged; a case with a longer one is not, with this reason.
             It bounds the memory of metrics that compare every word of one text with every word of another.
@@ -69,21 +73,30 @@ def score(
     listed, header = _given(cases, references, candidates)
     check_profile(models)
     judges = judges_of(metrics, models=models)
-    told = progress if callable(progress) else None
-    shared = reading if reading is not None else Readings(progress=told)
+    notify = progress if callable(progress) else None
+    shared = reading if reading is not None else Readings(progress=notify)
     names = [metric.name for metric in judges]
     labels = [metric.name if names.count(metric.name) == 1 else metric.columns[0] for metric in judges]
-    results = {}
+    labelled = dict(zip(labels, judges, strict=True))
+    tables = {label: _Judged(metric, label, listed) for label, metric in labelled.items()}
     screen = Screen(longest, any_language)
+    blocks = _blocks(listed)
     with silence(progress is not None and progress is not True), working("scoring") as tell:
-        for number, (label, metric) in enumerate(zip(labels, judges, strict=True)):
-            tell(label, number, len(judges))
-            results[label] = _judge(metric, listed, shared, label, screen)
-            if told is not None:
-                told("scoring", number + 1, len(judges))
-    accounts = {
-        label: dict(found) for label, m in zip(labels, judges, strict=True) if (found := m.account(reading=shared))
-    }
+        steps = 0
+        for part in (blocks, [range(len(listed))]):
+            # Metrics that weigh a case by the others measure all cases at once; the others take a block after the
+            # other, whose readings go with it.
+            chosen = {k: m for k, m in labelled.items() if (m.independent or len(blocks) == 1) == (part is blocks)}
+            for block in part if chosen else ():
+                readings = shared if len(block) == len(listed) else shared.fork()
+                for label, metric in chosen.items():
+                    tell(label, steps, len(judges) * len(blocks))
+                    tables[label].fill(metric, block, readings, screen)
+                    steps += 1 if part is blocks else len(blocks)
+                    if notify is not None:
+                        notify("scoring", steps, len(judges) * len(blocks))
+    results = {label: table.scores() for label, table in tables.items()}
+    accounts = {label: dict(found) for label, m in labelled.items() if (found := m.account(reading=shared))}
     if accounts:
         header = {**header, "accounts": accounts}
     header = {**header, "references": reference_digest(listed)}
@@ -165,40 +178,77 @@ def as_metric(item: Metric | Judge) -> Metric:
     return FunctionMetric(item)
 
 
-def _judge(metric: Metric, cases: Sequence[Case], reading: Readings, label: str, screen: Screen) -> Scores:
-    able, judged, unfit = screen.usable(metric, cases, reading=reading)
-    reasons: dict[Key, str] = {case.key: why for case, why in zip(cases, unfit, strict=True) if why}
-    with reading.truncation() as cut:
-        measured, failed = _measure(metric, judged, reading)
-    truncated = frozenset(case.key for case in judged if not cut.isdisjoint((case.candidate, *case.references)))
-    if truncated:
-        log.warning("%s", truncation_text(label, len(truncated), len(cases)))
-    elif cut:
-        log.warning("%s: %d texts taken from reports are longer than the encoder reads", label, len(cut))
-    for index in np.flatnonzero(np.isinf(measured).any(axis=1)):
-        measured[index] = np.nan
-        failed[judged[index].key] = f"{metric.name} returned an infinite value"
-    reasons.update(failed)
-    rows = np.full((len(cases), measured.shape[1]), np.nan)
-    rows[able] = measured
-    values = np.full((len(cases), len(metric.columns)), np.nan)
-    values[able] = metric.case_scores(measured)
-    for index, case in zip(able, judged, strict=True):
-        if np.isnan(values[index, 0]) and case.key not in failed:
-            reasons[case.key] = _why_not(metric, case, reading)
-    return Scores(
-        judge=label,
-        signature=metric.signature(),
-        keys=tuple(case.key for case in cases),
-        rows=rows,
-        values=values,
-        columns=metric.columns,
-        higher_is_better=metric.higher_is_better,
-        reasons=reasons,
-        metric=metric,
-        directions=metric.directions,
-        truncated=truncated,
-    )
+def _blocks(cases: Sequence[Case]) -> list[Sequence[int]]:
+    """Positions of the cases in blocks of about `BLOCK`, a study with all its systems in one."""
+    if len(cases) <= BLOCK:
+        return [range(len(cases))]
+    studies: dict[str, list[int]] = {}
+    for index, case in enumerate(cases):
+        studies.setdefault(case.id, []).append(index)
+    blocks: list[list[int]] = [[]]
+    for indices in studies.values():
+        if len(blocks[-1]) >= BLOCK:
+            blocks.append([])
+        blocks[-1] += indices
+    return list(blocks)
+
+
+class _Judged:
+    """The scores of one metric, filled block by block."""
+
+    def __init__(self, metric: Metric, label: str, cases: Sequence[Case]) -> None:
+        self.metric, self.label, self.cases = metric, label, cases
+        self.rows: Rows = np.empty((len(cases), 0))
+        self.values = np.full((len(cases), len(metric.columns)), np.nan)
+        self.reasons: dict[int, str] = {}
+        self.truncated: set[Key] = set()
+        self.cut_pieces = 0
+
+    def fill(self, metric: Metric, block: Sequence[int], reading: Readings, screen: Screen) -> None:
+        """Judge the cases at these positions."""
+        able, judged, unfit = screen.usable(metric, [self.cases[index] for index in block], reading=reading)
+        self.reasons.update((index, why) for index, why in zip(block, unfit, strict=True) if why)
+        with reading.truncation() as cut:
+            measured, failed = _measure(metric, judged, reading)
+        for index in np.flatnonzero(np.isinf(measured).any(axis=1)):
+            measured[index] = np.nan
+            failed[judged[index].key] = f"{metric.name} returned an infinite value"
+        truncated = {case.key for case in judged if not cut.isdisjoint((case.candidate, *case.references))}
+        self.truncated |= truncated
+        self.cut_pieces += 0 if truncated else len(cut)
+        if not self.rows.shape[1]:
+            self.rows = np.full((len(self.cases), measured.shape[1]), np.nan)
+        positions = np.asarray(block, dtype=np.intp)[np.asarray(able, dtype=np.intp)]
+        self.rows[positions] = measured
+        self.values[positions] = metric.case_scores(measured)
+        for index, case in zip(positions.tolist(), judged, strict=True):
+            if case.key in failed:
+                self.reasons[index] = failed[case.key]
+            elif np.isnan(self.values[index, 0]):
+                self.reasons[index] = _why_not(metric, case, reading)
+
+    def scores(self) -> Scores:
+        """Return the scores of all cases, once every block is filled."""
+        if self.truncated:
+            log.warning("%s", truncation_text(self.label, len(self.truncated), len(self.cases)))
+        elif self.cut_pieces:
+            log.warning(
+                "%s: %d texts taken from reports are longer than the encoder reads", self.label, self.cut_pieces
+            )
+        metric = self.metric
+        return Scores(
+            judge=self.label,
+            signature=metric.signature(),
+            keys=tuple(case.key for case in self.cases),
+            rows=self.rows,
+            values=self.values,
+            columns=metric.columns,
+            higher_is_better=metric.higher_is_better,
+            reasons={self.cases[index].key: why for index, why in sorted(self.reasons.items())},
+            metric=metric,
+            directions=metric.directions,
+            truncated=frozenset(self.truncated),
+        )
 
 
 def truncation_text(judge: str, cut: int, cases: int) -> str:

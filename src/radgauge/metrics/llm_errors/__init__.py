@@ -267,7 +267,7 @@ class LlmErrors(Metric):
 
     def _ledger(self, reading: Readings) -> Ledger:
         """What was asked in this run under these settings."""
-        ledger: Ledger = reading.once(("llm_errors", self.signature()), Ledger)
+        ledger: Ledger = reading.once(("llm_errors", self.signature()), Ledger, shared=True)
         return ledger
 
     def _items(self, case: Case) -> Iterator[Item]:
