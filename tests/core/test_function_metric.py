@@ -113,5 +113,5 @@ def test_a_function_is_held_against_the_contract() -> None:
     def length(candidate: str, reference: str) -> float:
         return float(len(candidate))
 
-    with pytest.raises(ContractBroken, match="metric 'length'"):
+    with pytest.raises(ContractBroken, match="metric 'length' must survive pickling"):
         check_metric(length)

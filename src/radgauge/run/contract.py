@@ -139,7 +139,10 @@ def is_a_value(bench: Bench) -> None:
     metric = bench.metric
     frozen = dataclasses.is_dataclass(metric) and metric.__dataclass_params__.frozen
     bench.demand(frozen, "must be a frozen dataclass whose fields are its settings")
-    copy = pickle.loads(pickle.dumps(metric))  # noqa: S301 (our own bytes)
+    try:
+        copy = pickle.loads(pickle.dumps(metric))  # noqa: S301 (our own bytes)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ContractBroken(f"metric {metric.name!r} must survive pickling: {error}") from error
     bench.demand(copy == metric and copy.signature() == metric.signature(), "must equal its pickled copy")
     bench.demand(hash(copy) == hash(metric), "must be hashable")
 
