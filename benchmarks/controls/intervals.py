@@ -49,6 +49,16 @@ def control_intervals_within_the_range() -> Outcome:
     return Outcome("every output of the default metrics", "stay within the range of the output", did, not outside)
 
 
+def control_interval_of_a_system_that_reports_nothing() -> Outcome:
+    """Resamples of studies without a match are all 0, which is no certainty."""
+    cases = [rg.Case(f"s{n}", "The lungs are clear.", ("Large left pneumothorax.",)) for n in range(30)]
+    (recall,) = [line for line in summarise(rg.score(cases, ["errors"])) if line.column == "errors_recall"]
+    did = f"recall {recall.value:.3f} [{recall.low:.3f}, {recall.high:.3f}]"
+    return Outcome(
+        "30 studies of which no finding is reported", "have an interval above 0", did, recall.high > 0.05
+    )
+
+
 def control_intervals_of_differences() -> Outcome:
     """A difference cannot be larger than the range."""
     ranges, outside, checked = _ranges(), [], 0

@@ -13,6 +13,7 @@ from scipy import stats as scipy_stats
 
 from radgauge.core.errors import InputError, UsageError
 from radgauge.stats import Interval, bootstrap, interval, mean_scores
+from radgauge.stats.proportions import wilson_interval
 from radgauge.stats.resample import (
     LEAST,
     bca_bounds,
@@ -255,3 +256,20 @@ def test_the_papers_interval_is_that_of_the_simulated_mean() -> None:
     assert found.method == "yu2022"
     wide = interval(rows, rng=np.random.default_rng(1), method="percentile", resamples=500)[0]
     assert wide.high - wide.low > 10 * (found.high - found.low)
+
+
+@pytest.mark.parametrize(("units", "matched"), [(30, 0.0), (150, 0.0), (150, 1.0)])
+def test_no_spread_at_the_end_of_a_range_is_no_certainty(units: int, matched: float) -> None:
+    """Control: a recall of sums over sums that is 0 (or 1) in every study says little of few studies."""
+    rows = np.column_stack([np.full(units, 2 * matched), np.full(units, 2.0)])
+
+    def recall(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return totals[..., :1] / totals[..., 1:]
+
+    (found,) = interval(
+        rows, recall, rng=seeded(), method="auto", ranges=[(0.0, 1.0)], judged=np.ones((units, 1), bool)
+    )
+    assert (found.method, found.value) == ("wilson", matched)
+    assert (found.low, found.high) == pytest.approx(wilson_interval(int(matched * units), units))
+    (free,) = interval(rows, recall, rng=seeded(), method="percentile", ranges=[(0.0, 1.0)])
+    assert free.low == free.high == matched

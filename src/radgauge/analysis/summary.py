@@ -109,13 +109,10 @@ def _lines(scores: Scores, system: str, how: Resampling) -> list[Summary]:
             method=how.interval,
             groups=[study for study, _ in scores.keys],
             judged=judged,
+            ranges=scores.ranges,
             **how.draw(),
         )
         bounds = [(each.low, each.high, each.method) for each in found]
-        bounds = [
-            (max(low, least), min(high, most), how_made)
-            for (low, high, how_made), (least, most) in zip(bounds, scores.ranges, strict=True)
-        ]
     reasons = tuple(Counter(scores.reasons.values()).most_common())
     return [
         Summary(

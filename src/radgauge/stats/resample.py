@@ -183,6 +183,7 @@ def interval(
     groups: Labels | None = None,
     resamples: int = 2000,
     judged: NDArray[np.bool_] | None = None,
+    ranges: Sequence[tuple[float, float]] | None = None,
 ) -> tuple[Interval, ...]:
     """One interval per output of `corpus_scores`.
 
@@ -191,6 +192,9 @@ def interval(
     is better for scores near the end of their range, given some dozens of units. `t` is Student's interval with
     the jackknife's standard error: for a mean the textbook one. `auto` takes Wilson's for shares (every value 0
     or 1), `t` for few units and percentiles for many. How often each covers is measured in docs/intervals.md.
+    `ranges` has the smallest and largest possible value of each output, which no interval leaves. Where every unit
+    is at such an end (no finding of 126 studies reported), `auto` takes Wilson's interval over the units: a sample
+    without spread does not show that there is none.
     `yu2022` is what supplementary tables 4 and 5 of Yu et al. (2022) print (`simulation_bounds`): only to compare
     with them.
 
@@ -229,6 +233,20 @@ def interval(
             used[output] = "wilson"
             hits = round(float(values[output]) * int(number[output]))
             found = np.array(wilson_interval(hits, int(number[output]), level=level))[:, None]
+        elif ranges is not None:
+            low, high = ranges[output]
+            if (
+                method == "auto"
+                and values[output] in (low, high)
+                and found[0, 0] == found[1, 0]
+                and high - low < np.inf
+            ):
+                used[output] = "wilson"
+                share = wilson_interval(
+                    int(number[output]) * (values[output] == high), int(number[output]), level=level
+                )
+                found = low + (high - low) * np.array(share)[:, None]
+            found = np.clip(found, low, high)
         bounds[:, output] = found[:, 0]
     bounds = np.where(number >= LEAST, bounds, np.nan)
     return tuple(
