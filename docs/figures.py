@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import radgauge as rg
-from radgauge.analysis.perturb import Delta, SensitivityStudy, evaluate, make_triples, perturb_reports
+from radgauge.analysis.perturb import KINDS, Delta, SensitivityStudy, evaluate, make_triples, perturb_reports
 from radgauge.analysis.triple_accuracy import triple_accuracy
 from radgauge.core.wording import number, p_value, share
 from radgauge.encoders.text.chexbert_labels import POSITIVE, UNCERTAIN, condition_codes
@@ -126,6 +126,10 @@ def perturb_samples(_: Path, *, permutations: int = 5000, resamples: int = 1000)
             "",
             *_differences(study),
             "",
+            "Left to harmless changes, on the scale of robustness:",
+            "",
+            *_robustness(study),
+            "",
             _wrapped(
                 f"Triples ({len(triples)} of {len(texts)}): the rewrite scores above the opposite in {said}."
             ),
@@ -171,8 +175,21 @@ def _differences(study: SensitivityStudy) -> list[str]:
             continue
         rows.append(f"| {name} | {' | '.join(map(_difference, found))} |")
     right = (f"{number(m.ranked_right.value, 2)} {_bounds(m.ranked_right)}" for m in study.metrics)
+    for name in ("sensitivity", "robustness"):
+        values = [getattr(metric, name) for metric in study.metrics]
+        rows.append(f"| {name} | {' | '.join(f'{number(v.value, 2)} {_bounds(v)}' for v in values)} |")
     rows.append(f"| ranked right | {' | '.join(right)} |")
     rows.append(f"| ties | {' | '.join(number(metric.ties, 2) for metric in study.metrics)} |")
+    return rows
+
+
+def _robustness(study: SensitivityStudy) -> list[str]:
+    heads = [NAMES[metric.judge].removesuffix(" ↓") for metric in study.metrics]
+    rows = [f"| kind | n | {' | '.join(heads)} |", f"|---|---|{'---|' * len(heads)}"]
+    for kind, count in study.possible.items():
+        if count and KINDS[kind].harmless:
+            cells = (number(metric.kept[kind].value, 2) for metric in study.metrics)
+            rows.append(f"| `{kind}` | {count} | {' | '.join(cells)} |")
     return rows
 
 

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import radgauge as rg
 from radgauge.analysis.perturb import KINDS, _pairs, evaluate, perturb_reports
+from radgauge.analysis.perturb.forms import same_words
 from radgauge.cli import app
 from radgauge.core.errors import InputError, UsageError
 from radgauge.io.case_files import read_cases, read_references
@@ -154,6 +155,42 @@ def test_many_metrics_are_printed_in_full(reports: Path) -> None:
     shown = probe(reports, *asked, "--resamples", 20, "--permutations", 9)
     assert shown.count("pairs ranked right") == 2  # four metrics abreast
     assert "…" not in shown
+
+
+FORMS = ("bullets", "key_value", "other_voice", "abbreviate", "move_section", "reorder")
+TEXTS = {
+    str(number): f"FINDINGS: The heart is normal. There is a {number + 2} mm nodule in the right lower lobe. "
+    "No effusion is seen.\nIMPRESSION: Nodule without effusion."
+    for number in range(4)
+}
+
+
+def _exact(candidate: str, reference: str) -> float:
+    return float(candidate == reference)
+
+
+def _words(candidate: str, reference: str) -> float:
+    return float(same_words(candidate, reference))
+
+
+def _constant(candidate: str, reference: str) -> float:
+    return 0.5
+
+
+def test_sensitivity_and_robustness_of_metrics_that_notice_everything_words_alone_and_nothing() -> None:
+    made = perturb_reports(TEXTS, [*FORMS, "change_location", "change_measurement"])
+    assert not made.none_possible["change_location"]
+    assert not any(made.none_possible[kind] for kind in FORMS)
+    study = evaluate(made, [_exact, _words, _constant], resampling=Resampling(resamples=20), permutations=9)
+    exact, words, constant = study.metrics
+    assert (exact.sensitivity.value, exact.robustness.value) == (1, 0)
+    assert (words.sensitivity.value, words.robustness.value) == (1, 1)
+    assert np.isnan([constant.sensitivity.value, constant.robustness.value]).all()
+    assert {kind: value.value for kind, value in words.kept.items()} == {
+        **dict.fromkeys(FORMS, 1.0),
+        **dict.fromkeys(("change_location", "change_measurement"), 0.0),
+    }
+    assert {key[1] for scores in study.results.values() for key in scores.keys} >= {"copy"}
 
 
 def test_pairs_by_hand() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from radgauge import Case, register_encoder
 from radgauge.analysis.perturb import SensitivityStudy, evaluate, perturb_reports
 from radgauge.render.tables import to_csv
 from radgauge.report.sensitivity import sensitivity_page, write_sensitivity
@@ -51,6 +52,33 @@ def test_a_figure_has_a_mark_for_every_kind_that_was_made(study: SensitivityStud
         drawn = page.figures[metric.column].file()
         for kind, value in metric.means.items():
             assert (f">{kind} ({value.n})<" in drawn) is bool(value.n)
+
+
+def test_sensitivity_stands_beside_robustness(study: SensitivityStudy) -> None:
+    [rouge, errors] = csv.DictReader(io.StringIO(to_csv(sensitivity_page(study, about=ABOUT).tables["balance"])))
+    assert float(errors["robustness"]) == float(errors["bullets"]) == 1 > float(rouge["robustness"])
+    assert float(errors["sensitivity"]) == study.metrics[1].sensitivity.value > 0
+
+
+def test_other_metrics_against_vlscore_on_normal_reports(tmp_path: Path) -> None:
+    image = tmp_path / "drawn.png"
+    pytest.importorskip("PIL.Image").fromarray(np.tile(np.arange(0, 240, 2, dtype=np.uint8), (100, 1))).save(image)
+    register_encoder(
+        "letters",
+        version="1",
+        constant=500.0,
+        images=lambda pictures: [[0.0, 0.0] for _ in pictures],
+        texts=lambda reports: [[float(text.count("e")), float(len(text))] for text in reports],
+    )
+    texts = {"1": "The heart is normal. The lungs are clear.", "2": "No effusion. The heart is normal."}
+    cases = {study: Case(study, "", (text,), images=(image,)) for study, text in texts.items()}
+    made = perturb_reports(texts, ["normal_report", "reorder"])
+    how = Resampling(resamples=20)
+    found = evaluate(made, ["rouge", "vlscore:encoder=letters"], cases=cases, resampling=how, permutations=9)
+    [plot] = sensitivity_page(found, about=ABOUT).against
+    assert plot.file().count(" dot") == 2
+    without = evaluate(made, ["rouge"], cases=cases, resampling=how, permutations=9)
+    assert sensitivity_page(without, about=ABOUT).against == ()
 
 
 def test_the_page_is_one_file_and_says_what_is_missing(study: SensitivityStudy, tmp_path: Path) -> None:

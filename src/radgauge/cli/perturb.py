@@ -262,7 +262,7 @@ def _print_metrics(out: Terminal, study: SensitivityStudy, metrics: Sequence[Sen
 
     rows: list[Row | None] = [
         (
-            *(kind, "significant" if KINDS[kind].significant else "", count),
+            *(kind, KINDS[kind].family, count),
             *(bounded(metric.means[kind]) for metric in metrics),
         )
         for kind, count in study.possible.items()
@@ -283,6 +283,8 @@ def _print_metrics(out: Terminal, study: SensitivityStudy, metrics: Sequence[Sen
         ]
     rows += [
         None,
+        ("sensitivity: lost under significant changes", *(bounded(metric.sensitivity) for metric in metrics)),
+        ("robustness: kept under harmless changes", *(bounded(metric.robustness) for metric in metrics)),
         ("pairs ranked right", *(bounded(metric.ranked_right) for metric in metrics)),
         ("pairs tied", *(number(metric.ties) for metric in metrics)),
         ("pairs", *(str(metric.pairs) for metric in metrics)),

@@ -1,4 +1,4 @@
-"""The sensitivity study as a page: VLScore's figure 2 and tables 2 and 3, for any metrics."""
+"""The sensitivity study as a page: sensitivity beside robustness, and VLScore's tables 2 and 3 and figure 2."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ import radgauge
 from radgauge.analysis.perturb import DELTAS, KINDS, Sensitivity, SensitivityStudy, Value
 from radgauge.core.wording import arrow, p_value, signed
 from radgauge.render.page import page_style, series_mark
-from radgauge.render.plots import forest, strip
+from radgauge.render.plots import forest, scatter, strip
 from radgauge.render.svg import Plot
 from radgauge.render.tables import Cell, Column, Row, Table, bounded, table
 from radgauge.report.files import write_page
 from radgauge.report.page import templates
 
-INSIGNIFICANT, SIGNIFICANT = 0, 1
-"""Series of the insignificant and of the significant kinds."""
+INSIGNIFICANT, SIGNIFICANT, HARMLESS = 0, 1, 2
+"""Series of the kinds; harmless kinds are insignificant changes of form."""
 
 
 @dataclass(frozen=True)
 class SensitivityPage:
-    """What the page shows."""
+    """The parts of the page."""
 
     study: SensitivityStudy
     figures: Mapping[str, Plot]  # Metric's output -> mean score by kind, with intervals
-    ranking: Plot  # Share of pairs ranked right by each metric
-    tables: Mapping[str, Table]  # Deltas, ranking and means
+    balance: Plot  # Sensitivity and robustness of each metric
+    against: tuple[Plot, ...]  # VLScore's figure 2: other metrics against VLScore on equivalent normal reports
+    tables: Mapping[str, Table]  # Balance, deltas, ranking and means
     about: Mapping[str, Any]  # Title, source, seed, level and numbers of resamples
 
 
@@ -43,12 +44,25 @@ def sensitivity_page(study: SensitivityStudy, *, about: Mapping[str, Any]) -> Se
     return SensitivityPage(
         study=study,
         figures={metric.column: _figure(metric, study) for metric in study.metrics},
-        ranking=forest(
-            [(metric.column, INSIGNIFICANT, *_numbers(metric.ranked_right)) for metric in study.metrics],
-            key="ranked-right",
-            title="share of pairs ranked right",
+        balance=forest(
+            [
+                (f"{metric.column}: {name}", series, *_numbers(value))
+                for metric in study.metrics
+                for name, series, value in (
+                    ("sensitivity", SIGNIFICANT, metric.sensitivity),
+                    ("robustness", HARMLESS, metric.robustness),
+                )
+            ],
+            key="balance",
+            title="sensitivity and robustness",
         ),
-        tables={"deltas": _deltas(study), "ranking": _ranking(study), "means": _means(study)},
+        against=_against(study),
+        tables={
+            "balance": _balance(study),
+            "deltas": _deltas(study),
+            "ranking": _ranking(study),
+            "means": _means(study),
+        },
         about=about,
     )
 
@@ -64,7 +78,7 @@ def write_sensitivity(path: Path, study: SensitivityStudy, *, about: Mapping[str
             study=study,
             version=radgauge.__version__,
             css=page_style(),
-            marks=(series_mark(INSIGNIFICANT), series_mark(SIGNIFICANT)),
+            marks=(series_mark(INSIGNIFICANT), series_mark(HARMLESS), series_mark(SIGNIFICANT)),
             arrows={metric.column: arrow(metric.higher_is_better) for metric in study.metrics},
             kinds=KINDS,
             unmeasured=_unmeasured(study),
@@ -77,13 +91,71 @@ def _figure(metric: Sensitivity, study: SensitivityStudy) -> Plot:
     rows = [
         (
             f"{kind} ({metric.means[kind].n})",
-            SIGNIFICANT if KINDS[kind].significant else INSIGNIFICANT,
+            _series(kind),
             *_numbers(value),
         )
-        for kind, value in sorted(metric.means.items(), key=lambda each: KINDS[each[0]].significant)
+        for kind, value in sorted(
+            metric.means.items(), key=lambda item: (KINDS[item[0]].significant, _series(item[0]))
+        )
         if metric.means[kind].n
     ]
     return forest(rows, key=f"kinds-{metric.column}", title=f"{metric.column}: mean score by kind of change")
+
+
+def _series(kind: str) -> int:
+    return {"significant": SIGNIFICANT, "harmless": HARMLESS}.get(KINDS[kind].family, INSIGNIFICANT)
+
+
+def _against(study: SensitivityStudy) -> tuple[Plot, ...]:
+    """Figure 2 of VLScore on one's own reports: none without `vlscore` or without normal reports."""
+    values = {
+        scores.columns[0]: {
+            study_id: float(value)
+            for (study_id, kind), value in zip(scores.keys, scores.headline, strict=True)
+            if kind == "normal_report"
+        }
+        for scores in study.results.values()
+    }
+    image_aware = next((scores.columns[0] for name, scores in study.results.items() if name == "vlscore"), "")
+    if not values.get(image_aware):
+        return ()
+    return tuple(
+        scatter(
+            [(values[image_aware][study_id], value, INSIGNIFICANT, -1) for study_id, value in column.items()],
+            key=f"against-{name}",
+            title=f"{name} and {image_aware}",
+            note="normal reports, and the standard one in their place",
+            x_label=image_aware,
+            y_label=name,
+        )
+        for name, column in values.items()
+        if name != image_aware
+    )
+
+
+def _balance(study: SensitivityStudy) -> Table:
+    """Sensitivity and robustness of each metric, and what it keeps under every harmless kind."""
+    kinds = [kind for kind, count in study.possible.items() if KINDS[kind].harmless and count]
+    rows: list[Row] = []
+    records = []
+    for metric in study.metrics:
+        kept = [metric.kept[kind] for kind in kinds]
+        rows.append((metric.column, bounded(metric.sensitivity), bounded(metric.robustness), *map(bounded, kept)))
+        records.append(
+            {
+                "metric": metric.column,
+                "sensitivity": metric.sensitivity.value,
+                "robustness": metric.robustness.value,
+                **{kind: value.value for kind, value in zip(kinds, kept, strict=True)},
+            }
+        )
+    return table(
+        *("metric", "sensitivity", "robustness", *kinds),
+        key="balance",
+        title="Lost under significant changes, kept under harmless ones",
+        rows=rows,
+        records=records,
+    )
 
 
 def _numbers(value: Value) -> tuple[float, float, float]:
@@ -187,7 +259,7 @@ def _means(study: SensitivityStudy) -> Table:
     for kind, count in study.possible.items():
         significant = KINDS[kind].significant
         cells = (bounded(metric.means[kind]) for metric in study.metrics)
-        rows.append((Cell(kind, "significant" if significant else ""), count, *cells))
+        rows.append((Cell(kind, KINDS[kind].family), count, *cells))
         records.append(
             {
                 "kind": kind,

@@ -1,7 +1,7 @@
 """Perturbation: reports with one known change, and how metrics respond to it.
 
-The six kinds of VLScore (section 4.2) and eleven more. Every change is proposed by rules, confirmed by the report
-reader, and recorded.
+The six kinds of VLScore (section 4.2) and sixteen more. Every change is proposed by rules, accepted by words and
+cues, and recorded.
 """
 
 import json
@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from radgauge.analysis.perturb.edits import KINDS, Edit, Kind, Perturbed
 from radgauge.analysis.perturb.make import PerturbationSet, perturb, perturb_reports
@@ -90,6 +91,10 @@ DELTAS = (
 """Name, insignificant kind, significant kind. The paper's tables 2 and 3, and two where its kinds are rare."""
 
 
+COPY, FOREIGN = "copy", "report of another study"
+"""The two ends of every metric's scale."""
+
+
 class _Chance(TypedDict):
     permutations: int
     alternative: Alternative
@@ -121,13 +126,19 @@ class Delta(Value):
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """What one metric makes of the changes."""
+    """How one metric responds to the changes.
 
-    judge: str  # Name of the metric
+    Losses are in units of the distance from a copy of the report (0) to the report of another study (1).
+    """
+
+    judge: str
     column: str
     higher_is_better: bool  # Direction of the means
     signature: str
     means: Mapping[str, Value]  # Mean score per kind
+    sensitivity: Value  # Mean loss under significant changes
+    robustness: Value  # 1 minus the mean loss under harmless changes of form
+    kept: Mapping[str, Value]  # Kind -> 1 minus its mean loss
     deltas: Mapping[str, Delta]  # Insignificant minus significant, turned so that positive is right
     # Share of pairs (a significant and an insignificant change of one report) in which the significant one scores
     # worse; ties are not right
@@ -191,7 +202,7 @@ def evaluate(
     permutations: int = 5000,
     resampling: Resampling = USUAL,
 ) -> SensitivityStudy:
-    """Judge the perturbed reports with metrics and say how each metric treats each kind of change.
+    """Score the changed reports, copies and reports of other studies, and measure how each metric responds.
 
     Args:
         perturbations: What `perturb_reports` made.
@@ -205,8 +216,15 @@ def evaluate(
     made = perturbed_cases(perturbations, cases=cases)
     if not made:
         raise InputError("no report could be perturbed: the reader found nothing to change in any of them")
-    results = score(made, metrics, reading=reading, models=models)
-    studies = list(dict.fromkeys(case.id for case in made))
+    originals = {case.id: case for case in made}
+    copies = [replace(case, candidate=case.references[0], system=COPY) for case in originals.values()]
+    foreign = [
+        replace(case, candidate=other, system=FOREIGN)
+        for case, other in zip(copies, _others([case.candidate for case in copies]), strict=True)
+        if other
+    ]
+    results = score([*made, *copies, *foreign], metrics, reading=reading, models=models)
+    studies = list(originals)
     significant = {key: done.significant for key, done in perturbations.perturbed.items()}
     kinds = list(perturbations.none_possible)
     possible = {kind: sum(name == kind for _, name in perturbations.perturbed) for kind in kinds}
@@ -229,6 +247,13 @@ def evaluate(
     )
 
 
+def _others(texts: Sequence[str]) -> list[str]:
+    """The next different report for each report, around the end; "" if all are the same."""
+    distinct = list(dict.fromkeys(texts))
+    after = dict(zip(distinct, [*distinct[1:], distinct[0]], strict=True)) if len(distinct) > 1 else {}
+    return [after.get(text, "") for text in texts]
+
+
 def _sensitivity(
     scores: Scores,
     studies: list[str],
@@ -240,12 +265,23 @@ def _sensitivity(
 ) -> Sensitivity:
     row = {study: number for number, study in enumerate(studies)}
     column = {kind: number for number, kind in enumerate(kinds)}
+    ends = {COPY: np.full(len(studies), np.nan), FOREIGN: np.full(len(studies), np.nan)}
     table = np.full((len(studies), len(kinds)), np.nan)
     weighty = np.zeros(table.shape, dtype=bool)
     for (study, kind), value in zip(scores.keys, scores.headline, strict=True):
+        if kind in ends:
+            ends[kind][row[study]] = value
+            continue
         table[row[study], column[kind]] = value
         weighty[row[study], column[kind]] = significant[study, kind]
     sign = 1.0 if scores.directions[0] else -1.0
+    losses = _losses(table, ends[COPY], ends[FOREIGN])
+    harmless = ~weighty & np.array([KINDS[kind].harmless for kind in kinds], dtype=bool)
+
+    def kept(where: NDArray[np.bool_]) -> Value:
+        counted = where & ~np.isnan(losses)
+        totals = np.stack([np.where(counted, 1 - losses, 0.0).sum(1), counted.sum(1)], axis=1)
+        return bounded(totals[totals[:, 1] > 0], _ratio)
 
     def bounded(rows: Rows, corpus: CorpusScores = mean_scores) -> Value:
         if not len(rows) or np.isnan(rows).all():
@@ -290,6 +326,9 @@ def _sensitivity(
         higher_is_better=scores.directions[0],
         signature=scores.signature,
         means={kind: bounded(table[:, [number_]]) for kind, number_ in column.items()},
+        sensitivity=_complement(kept(weighty)),
+        robustness=kept(harmless),
+        kept={kind: kept(np.arange(len(kinds)) == index) for kind, index in column.items()},
         deltas=deltas,
         ranked_right=bounded(totals[totals[:, 1] > 0], _ratio),
         ties=float(ties.sum() / number) if number else np.nan,
@@ -299,8 +338,26 @@ def _sensitivity(
             for kind, index in column.items()
             if KINDS[kind].significant
         },
-        not_judged=int(np.isnan(scores.headline).sum()),
+        not_judged=sum(
+            bool(np.isnan(value))
+            for (_, kind), value in zip(scores.keys, scores.headline, strict=True)
+            if kind not in ends
+        ),
     )
+
+
+def _losses(table: Rows, copies: Rows, foreign: Rows) -> Rows:
+    """Losses against the copy, in units of the mean distance from a copy to the report of another study."""
+    both = ~np.isnan(copies) & ~np.isnan(foreign)
+    distance = float((copies - foreign)[both].mean()) if both.any() else 0.0
+    if not distance:
+        return np.full(table.shape, np.nan)
+    losses: Rows = (copies[:, None] - table) / distance
+    return losses
+
+
+def _complement(value: Value) -> Value:
+    return replace(value, value=1 - value.value, low=1 - value.high, high=1 - value.low)
 
 
 def _corrected(metrics: Iterable[Sensitivity]) -> tuple[Sensitivity, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from radgauge.analysis.perturb.edits import Proposal
+from radgauge.analysis.perturb.forms import same_words
 from radgauge.core.parsing import shipped_toml
 from radgauge.text.sentences import split_sentences
 
@@ -133,7 +134,12 @@ def _no_longer_compared(before: str, after: str, position: int) -> bool:
     return _compared(after, before, position)
 
 
+def _same_words(before: str, after: str, position: int) -> bool:
+    return before != after and same_words(before, after)
+
+
 _CHECKS: dict[str, Callable[[str, str, int], bool]] = {
+    **dict.fromkeys(("bullets", "key_value", "other_voice", "abbreviate", "move_section"), _same_words),
     "change_location": _affirmed,
     "change_severity": _affirmed,
     "flip_negation": _flipped,

@@ -12,11 +12,17 @@ Span = tuple[int, int]
 class Kind:
     """A kind of change."""
 
-    name: str  # Its name in files and on the command line
-    title: str  # What is done, for people
+    name: str
+    title: str
     significant: bool  # True if a reader of the report must care; an edit of a benign finding may still say no
     category: int  # Number of the ReXVal error category; 0 if the change is no error of one category
-    paper: bool = False  # True if it is one of the six kinds of VLScore (section 4.2)
+    paper: bool = False  # True for the six kinds of VLScore (section 4.2)
+    harmless: bool = False  # True if the report says the same in another form: no metric should move
+
+    @property
+    def family(self) -> str:
+        """`significant`, `harmless` or "" for the other insignificant kinds."""
+        return "significant" if self.significant else "harmless" if self.harmless else ""
 
 
 _ALL = (
@@ -35,8 +41,13 @@ _ALL = (
     Kind("drop_comparison", "drop a comparison with a prior", True, 6),
     Kind("hedge", "make a stated finding uncertain", True, 7),
     Kind("assert", "state an uncertain finding", True, 8),
-    Kind("reorder", "exchange two sentences", False, 0),
-    Kind("paraphrase", "say the same with synonyms", False, 0),
+    Kind("reorder", "exchange two sentences", False, 0, harmless=True),
+    Kind("paraphrase", "say the same with synonyms", False, 0, harmless=True),
+    Kind("bullets", "put every sentence on a line behind a dash", False, 0, harmless=True),
+    Kind("key_value", "write sentences as name and value, one per line", False, 0, harmless=True),
+    Kind("other_voice", "turn sentences into the other voice", False, 0, harmless=True),
+    Kind("abbreviate", "abbreviate what has a usual abbreviation", False, 0, harmless=True),
+    Kind("move_section", "put the impression in front of the findings", False, 0, harmless=True),
 )
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 """All kinds by name, the six of the paper first."""

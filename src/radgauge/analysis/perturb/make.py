@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from radgauge.analysis.perturb import claims, sentences, words
+from radgauge.analysis.perturb import claims, forms, sentences, words
 from radgauge.analysis.perturb.check import accepted
 from radgauge.analysis.perturb.edits import KINDS, Edit, Perturbed, Proposal, apply
 from radgauge.analysis.perturb.knowledge import knowledge
@@ -22,7 +22,7 @@ MOST_SYNONYMS = 3  # places that one paraphrase changes
 _TRIES = 24  # changes that are tried before a report counts as having none
 
 # Kinds whose words keep their capitals.
-_FIXED_CASE = ("unknown_word", "normal_report", "swap_report")
+_FIXED_CASE = ("unknown_word", "normal_report", "swap_report", "abbreviate")
 _REWORDED = ("paraphrase",)
 """Kinds that the reader confirms: synonyms are its lexicon's, so nothing else can."""
 
@@ -45,8 +45,13 @@ def _confirmed(report: ParsedReport, kind: str, change: Sequence[Proposal]) -> b
 def _proposals(
     report: ParsedReport, kind: str, *, rng: np.random.Generator, corpus: Corpus | None
 ) -> list[tuple[Proposal, ...]]:
-    if kind == "remove_pathology":
-        return list(sentences.remove_pathology(report))
+    joint: Mapping[str, Callable[[ParsedReport], Iterable[tuple[Proposal, ...]]]] = {
+        "remove_pathology": sentences.remove_pathology,
+        "other_voice": forms.other_voice,
+        "abbreviate": forms.abbreviate,
+    }
+    if kind in joint:
+        return list(joint[kind](report))
     makers: Mapping[str, Callable[[ParsedReport], Iterable[Proposal]]] = {
         "remove_insignificant": sentences.remove_insignificant,
         "remove_normal": sentences.remove_normal,
@@ -64,6 +69,9 @@ def _proposals(
         "assert": claims.make_certain,
         "reorder": sentences.reorder,
         "paraphrase": words.paraphrase,
+        "bullets": forms.bullets,
+        "key_value": forms.key_value,
+        "move_section": forms.move_section,
     }
     return [(proposal,) for proposal in makers[kind](report)]
 
