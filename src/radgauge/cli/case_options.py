@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from radgauge.core.choices import Missing, Section
+from radgauge.core.choices import Duplicates, Missing, Section
 
 if TYPE_CHECKING:
     from radgauge.core.cases import Case
@@ -135,6 +135,13 @@ class CaseForm(ImageFolder, ReportForm):
         ),
     ] = False
     view_seed: Annotated[int, "Decides among several views."] = 0
+    sheet: Annotated[str, "Sheet of a workbook: its name or number; else the one that holds reports."] = ""
+    header_row: Annotated[int, "Row of the header, where it is not found by itself."] = 0
+    duplicates: Annotated[Duplicates, "Rows that repeat an id: keep the first or the last of each."] = "error"
+    keep_columns: Annotated[
+        str | None, "Further columns to keep (a,b,c, or all): known are age, modality, section, indication, ..."
+    ] = None
+    drop_columns: Annotated[str | None, "Known columns to leave out."] = None
 
     def _files(self, reports: Sequence[Path] | None) -> tuple[Sequence[Path] | None, dict[str, Path] | None]:
         """The file of reports, if there is one, and the files of candidates by system."""
@@ -174,6 +181,11 @@ class CaseForm(ImageFolder, ReportForm):
             images_outside=self.images_outside,
             one_view=self.one_view,
             view_seed=self.view_seed,
+            sheet=self.sheet,
+            header_row=self.header_row,
+            duplicates=self.duplicates,
+            keep_columns=names(self.keep_columns) or (),
+            drop_columns=names(self.drop_columns) or (),
         )
 
     def read(self, reports: Sequence[Path] | None) -> CaseFile:

@@ -7,6 +7,7 @@ import re
 NAMES = (
     *("columns", "candidate_columns", "section", "encoding", "missing", "split", "models", "images_outside"),
     *("references", "candidates", "baseline", "systems", "target", "url", "allow_missing"),
+    *("sheet", "header_row", "duplicates", "keep_columns", "drop_columns"),
 )
 _VALUE = r"(\{[^{}]*\}|\[[^\[\]]*\]|'[^']*'|\"[^\"]*\"|True|[\w.]+)((?:, (?:or )?'\w+'| or '\w+')*)"
 _ARGUMENT = re.compile(rf"\b({'|'.join(NAMES)})={_VALUE}")
@@ -31,8 +32,8 @@ def _flag(found: re.Match[str]) -> str:
     if value == "True":
         return option
     if value.startswith("{"):
-        pairs = re.findall(r"'([^']*)': '?([^',}]*)'?", value)
-        text = ",".join(f"{role}={column}" for role, column in pairs)
+        pairs = re.findall(r"'([^']*)': (?:'([^']*)'|([^',}]*))", value)
+        text = ",".join(f"{role}={column or name}" for role, column, name in pairs)
     elif value.startswith("["):
         text = ",".join(re.findall(r"'([^']*)'", value))
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -52,6 +52,10 @@ class Case:
             object.__setattr__(self, "markup", True)
         object.__setattr__(self, "candidate", _decoded(self.candidate))
         object.__setattr__(self, "references", tuple([_decoded(text) for text in self.references]))
+
+    def without(self, names: Container[str]) -> Case:
+        """Return the case without these columns of meta."""
+        return replace(self, meta=MappingProxyType({k: v for k, v in self.meta.items() if k not in names}))
 
     @property
     def key(self) -> Key:

@@ -52,6 +52,7 @@ DependentMethod = Literal[
 """Tests of two correlations with the same target, by author and year."""
 
 Missing = Literal["error", "nan", "subset"]
+Duplicates = Literal["error", "first", "last"]
 """What to do with studies that have no candidate: refuse, keep as not judged, or judge the others only."""
 
 Section = Literal["findings", "impression", "both", "whole"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from radgauge.core.cases import EMPTY, Case, Key
+from radgauge.core.choices import Duplicates
 from radgauge.core.errors import InputError
 from radgauge.core.parsing import parse_json
 from radgauge.io.tables import columns_to_records
@@ -199,41 +201,81 @@ def _listed(value: object) -> list[str]:
     return [text for item in items if (text := cell(item).strip())]
 
 
+def _repeats(cases: Sequence[Case]) -> tuple[list[tuple[int, int]], int]:
+    """(first row, repeating row) of every repeated id, and how many repeat it with the same texts."""
+    first: dict[Key, int] = {}
+    repeats = [
+        (earlier, index)
+        for index, case in enumerate(cases)
+        if (earlier := first.setdefault(case.key, index)) != index
+    ]
+    return repeats, sum(_texts_of(cases[one]) == _texts_of(cases[two]) for one, two in repeats)
+
+
+def _texts_of(case: Case) -> tuple[str, tuple[str, ...]]:
+    return case.candidate, case.references
+
+
+def settle_duplicates(
+    cases: list[Case], *, places: list[str], how: Duplicates
+) -> tuple[list[Case], list[str], list[str]]:
+    """Cases and places without rows that repeat an id, and a note; "error" leaves them as they are."""
+    repeats, copies = _repeats(cases) if how in ("first", "last") else ([], 0)
+    if not repeats:
+        return cases, places, []
+    chosen = {case.key: index for index, case in enumerate(cases)}
+    if how == "first":
+        chosen = {case.key: index for index, case in reversed(list(enumerate(cases)))}
+    rows = sorted(chosen.values())
+    one, two = repeats[0]
+    note = (
+        f"{len(repeats)} of {len(cases)} rows repeat an id and are left out, the {how} of each id stays: "
+        f"{copies} are exact copies, {len(repeats) - copies} differ; first: {places[one]} and {places[two]}"
+    )
+    return [cases[i] for i in rows], [places[i] for i in rows], [note]
+
+
 def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None) -> None:
-    """Every (id, system) once.
+    """Refuse cases of which two have the same id and system.
 
     Args:
         cases: The cases.
         places: Where each came from, for the message.
     """
-    first: dict[Key, int] = {}
-    repeats: list[tuple[int, int]] = []
-    for index, case in enumerate(cases):
-        earlier = first.setdefault(case.key, index)
-        if earlier != index:
-            repeats.append((earlier, index))
+    repeats, copies = _repeats(cases)
     if not repeats:
         return
-    one, two = repeats[0]
-    where = f" ({places[one]} and {places[two]})" if places is not None else ""
-    same = cases[one].candidate == cases[two].candidate and cases[one].references == cases[two].references
-    telling = "" if same else _telling_column(cases)
-    raise InputError(
-        f"{len(repeats)} of {len(cases)} cases repeat an id: first {cases[one].id!r} of system "
-        f"{cases[one].system!r}{where}, with {'the same texts' if same else 'different texts'}; "
-        "every (id, system) must occur once: "
-        + (f"if {telling!r} tells the systems apart, pass columns={{'system': {telling!r}}}" if telling else "")
-        + ("" if telling else "remove the copies, or name the systems in a `system` column")
-    )
+    same = {pair: _texts_of(cases[pair[0]]) == _texts_of(cases[pair[1]]) for pair in repeats}
+    different = [pair for pair in repeats if not same[pair]]
+    column = _system_column(cases) if different else ""
+    lines = [f"{len(repeats)} of {len(cases)} cases repeat an id; every (id, system) must occur once"]
+    for count, what, pairs in (
+        (copies, "exact copies, with the same texts", [pair for pair in repeats if same[pair]]),
+        (len(different), "with different texts", different),
+    ):
+        if count:
+            one, two = pairs[0]
+            where = f" ({places[one]} and {places[two]})" if places is not None else ""
+            lines.append(f"{count} {what}: first {cases[one].id!r} of system {cases[one].system!r}{where}")
+    if column:
+        lines.append(f"if {column!r} tells the systems apart, pass columns={{'system': {column!r}}}")
+    else:
+        lines.append(
+            "keep one of each with duplicates='first' or 'last', or name the systems in a `system` column"
+        )
+    raise InputError("\n  ".join(lines))
 
 
-def _telling_column(cases: Sequence[Case]) -> str:
-    """A column that would make the keys unique: few, short values."""
+def _system_column(cases: Sequence[Case]) -> str:
+    """A column that tells systems apart: few values, each with most of the studies, and no key twice."""
+    studies = len({case.id for case in cases})
     for name in dict.fromkeys(name for case in cases for name in case.meta):
         values = [case.meta.get(name, "") for case in cases]
+        counts = Counter(values)
         if (
             len({(case.key, value) for case, value in zip(cases, values, strict=True)}) == len(cases)
-            and 2 * len(set(values)) <= len(cases)
+            and 1 < len(counts) <= 50
+            and min(counts.values()) >= studies / 2
             and max(map(len, values)) < 50
         ):
             return name

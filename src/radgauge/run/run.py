@@ -109,6 +109,8 @@ def score_to_folder(
             "one_view must see all reports of a study and writes to a file, not to a folder; choose the views "
             "first, in the table"
         )
+    if spec.duplicates != "error":
+        raise UsageError("duplicates= must see all reports and writes to a file, not to a folder")
     judges = tuple(judges_of(metrics, models=models))
     url = url_of(folder)
     store = Store(url) if url is not None else None

@@ -17,7 +17,8 @@ from radgauge.io.records import SAMPLE, build_cases
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.columns import Columns, Mode, resolve
 from radgauge.io.tables.sources import FORMATS, Source, format_of, inspect_file
-from radgauge.io.tables.table import InputTable, Record, iter_records
+from radgauge.io.tables.grid import Record
+from radgauge.io.tables.table import InputTable, iter_records
 
 STREAMED = ("csv", "tsv", "jsonl", "txt", "parquet")
 PACKED = 8
@@ -49,7 +50,9 @@ def open_table(path: Path, mode: Mode, how: InputSpec, *, system: str = "system"
         InputError: There is nothing to read, the files differ in format, or columns are not understood.
     """
     files = table_files(path)
-    sources = tuple(inspect_file(file, encoding=how.encoding) for file in files)
+    sources = tuple(
+        inspect_file(file, encoding=how.encoding, sheet=how.sheet, header_row=how.header_row) for file in files
+    )
     names: dict[str, None] = {}
     sample: list[Record] = []
     for file, source in zip(files, sources, strict=True):
@@ -69,7 +72,7 @@ def open_table(path: Path, mode: Mode, how: InputSpec, *, system: str = "system"
         given=how.columns if mode == "cases" else here,
         candidate_columns=(how.candidate_columns or None) if mode != "references" else None,
         section=how.section,
-    )
+    ).select(tuple(names), keep=how.keep_columns, drop=how.drop_columns)
     wanted: tuple[str, ...] = ()
     if how.split is not None and mode != "candidates":
         if "split" not in names:
@@ -148,6 +151,7 @@ def table_notes(table: Table) -> list[str]:
     if not table.roles.id:
         notes.append(f"{table.name} has no id column: the ids are row numbers")
     notes += [f"{table.name}: its own column {name!r} is not used" for name in sorted(table.roles.ignored)]
+    notes += table.roles.left_out_note(table.name)
     whole = [source.name for source in table.sources if source.format not in STREAMED]
     if whole:
         notes.append(f"{whole[0]} is read into memory as a whole; JSON lines, CSV and Parquet are read in blocks")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from radgauge.core.cases import Case
-from radgauge.core.choices import Missing
+from radgauge.core.choices import Duplicates, Missing
 from radgauge.core.errors import InputError
 from radgauge.core.files import sha256_of
 from radgauge.core.progress import working
@@ -17,14 +17,12 @@ from radgauge.io.case_files.join import Side, join, uneven_systems
 from radgauge.io.case_files.sections import heading_notes, take_section
 from radgauge.io.case_files.spec import InputSpec, input_spec, spec_from_dict, system_name
 from radgauge.io.case_files.views import one_view as take_one_view
-from radgauge.io.records import SAMPLE, build_cases, check_unique, text_notes
+from radgauge.io.records import SAMPLE, build_cases, check_unique, settle_duplicates, text_notes
 from radgauge.io.tables import InputTable, read_table
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.column_names import shown_names
-from radgauge.io.tables.columns import Mode, check_roles, resolve
+from radgauge.io.tables.columns import KEEP_ALL, Mode, check_roles, resolve
 from radgauge.io.tables.sources import Source
-
-Given = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -87,6 +85,11 @@ def read_cases(
     images_outside: bool = False,
     one_view: bool = False,
     view_seed: int = 0,
+    sheet: str = "",
+    header_row: int = 0,
+    duplicates: Duplicates = "error",
+    keep_columns: Sequence[str] | str = (),
+    drop_columns: Sequence[str] | str = (),
 ) -> CaseFile:
     """Read cases. Every row becomes a case (in a wide file one per system), joined by id, never by position.
 
@@ -109,6 +112,12 @@ def read_cases(
             if there is any; of several images of a study keep one likewise. Views come from a column ViewPosition,
             or from mimic-cxr-2.0.0-metadata.csv beside the file, by dicom_id or the image's name.
         view_seed: Decides among several.
+        sheet: Name or number of the sheet of a workbook; "" = the one that holds reports.
+        header_row: Row of the header in a sheet or delimited file; 0 = the first that can be one.
+        duplicates: Rows that repeat an id: "error"; "first" or "last" keeps that one, and says how many.
+        keep_columns: Columns that travel with the cases beside those that are known (age, modality, section,
+            indication, ...); "all" keeps every one.
+        drop_columns: Columns that do not, though they are known.
 
     Raises:
         InputError: The data cannot be used as it is; the message names the first offender and the remedy.
@@ -129,6 +138,11 @@ def read_cases(
             images_outside=images_outside,
             one_view=one_view,
             view_seed=view_seed,
+            sheet=sheet,
+            header_row=header_row,
+            duplicates=duplicates,
+            keep_columns=keep_columns,
+            drop_columns=drop_columns,
         )
     )
 
@@ -167,7 +181,7 @@ def read_input(spec: InputSpec) -> CaseFile:
         studies = {case.id for case in reference_side.cases}
         if left_out := len(studies - {case.id for case in cases}):
             warnings.append(f"{left_out} of {len(studies)} studies were left out: no system has reported them")
-    _check_given(spec.columns, sides)
+    _check_given(spec, sides)
     check_unique(cases, places=places)
     if spec.section is None:
         warnings += heading_notes(cases)
@@ -263,7 +277,7 @@ def read_references(
     given = check_roles(columns)
     how = InputSpec(reports=Path(path), columns=given, section=section, encoding=encoding, split=split)
     side = _read(Path(path), "references", how)
-    _check_given(given, [side])
+    _check_given(how, [side])
     check_unique(side.cases, places=side.places)
     warnings = [*side.table.source.notes, *(heading_notes(side.cases) if section is None else ())]
     if images is not None:
@@ -287,8 +301,8 @@ def read_references(
 
 def _read(path: Path, mode: Mode, spec: InputSpec, *, system: str = "system") -> Side:
     """One file: its columns understood, its rows as cases, the section chosen."""
-    table = _corpus(path) if mode == "references" and spec.encoding is None else None
-    table = table or read_table(path, encoding=spec.encoding)
+    corpus = _corpus(path) if mode == "references" and spec.encoding is None and not spec.sheet else None
+    table = corpus or read_table(path, encoding=spec.encoding, sheet=spec.sheet, header_row=spec.header_row)
     sample = {name: [record.values.get(name) for record in table.records[:SAMPLE]] for name in table.columns}
     here = {role: names for role, names in spec.columns.items() if set(names) <= set(table.columns)}
     given = spec.columns if mode == "cases" else here
@@ -311,8 +325,16 @@ def _read(path: Path, mode: Mode, spec: InputSpec, *, system: str = "system") ->
         new = build_cases(record.values, roles=roles, where=place, number=number, system=system)
         cases += new
         places += [place] * len(new)
+    repeated: list[str] = []
+    if not spec.one_view:
+        cases, places, repeated = settle_duplicates(cases, places=places, how=spec.duplicates)
+        check_unique(cases, places=places)
+    if corpus is None:  # not before: the message on repeated ids may need a column to tell systems apart
+        roles = roles.select(table.columns, keep=spec.keep_columns, drop=spec.drop_columns)
+        cases = [case.without(roles.left_out) for case in cases] if roles.left_out else cases
     notes = [] if roles.id else [f"{table.source.name} has no id column: the ids are row numbers"]
     notes += [f"{table.source.name}: its own column {name!r} is not used" for name in sorted(roles.ignored)]
+    notes += [*repeated, *roles.left_out_note(table.source.name)]
     if spec.section is not None:
         cases, more = take_section(
             cases, spec.section, places=places, name=table.source.name, settled=roles.sectioned
@@ -346,9 +368,11 @@ def _one_view(side: Side, file: Path, seed: int, *elsewhere: Path) -> tuple[Side
     return take_one_view(side, views=views, seed=seed)
 
 
-def _check_given(given: Given, sides: Sequence[Side]) -> None:
+def _check_given(spec: InputSpec, sides: Sequence[Side]) -> None:
     """In a join a settled column need not be in every file, but it must be in one."""
-    for role, names in given.items():
+    asked = {"keep_columns": spec.keep_columns, "drop_columns": spec.drop_columns}
+    kept = {role: (name,) for role, names in asked.items() for name in names if name != KEEP_ALL}
+    for role, names in [*spec.columns.items(), *kept.items()]:
         if not any(set(names) <= set(side.table.columns) for side in sides):
             seen = "; ".join(f"{side.table.source.name}: {shown_names(side.table.columns)}" for side in sides)
             raise InputError(f"no file has the column {', '.join(names)} named for {role!r}; columns: {seen}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args
 
-from radgauge.core.choices import Missing
+from radgauge.core.choices import Duplicates, Missing
 from radgauge.core.errors import UsageError
 from radgauge.core.storage import url_of
 from radgauge.io.tables.columns import SECTIONS, check_roles
@@ -38,12 +38,21 @@ class InputSpec:
     images_outside: bool = False  # True if a table may name images outside that folder (absolute paths, or `..`)
     one_view: bool = False  # Of several reports or images of a study take that of a frontal view
     view_seed: int = 0  # Decides among several
+    sheet: str = ""  # Name or number of the sheet of a workbook; "" = the one that holds reports
+    header_row: int = 0  # Row of the header in a sheet or delimited file; 0 = the first that can be one
+    duplicates: Duplicates = "error"  # Rows that repeat an id: "first" or "last" keeps that one of each
+    keep_columns: tuple[str, ...] = ()  # Further columns that travel with the cases; "all" keeps every one
+    drop_columns: tuple[str, ...] = ()  # Columns that do not, though they are known
 
     def __post_init__(self) -> None:
         if self.section is not None and self.section not in SECTIONS:
             raise UsageError(f"section must be one of {', '.join(SECTIONS)}, got {self.section!r}")
         if self.missing not in get_args(Missing):
             raise UsageError(f"missing must be one of {', '.join(get_args(Missing))}, got {self.missing!r}")
+        if self.duplicates not in get_args(Duplicates):
+            raise UsageError(
+                f"duplicates must be one of {', '.join(get_args(Duplicates))}, got {self.duplicates!r}"
+            )
         if self.reports is not None and self.references is not None:
             raise UsageError("give one file, or references and candidates; not both")
         if self.reports is None and self.references is None:
@@ -60,7 +69,9 @@ class InputSpec:
         values: dict[str, Any] = {}
         for setting in fields(self):
             value = getattr(self, setting.name)
-            if value in (None, False, (), 0) or value == {} or (setting.name, value) == ("missing", "error"):
+            if value in (None, False, (), 0, "", {}) or (
+                setting.name in ("missing", "duplicates") and value == "error"
+            ):
                 continue
             if isinstance(value, Mapping):
                 value = {
@@ -103,8 +114,9 @@ def spec_from_dict(values: Mapping[str, Any], *, folder: Path) -> InputSpec:
         made["candidates"] = {system: path(text) for system, text in made["candidates"].items()}
     if "columns" in made:
         made["columns"] = {role: tuple(columns) for role, columns in made["columns"].items()}
-    if "candidate_columns" in made:
-        made["candidate_columns"] = tuple(made["candidate_columns"])
+    for name in ("candidate_columns", "keep_columns", "drop_columns"):
+        if name in made:
+            made[name] = tuple(made[name])
     return InputSpec(**made)
 
 
@@ -116,6 +128,8 @@ def input_spec(
     candidate_columns: Sequence[str] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     images: Path | str | None = None,
+    keep_columns: Sequence[str] | str = (),
+    drop_columns: Sequence[str] | str = (),
     **settings: Any,
 ) -> InputSpec:
     """Return the specification for what Python users pass to `read_cases`."""
@@ -129,8 +143,14 @@ def input_spec(
         candidate_columns=tuple(candidate_columns or ()),
         columns=check_roles(columns),
         images=None if images is None else Path(images),
+        keep_columns=_names(keep_columns),
+        drop_columns=_names(drop_columns),
         **settings,
     )
+
+
+def _names(columns: Sequence[str] | str) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def _systems(files: Sequence[Path | str] | Mapping[str, Path | str]) -> dict[str, Path]:

@@ -31,38 +31,53 @@ def plain(name: str) -> str:
     >>> plain(" Study-ID "), plain("Ground Truth")
     ('study_id', 'ground_truth')
     """
-    return re.sub(r"[\s.\-]+", "_", str(name).strip()).lower()
+    return re.sub(r"[\s.\-()\[\]/:]+", "_", str(name)).strip("_").lower()
 
 
-_NAME = re.compile(r"[\w.:#-]{1,40}")
-_WORDS = frozenset(
-    word
-    for names in (*sum(NAMES.values(), ()), REPORT, FINDINGS, IMPRESSION, CONTEXT, ("age", "sex", "date", "split"))
+ALIASES = frozenset(
+    name
+    for names in (*sum(NAMES.values(), ()), REPORT, FINDINGS, IMPRESSION, CONTEXT, tuple(_TABLE["about"]))
     for name in names
-    for word in name.split("_")
 )
+"""Every name that means something, as `plain` writes it."""
+ABOUT = frozenset([*_TABLE["about"], *CONTEXT])
+"""Columns about a study that are kept without being asked for."""
 
 
 def shown_names(names: Iterable[str]) -> str:
-    """Column names for a message. The first line of a file without a header is data: such cells are not shown.
+    """Column names for a message.
 
-    >>> shown_names(["id", "Ground Truth", "No pleural effusion."])
-    "id, 'Ground Truth', (column 3)"
+    The first line of a file without a header is data: where one of its cells can be no name, only names that the
+    field uses are shown.
+
+    >>> shown_names(["id", "Befund (Radiologe)", "Alter"])
+    "id, 'Befund (Radiologe)', Alter"
+    >>> shown_names(["id", "Miller, Ann", "No pleural effusion."])
+    'id, (column 2), (column 3)'
     """
     names = list(names)
+    header = not any(map(looks_like_data, names))
     listed = [
-        (name if " " not in name else repr(name))
-        if _NAME.fullmatch(name) or _is_heading(name)
+        (name if _WORD.fullmatch(name) else repr(name))
+        if plain(name) in ALIASES or header
         else f"(column {number})"
         for number, name in enumerate(names[:MAX_SHOWN], start=1)
     ]
     return ", ".join([*listed, *([f"and {len(names) - MAX_SHOWN} more"] if len(names) > MAX_SHOWN else [])])
 
 
-def _is_heading(name: str) -> bool:
-    """Whether a name of several words can only be a heading: few words, one of them a word of headings."""
-    words = plain(name).split("_")
-    return len(words) <= 3 and not _WORDS.isdisjoint(words)
+_WORD = re.compile(r"[\w.:#-]+")
+
+
+def looks_like_data(name: str) -> bool:
+    """True for a cell that can be no column name: a sentence, a long text, or a number.
+
+    >>> [looks_like_data(name) for name in ("Befund (Radiologe)", "Fall-Nr.", "No effusion.", "117")]
+    [False, False, True, True]
+    """
+    words = name.split()
+    sentence = len(words) > 1 and name.rstrip().endswith((".", "!"))
+    return len(words) > 6 or len(name) > 60 or "\n" in name.strip() or sentence or name.strip().isdigit()
 
 
 def looks_like_report(name: str, values: Sequence[object]) -> bool:

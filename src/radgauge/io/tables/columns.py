@@ -9,13 +9,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Literal, TypeVar, get_args
 
 from radgauge.core.choices import Section
 from radgauge.core.errors import InputError, UsageError
 from radgauge.io.tables.column_names import (
+    ABOUT,
     FINDINGS,
     IMPRESSION,
     NAMES,
@@ -31,6 +32,9 @@ Parts = tuple[str, ...]
 """Columns whose texts together make one report: one column, or findings and impression."""
 
 T = TypeVar("T")
+KEEP_ALL = "all"
+OWN_PREFIXES = ("edit_", "meta_")
+"""Columns that radgauge itself writes next to reports begin with these."""
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
 
@@ -47,6 +51,7 @@ class Columns:
     sectioned: frozenset[str] = frozenset()
     wide: bool = False  # The candidates' column names are the names of the systems
     ignored: frozenset[str] = frozenset()  # Columns that the other side of a join supplies
+    left_out: frozenset[str] = frozenset()  # Columns that were not asked for and go nowhere
 
     @cached_property
     def used(self) -> frozenset[str]:
@@ -54,7 +59,27 @@ class Columns:
         texts = [name for parts in (*self.references, *self.candidates) for name in parts]
         system = [self.system] if self.system else []
         study = [self.id] if self.id else []
-        return frozenset([*study, *texts, *self.images, *system, *self.ignored])
+        return frozenset([*study, *texts, *self.images, *system, *self.ignored, *self.left_out])
+
+    def select(self, columns: Sequence[str], *, keep: Sequence[str] = (), drop: Sequence[str] = ()) -> Columns:
+        """Leave out the columns that are neither known nor asked for: free text travels nowhere by accident.
+
+        >>> Columns("id").select(["id", "age", "Remarks to the ward"]).left_out
+        frozenset({'Remarks to the ward'})
+        """
+        kept = {name for name in columns if plain(name) in ABOUT or plain(name).startswith(OWN_PREFIXES)}
+        kept |= set(columns) if KEEP_ALL in keep else set(keep)
+        return replace(self, left_out=frozenset(columns) - self.used - (kept - set(drop)))
+
+    def left_out_note(self, name: str) -> list[str]:
+        """A sentence on the columns that were left out."""
+        if not self.left_out:
+            return []
+        names = sorted(self.left_out)
+        return [
+            f"{name}: {len(names)} columns are left out: {shown_names(names)}; keep those that you need with "
+            "keep_columns=NAME"
+        ]
 
     def as_dict(self) -> dict[str, str]:
         """Role -> column names, for people and for file headers."""
@@ -73,9 +98,13 @@ def parse_columns(text: str) -> dict[str, tuple[str, ...]]:
 
     >>> parse_columns("id=uid,reference=gt_1,reference=gt_2")
     {'id': ('uid',), 'reference': ('gt_1', 'gt_2')}
+    >>> parse_columns("candidate=KI, Version 2,id=Nr")
+    {'candidate': ('KI, Version 2',), 'id': ('Nr',)}
     """
     found: dict[str, tuple[str, ...]] = {}
-    for item in filter(None, (part.strip() for part in text.split(","))):
+    for item in filter(
+        None, (part.strip() for part in re.split(rf",(?=\s*(?:{'|'.join(NAMES)})\s*=|\s*$)", text))
+    ):
         role, sign, name = item.partition("=")
         if not sign or not name.strip():
             raise UsageError(f"columns must look like id=uid,reference=gt_report, got {item!r}")
@@ -157,11 +186,11 @@ def resolve(
     if study is None and not numbered and not any("could be the id" in problem for problem in problems):
         why = f"; the column {system!r} names systems, so rows need the id of their study" if system else ""
         problems.append(
-            f"no id column; expected one of {', '.join(sum(NAMES['id'], ()))}, "
+            f"no id column; expected one of {', '.join(sum(NAMES['id'], ())[:8])}, ... "
             f"got columns {shown_names(columns)}{why}; name it with columns={{'id': NAME}}"
         )
     if problems:
-        raise InputError(f"{name}: " + "; also: ".join(problems))
+        raise InputError(_faults(name, problems, sample, find, mode))
     sectioned = frozenset(["candidate" if mode == "candidates" else "reference"] if ready else [])
     taken = tuple(column for parts in (*references, *candidates) for column in parts)
     other = {"candidates": NAMES["reference"][0], "references": sum(NAMES["candidate"], ())}.get(mode, ())
@@ -287,6 +316,57 @@ class _Finder:
             )
         only = findings or impression
         return ((only,) if only else ()), bool(only)
+
+
+def _faults(
+    name: str, problems: Sequence[str], sample: Mapping[str, Sequence[object]], find: _Finder, mode: Mode
+) -> str:
+    """One fault as a sentence; several as one line each, and last what to pass if the guess is right."""
+    if len(problems) == 1:
+        return f"{name}: {problems[0]}"
+    listed = shown_names(sample)
+    lines = [
+        re.split(r"(?:, \.\.\.)?,? got columns |; name it with|; choose ", problem)[0] for problem in problems
+    ]
+    guess = _guess(sample, find, mode) if "(column " not in listed else {}
+    paste = [f"if this is right, pass columns={guess!r}"] if guess else ["name them with columns={'id': NAME}"]
+    return "\n".join(
+        [
+            f"{name}: {len(problems)} things are unclear",
+            *(f"  - {line}" for line in lines),
+            f"  its columns: {listed}",
+            *paste,
+        ]
+    )
+
+
+_ID_WORDS = re.compile(r"(?:^|_)(?:id|nr|no|nummer|number|uid|key|accession|fall|case|study|etude|estudio)(?:_|$)")
+_MACHINE = re.compile(
+    r"(?:^|_)(?:ki|ai|ia|llm|gpt|model\w*|gen\w*|pred\w*|auto\w*|system\w*|entwurf|draft)(?:_|$)"
+)
+
+
+def _guess(sample: Mapping[str, Sequence[object]], find: _Finder, mode: Mode) -> dict[str, str]:
+    """Role -> column as a person would read names and cells; nothing where that is not clear."""
+    texts = [c for c, values in sample.items() if looks_like_report(c, values)]
+    rest = [c for c in sample if c not in texts]
+    named = [c for c in rest if _ID_WORDS.search(plain(c))]
+    distinct = [c for c in named or rest if len(set(map(str, sample[c]))) > 0.8 * len(sample[c])]
+    guess = {role: names[0] for role, names in find.given.items() if names and names[0] in sample}
+    for role in ("id", "reference"):
+        if (column := find.tried([], partial(find.one, role), None)) is not None:
+            guess.setdefault(role, column)
+    if distinct:
+        guess.setdefault("id", distinct[0])
+    machine = [c for c in texts if _MACHINE.search(plain(c))]
+    people = [guess["reference"]] if "reference" in guess else [c for c in texts if c not in machine]
+    if mode == "cases" and len(machine) == 1 and len(people) == 1:
+        guess = {"reference": people[0], "candidate": machine[0], **guess}
+    elif mode != "cases" and len(texts) == 1:
+        guess = {"reference" if mode == "references" else "candidate": texts[0], **guess}
+    else:
+        return {}
+    return {role: guess[role] for role in NAMES if role in guess}
 
 
 def _no_candidate(columns: Sequence[str], likely: Sequence[str], *, reference_known: bool) -> str:

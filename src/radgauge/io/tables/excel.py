@@ -1,52 +1,113 @@
-"""Excel workbooks in and out, through openpyxl: the first sheet, its first row the names of the columns.
+"""Excel workbooks in and out, through openpyxl: the sheet with the reports, whatever stands around its table.
 
 Texts are written as texts: one that begins with "=" stays a text and is never run as a formula.
 """
 
 from __future__ import annotations
 
+import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from radgauge.core.errors import InputError, RadgaugeError, require
+from radgauge.io.tables.grid import LOOKAHEAD, Record, records
 from radgauge.io.tables.sources import check_unpacked
 
 LONGEST_CELL = 32_767
 """Characters that a cell of a workbook can hold."""
 
 
-def read_sheet(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Row number and cells by column; rows without any cell are no rows."""
+def read_sheet(
+    path: Path, *, sheet: str = "", header_row: int = 0, notes: list[str] | None = None
+) -> Iterator[Record]:
+    """Records of a sheet: the named one, or the one that holds reports.
+
+    Raises:
+        InputError: No workbook, no such sheet, or reports on several sheets of which none is named.
+    """
     openpyxl = require("openpyxl", extra="excel")
     try:
         with path.open("rb") as file:  # openpyxl leaves a file open that it cannot read
             with zipfile.ZipFile(file) as packed:  # which reads no more of a part than it states
                 check_unpacked(path, sum(part.file_size for part in packed.infolist()))
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            yield from _records(book.worksheets[0], path)
+            chosen = _choose_sheet(book, sheet, path, notes)
+            yield from records(_rows(chosen), name=path.name, header_row=header_row, notes=notes)
     except RadgaugeError:
         raise
     except Exception:  # of a damaged workbook openpyxl raises whatever its classes and two parsers of XML do
         raise InputError(f"{path.name} is damaged, cut off or no Excel workbook") from None
 
 
-def _records(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    rows = all_rows(sheet)
-    header = [str(name).strip() if name is not None else "" for name in next(rows, ())]
-    while header and not header[-1]:
-        header.pop()
-    names = [name or f"column_{number}" for number, name in enumerate(header, start=1)]
-    if len(set(names)) < len(names):
-        raise InputError(f"{path.name}, row 1: a column name occurs more than once")
-    for number, row in enumerate(rows, start=2):
-        if all(value is None for value in row):
-            continue
-        if any(value is not None for value in row[len(names) :]):
-            raise InputError(f"{path.name}, row {number}: more cells than the first row has names")
-        cells = [*row, *[None] * (len(names) - len(row))]
-        yield number, dict(zip(names, cells[: len(names)], strict=True))
+def _choose_sheet(book: Any, sheet: str, path: Path, notes: list[str] | None) -> Any:
+    sheets = list(book.worksheets)
+    names = [str(each.title) for each in sheets]
+    listed = ", ".join(map(repr, names))
+    if sheet:
+        if sheet not in names and not (sheet.isdigit() and 0 < int(sheet) <= len(names)):
+            raise InputError(f"{path.name} has no sheet {sheet!r}; its sheets: {listed}")
+        return sheets[names.index(sheet) if sheet in names else int(sheet) - 1]
+    if len(sheets) == 1:
+        return sheets[0]
+    with_reports = [each for each in sheets if each.sheet_state == "visible" and _holds_reports(each)]
+    if len(with_reports) > 1:
+        choices = " or ".join(f"sheet={str(each.title)!r}" for each in with_reports)
+        raise InputError(f"{path.name} has reports on {len(with_reports)} of its sheets; choose {choices}")
+    chosen = with_reports[0] if with_reports else sheets[0]
+    if notes is not None:
+        notes.append(f"{path.name} has {len(names)} sheets ({listed}); {str(chosen.title)!r} was read")
+    return chosen
+
+
+def _holds_reports(sheet: Any) -> bool:
+    """True if two of the first rows hold a text of several words in the same column."""
+    seen: Counter[int] = Counter()
+    for row in islice(all_rows(sheet), 2 * LOOKAHEAD):
+        seen.update(i for i, value in enumerate(row) if isinstance(value, str) and value.count(" ") >= 4)
+    return max(seen.values(), default=0) > 1
+
+
+def _rows(sheet: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Row numbers and cells; what was merged over several rows stands in each of them."""
+    spans = _merged_down(sheet)
+    held: dict[int, tuple[int, Any]] = {}
+    for number, row in enumerate(all_rows(sheet), start=1):
+        if spans or held:
+            cells = list(row)
+            for column in [*held]:
+                last, value = held[column]
+                if number > last:
+                    del held[column]
+                elif column < len(cells) and cells[column] is None:
+                    cells[column] = value
+            for column, last in spans.pop(number, ()):
+                if column < len(cells):
+                    held[column] = (last, cells[column])
+            row = tuple(cells)
+        yield number, row
+
+
+_MERGED = re.compile(rb'<mergeCell ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
+
+
+def _merged_down(sheet: Any) -> dict[int, list[tuple[int, int]]]:
+    """First row -> (column, last row) of the cells that are merged over rows.
+
+    openpyxl knows them only when it holds the whole workbook in memory.
+    """
+    utils = require("openpyxl.utils", extra="excel")
+    with sheet._get_source() as part:
+        found = _MERGED.findall(part.read())
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for letters, first, last in found:
+        if int(last) > int(first):
+            column = utils.column_index_from_string(letters.decode()) - 1
+            spans.setdefault(int(first), []).append((column, int(last)))
+    return spans
 
 
 def all_rows(sheet: Any) -> Iterator[tuple[Any, ...]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import difflib
 import gzip
 import io
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -59,9 +61,11 @@ class Source:
     delimiter: str = ""
     rows: int = 0
     notes: tuple[str, ...] = ()
+    sheet: str = ""
+    header_row: int = 0
 
 
-def inspect_file(path: Path, *, encoding: str | None = None) -> Source:
+def inspect_file(path: Path, *, encoding: str | None = None, sheet: str = "", header_row: int = 0) -> Source:
     """Format, encoding and hash of a file, after checking that it can be a table at all."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the file to read")
@@ -73,24 +77,38 @@ def inspect_file(path: Path, *, encoding: str | None = None) -> Source:
         digest = sha256_of(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    source = Source(path.name, digest, kind, "binary")
+    source = Source(path.name, digest, kind, "binary", sheet=sheet, header_row=header_row)
     if kind in ("parquet", "xlsx"):
         return source
     with _bytes(path) as binary:
         start = binary.read(4096)
     codec = _encoding(path, start, encoding)
-    header = start.decode(codec, errors="ignore").split("\n", 1)[0]
+    head = start.decode(codec, errors="ignore")
     return replace(
         source,
         encoding=codec,
-        delimiter={"csv": _delimiter(header), "tsv": "\t"}.get(kind, ""),
+        delimiter={"csv": _delimiter(head), "tsv": "\t"}.get(kind, ""),
         notes=_encoding_notes(path, encoding),
     )
 
 
-def _delimiter(header: str) -> str:
-    """Comma, unless the header has none and shows a semicolon or a tab (spreadsheets of many countries)."""
-    return next((sign for sign in (",", ";", "\t") if sign in header), ",")
+def _delimiter(head: str) -> str:
+    """The sign that gives most rows the same number of cells; of those that do as well, a comma.
+
+    >>> _delimiter("Befunde, Januar\\nFall;Text\\n7;No effusion, no nodule.\\n"), _delimiter("id,text\\n1,a; b\\n")
+    (';', ',')
+    """
+
+    def regular(sign: str) -> int:
+        try:
+            widths = Counter(len(row) for row in csv.reader(io.StringIO(head), delimiter=sign) if len(row) > 1)
+        except csv.Error:  # a cell longer than the module reads
+            return 0
+        return max(widths.values(), default=0)
+
+    first = head.split("\n", 1)[0]
+    signs = [sign for sign in (",", ";", "\t") if sign in first] or [",", ";", "\t"]
+    return signs[0] if len(signs) == 1 and signs[0] != "," else max((",", ";", "\t"), key=regular)
 
 
 def format_of(path: Path) -> str:

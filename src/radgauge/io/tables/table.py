@@ -9,24 +9,19 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from radgauge.core.errors import InputError, require, shown
 from radgauge.core.storage import local_copy
+from radgauge.io.tables.grid import Record, records
 from radgauge.io.tables.sources import Source, check_row_counts, inspect_file, read_lines
 
 SPLITS = frozenset({"train", "val", "valid", "validate", "validation", "dev", "test"})
 LARGEST_CELL = 2**31 - 1  # the most csv.field_size_limit takes on every platform
-
-
-class Record(NamedTuple):
-    """One row: where it starts (line of the file, or number of the record) and its cells by column."""
-
-    line: int
-    values: dict[str, Any]
+UNITS = {"csv": "line", "tsv": "line", "jsonl": "line", "txt": "line", "xlsx": "row"}
 
 
 @dataclass(frozen=True)
@@ -39,11 +34,13 @@ class InputTable:
 
     def place(self, record: Record) -> str:
         """Where a record stands, for messages."""
-        unit = "line" if self.source.format in ("csv", "tsv", "jsonl", "txt") else "record"
+        unit = UNITS.get(self.source.format, "record")
         return f"{self.source.name}, {unit} {record.line}"
 
 
-def read_table(path: Path | str, *, encoding: str | None = None) -> InputTable:
+def read_table(
+    path: Path | str, *, encoding: str | None = None, sheet: str = "", header_row: int = 0
+) -> InputTable:
     """Read a table; its name says the format: .csv .tsv .jsonl .json .parquet .xlsx, .txt with a report per line.
 
     Text formats may also end in .gz.
@@ -51,23 +48,33 @@ def read_table(path: Path | str, *, encoding: str | None = None) -> InputTable:
     Args:
         path: The file, or its URL (see `storage`).
         encoding: Of text formats. None: what the byte order mark says, else UTF-8 or an error.
+        sheet: Name or number of the sheet of a workbook; "" = the one that holds reports.
+        header_row: Row or line of the header in a sheet or delimited file; 0 = the first that can be one.
 
     Raises:
         InputError: The file is not there, empty, binary, wrongly encoded, ragged or malformed.
     """
     with local_copy(path) as file:
-        source = inspect_file(file, encoding=encoding)
-        records = tuple(iter_records(file, source=source))
-    if not records:
+        source = inspect_file(file, encoding=encoding, sheet=sheet, header_row=header_row)
+        notes: list[str] = []
+        rows = tuple(iter_records(file, source=source, notes=notes))
+    if not rows:
         raise InputError(f"{source.name} holds no rows (a header at most)")
-    columns = tuple(dict.fromkeys(name for record in records for name in record.values))
-    return InputTable(replace(source, rows=len(records)), columns, records)
+    columns = tuple(dict.fromkeys(name for record in rows for name in record.values))
+    return InputTable(replace(source, rows=len(rows), notes=(*source.notes, *notes)), columns, rows)
 
 
 def iter_records(
-    path: Path | str, *, encoding: str | None = None, source: Source | None = None
+    path: Path | str,
+    *,
+    encoding: str | None = None,
+    source: Source | None = None,
+    notes: list[str] | None = None,
 ) -> Iterator[Record]:
-    """The rows of a table one by one, without holding the file in memory (JSON documents excepted)."""
+    """Yield the rows of a table one by one, without holding the file in memory (JSON documents excepted).
+
+    `notes` receives, after the last row, a sentence for every kind of row that is no record.
+    """
     file = Path(path)
     about = source or inspect_file(file, encoding=encoding)
     if about.format == "parquet":
@@ -75,7 +82,7 @@ def iter_records(
     elif about.format == "xlsx":
         from radgauge.io.tables.excel import read_sheet
 
-        yield from (Record(number, values) for number, values in read_sheet(file))
+        yield from read_sheet(file, sheet=about.sheet, header_row=about.header_row, notes=notes)
     elif about.format == "txt":
         for number, line in enumerate(read_lines(file, about), start=1):
             yield Record(number, {"id": str(number), "report": line.rstrip("\r\n")})
@@ -84,30 +91,27 @@ def iter_records(
     elif about.format == "jsonl":
         yield from _json_lines(file, about)
     else:
-        yield from _delimited(file, about)
+        yield from _delimited(file, about, notes)
 
 
-def _delimited(path: Path, source: Source) -> Iterator[Record]:
+def _delimited(path: Path, source: Source, notes: list[str] | None) -> Iterator[Record]:
     lines = read_lines(path, source)
     first = next(lines, "")
     if source.format == "csv" and first.lstrip()[:1] in ("{", "["):
         raise InputError(f"{path.name} holds JSON, not CSV; name it .json or .jsonl")
     # strict: an unclosed quote must not swallow the rest of the file as one cell
     reader = csv.reader(_chain(first, lines), delimiter=source.delimiter, strict=True)
-    header = _header(_next_row(reader, path) or [], path)
-    while True:
-        line = reader.line_num + 1
-        row = _next_row(reader, path)
-        if row is None:
-            return
-        if not row or (len(row) == 1 < len(header) and not row[0].strip()):
-            continue  # a blank line is no row
-        if len(row) != len(header):
-            raise InputError(
-                f"{path.name}, line {line}: {len(row)} cells where the header has {len(header)}; "
-                "texts with commas, quotes or line breaks must stand in quotes"
-            )
-        yield Record(line, dict(zip(header, row, strict=True)))
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        while True:
+            line = reader.line_num + 1
+            row = _next_row(reader, path)
+            if row is None:
+                return
+            yield line, row
+
+    name, header = path.name, source.header_row
+    yield from records(rows(), name=name, unit="line", header_row=header, ragged=False, notes=notes)
 
 
 def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
@@ -129,14 +133,6 @@ def _next_row(reader: Any, path: Path) -> list[str] | None:
         ) from None
     finally:
         csv.field_size_limit(usual)
-
-
-def _header(row: Sequence[str], path: Path) -> list[str]:
-    names = [name.strip() or f"column_{number}" for number, name in enumerate(row, start=1)]
-    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
-    if repeated is not None:
-        raise InputError(f"{path.name}, line 1: the column name {shown(repeated)} occurs more than once")
-    return names
 
 
 def _json_lines(path: Path, source: Source) -> Iterator[Record]:
@@ -243,8 +239,8 @@ def _parquet(path: Path) -> Iterator[Record]:
     arrow = require("pyarrow", extra="parquet")
     try:
         with parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            _header(names, path)
+            if twice := [name for name, count in Counter(file.schema_arrow.names).items() if count > 1]:
+                raise InputError(f"{path.name}: the column name {shown(twice[0])} occurs more than once")
             number = 0
             for batch in file.iter_batches():
                 for values in batch.to_pylist():
