@@ -16,8 +16,8 @@ from radgauge.io.case_files.spec import InputSpec
 from radgauge.io.records import SAMPLE, build_cases
 from radgauge.io.tables.cells import cell
 from radgauge.io.tables.columns import Columns, Mode, resolve
-from radgauge.io.tables.sources import FORMATS, Source, format_of, inspect_file
 from radgauge.io.tables.grid import Record
+from radgauge.io.tables.sources import FORMATS, Source, format_of, inspect_file
 from radgauge.io.tables.table import InputTable, iter_records
 
 STREAMED = ("csv", "tsv", "jsonl", "txt", "parquet")
