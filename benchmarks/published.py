@@ -1,4 +1,4 @@
-"""BERTScore, CheXbert, RadGraph and RaTEScore against their authors' packages: same weights, same pairs, one run.
+"""Five published metrics against their authors' packages: same weights, same pairs, one run.
 
     python benchmarks/published.py --data ../shared/data [--pairs 382] [--only bertscore] [--ways] [--write]
     python benchmarks/published.py --data ../shared/data --pairs 3056 --alone [--write]
@@ -51,6 +51,7 @@ from radgauge.encoders.text import chexbert_network, dygie  # noqa: E402
 from radgauge.encoders.text.ratener import LABELS, RateNer  # noqa: E402
 from radgauge.metrics.bertscore import BertScore  # noqa: E402
 from radgauge.metrics.chexbert import Chexbert  # noqa: E402
+from radgauge.metrics.crepe import Crepe  # noqa: E402
 from radgauge.metrics.radgraph import RadGraph  # noqa: E402
 from radgauge.metrics.ratescore import RateScore  # noqa: E402
 
@@ -59,6 +60,7 @@ METRICS: dict[str, Callable[[str], rg.Metric]] = {
     "chexbert": lambda folder: Chexbert(models=folder, empty="read"),
     "radgraph": lambda folder: RadGraph(models=folder, variant="simple"),
     "ratescore": lambda folder: RateScore(models=folder, no_entities="published"),
+    "crepe": lambda folder: Crepe(models=folder),
 }
 STAGES: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {  # of our side, by file and function
     "bertscore": {
@@ -78,6 +80,7 @@ STAGES: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {  # of our side, by
         "vectors of names": (("encoders.py", "encode"),),
         "matching": (("pairing.py", "type_sums"),),
     },
+    "crepe": {"tokenizer": (("crepe_network.py", "encode_pairs"),), "network": (("sequences.py", "vectors"),)},
 }
 
 
@@ -268,6 +271,8 @@ def build(name: str, folder: Path, texts: tuple[str, ...]) -> None:
         seeded.encoder(folder / "encoder", size=size, positions=512)
     elif name == "chexbert":
         seeded.chexbert(folder, size=dataclasses.replace(seeded.BASE, texts=texts))
+    elif name == "crepe":
+        seeded.crepe(folder, size=dataclasses.replace(seeded.BASE, texts=texts))
     elif name == "radgraph":
         size = dataclasses.replace(seeded.BASE, texts=texts)
         shifts = calibrated(folder / "trial", size, texts[:: max(len(texts) // 40, 1)])

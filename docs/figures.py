@@ -359,6 +359,7 @@ AIMS = {
     "chexbert": ("CheXbert", 4),
     "radgraph": ("RadGraph", 5),
     "ratescore": ("RaTEScore", 5),
+    "crepe": ("CREPE", 4),
 }
 
 

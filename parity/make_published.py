@@ -1,6 +1,8 @@
-"""Rebuild the fixtures of RadGraph, CheXbert and BERTScore: the authors' packages on seeded checkpoints.
+"""Rebuild the fixtures of RadGraph, CheXbert, BERTScore and CREPE: the authors' code on seeded checkpoints.
 
-python parity/make_published.py [radgraph] [chexbert] [bertscore]
+python parity/make_published.py [radgraph] [chexbert] [bertscore] [crepe]
+
+CREPE's repository is no package of a registry: $RADGAUGE_CREPE names a folder with a copy of its `crepe/`.
 """
 
 from __future__ import annotations
@@ -87,8 +89,14 @@ def bertscore(folder: Path) -> None:
     write("bertscore", {name: {**runs[name], "values": each["values"]} for name, each in found.items()})
 
 
+def crepe(folder: Path) -> None:
+    """100 pairs; four are longer than 512 tokens together, one or both reports."""
+    seeded.crepe(folder)
+    write("crepe", run("crepe", folder, {"pairs": seeded.crepe_pairs()}))
+
+
 if __name__ == "__main__":
-    makers = {"radgraph": radgraph, "chexbert": chexbert, "bertscore": bertscore}
+    makers = {"radgraph": radgraph, "chexbert": chexbert, "bertscore": bertscore, "crepe": crepe}
     for chosen in sys.argv[1:] or makers:
         with tempfile.TemporaryDirectory() as temporary:
             makers[chosen](Path(temporary))

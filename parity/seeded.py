@@ -270,6 +270,33 @@ def chexbert(folder: Path, *, size: Size = SMALL, seed: int = 2) -> Path:
     return path
 
 
+def crepe(folder: Path, *, size: Size = SMALL, seed: int = 8) -> Path:
+    """A checkpoint in CREPE's layout: BERT with its pooler, six regressors, six heads of presence."""
+    import torch
+    from safetensors.torch import save_file
+
+    bert_folder(folder, size=size)
+    settings = json.loads((folder / "config.json").read_text())
+    own = {"architectures": ["BertForCategoryErrorRegression"], "num_error_categories": 6}
+    own |= {"use_poisson_loss": False, "use_presence_loss": True, "presence_loss_weight": 0.3}
+    (folder / "config.json").write_text(json.dumps({**settings, **own}))
+    state = {f"bert.{k}": v for k, v in fill(dict(_empty_model(folder).state_dict()), seed=seed).items()}
+    for part in ("error_regressors", "error_presence"):
+        for head in range(6):
+            for name, shape in ((f"{part}.{head}.weight", (1, size.hidden)), (f"{part}.{head}.bias", (1,))):
+                state[name] = torch.from_numpy(drawn(name, shape, seed=seed)).float()
+    weights = {name: value.contiguous() for name, value in state.items() if "position_ids" not in name}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+def crepe_pairs() -> list[tuple[str, str]]:
+    """100 pairs of reports with words."""
+    reports = [text for text in REPORTS if text.strip(".")]
+    pairs = [(a, b) for a in reports for b in reports][: 100 - 4]
+    return [*pairs, (LONG * 4, LONG * 5), (LONG * 10, "No effusion."), ("Stable.", LONG * 12), (LONG * 9, LONG)]
+
+
 def radgraph(
     folder: Path,
     *,

@@ -96,15 +96,25 @@ def ratescore(folder: Path) -> Score:
     return lambda candidates, references: [float(score) for score in scorer.compute_score(candidates, references)]
 
 
+def crepe(folder: Path) -> Score:
+    """The sum of the counts of each pair; the package scores one pair per call."""
+    sys.path.insert(0, str(HERE / "crepe"))
+    from peer import load
+
+    score = load(folder)
+    return lambda candidates, references: [
+        score(reference, candidate)[0] for candidate, reference in zip(candidates, references, strict=True)
+    ]
+
+
 def main(metric: str, folder: Path) -> None:
     """Write result.json."""
     import torch
 
     job = json.loads((folder / "job.json").read_text())
     torch.set_num_threads(job["threads"])
-    score = {"bertscore": bertscore, "chexbert": chexbert, "radgraph": radgraph, "ratescore": ratescore}[metric](
-        folder
-    )
+    scorers = {"bertscore": bertscore, "chexbert": chexbert, "radgraph": radgraph, "ratescore": ratescore}
+    score = {**scorers, "crepe": crepe}[metric](folder)
     found = []
     profile = cProfile.Profile()
     with torch.no_grad():

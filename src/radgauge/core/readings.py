@@ -65,6 +65,22 @@ class Truncating(Protocol):
 
 
 _COMPLETE, _OVERLONG = b"\0", b"\1"
+_BETWEEN = "\x1e"  # ASCII record separator; tokenizers drop control characters
+
+
+def pair_text(reference: str, candidate: str) -> str:
+    """Return two reports as one text, for readers that encode them together.
+
+    >>> split_pair(pair_text("No effusion.", "Effusion."))
+    ('No effusion.', 'Effusion.')
+    """
+    return f"{reference.replace(_BETWEEN, '')}{_BETWEEN}{candidate.replace(_BETWEEN, '')}"
+
+
+def split_pair(text: str) -> tuple[str, str]:
+    """Return reference and candidate of a `pair_text`."""
+    reference, _, candidate = text.partition(_BETWEEN)
+    return reference, candidate
 
 
 class Readings:

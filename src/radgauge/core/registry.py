@@ -36,6 +36,7 @@ METRICS: dict[str, str] = {
     "chexbert_similarity": "radgauge.metrics.chexbert_similarity:ChexbertSimilarity",
     "radgraph": "radgauge.metrics.radgraph:RadGraph",
     "radcliq": "radgauge.metrics.radcliq:RadCliQ",
+    "crepe": "radgauge.metrics.crepe:Crepe",
     "edits": "radgauge.metrics.edits:Edits",
     "nodules": "radgauge.metrics.nodules:Nodules",
     "consistency": "radgauge.metrics.consistency:Consistency",

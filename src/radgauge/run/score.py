@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from radgauge.core.cases import Case, Key, reference_digest
 from radgauge.core.errors import InputError, RadgaugeError, UsageError
 from radgauge.core.metric import Metric, Rows
 from radgauge.core.progress import silence, working
-from radgauge.core.readings import Progress, Readings
+from radgauge.core.readings import Progress, Readings, pair_text
 from radgauge.core.registry import check_profile, load, specs
 from radgauge.core.scores import Results as Results
 from radgauge.core.scores import Scores as Scores
@@ -178,6 +178,14 @@ def as_metric(item: Metric | Judge) -> Metric:
     return FunctionMetric(item)
 
 
+def _texts_of(case: Case) -> Iterator[str]:
+    """Return everything that a reader may have read of a case: each report, and each pair of them."""
+    yield case.candidate
+    for reference in case.references:
+        yield reference
+        yield pair_text(reference, case.candidate)
+
+
 def _blocks(cases: Sequence[Case]) -> list[Sequence[int]]:
     """Positions of the cases in blocks of about `BLOCK`, a study with all its systems in one."""
     if len(cases) <= BLOCK:
@@ -213,7 +221,7 @@ class _Judged:
         for index in np.flatnonzero(np.isinf(measured).any(axis=1)):
             measured[index] = np.nan
             failed[judged[index].key] = f"{metric.name} returned an infinite value"
-        truncated = {case.key for case in judged if not cut.isdisjoint((case.candidate, *case.references))}
+        truncated = {case.key for case in judged if not cut.isdisjoint(_texts_of(case))} if cut else set()
         self.truncated |= truncated
         self.cut_pieces += 0 if truncated else len(cut)
         if not self.rows.shape[1]:

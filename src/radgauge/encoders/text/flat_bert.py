@@ -27,9 +27,9 @@ class FlatBert(FlatEncoder):
         self.pad = None if config.model_type == "bert" else int(config.pad_token_id)
         self.words = self._own(embeddings.word_embeddings.weight)
         self.positions = self._own(embeddings.position_embeddings.weight)
-        # Every text is of the first type, where there are types.
+        # The type of a token is packed with its id (`with_types`); RoBERTa and MPNet have one type or none.
         typed = getattr(embeddings, "token_type_embeddings", None)
-        self.type = self._own(typed.weight[0] if typed is not None else self.torch.zeros(self.hidden))
+        self.types = self._own(typed.weight if typed is not None else self.torch.zeros(1, self.hidden))
         self.norm = self._linear(embeddings.LayerNorm)
         self.layers = [self._layer(layer) for layer in network.encoder.layer]
 
@@ -49,7 +49,9 @@ class FlatBert(FlatEncoder):
                 first = np.arange(len(flat)) - places
                 before = seen[first] - true[first]
                 places = np.where(true, self.pad + seen - before, self.pad)
-        return self._normed(self.words[ids] + self.type + self.positions[self._tensor(places)], self.norm)
+        size = len(self.words)
+        types = self.types[0] if len(self.types) == 1 else self.types[ids.div(size, rounding_mode="floor")]
+        return self._normed(self.words[ids % size] + types + self.positions[self._tensor(places)], self.norm)
 
     def _attended(self, q: Any, k: Any, v: Any, number: int) -> Any:
         return self.torch.nn.functional.scaled_dot_product_attention(q, k, v)
