@@ -115,14 +115,15 @@ def test_columns_must_not_clash() -> None:
         score(CASES, [SharedWords(), SharedWords(bias=1.0)])
 
 
-def test_an_infinite_value_is_refused() -> None:
+def test_an_infinite_value_fails_its_case_alone() -> None:
     @dataclass(frozen=True)
     class Endless(SharedWords):
         def measure(self, cases: Sequence[Case], *, reading: Readings) -> Rows:
-            return np.full((len(cases), 2), np.inf)
+            return np.array([[np.inf if case.id == "1" else 1.0, 1.0] for case in cases])
 
-    with pytest.raises(RadgaugeError, match="infinite"):
-        score(CASES, [Endless()])
+    scores = score(CASES, [Endless()])["shared_words"]
+    assert scores.headline[[0, 4]].tolist() == pytest.approx([np.nan, 1], nan_ok=True)
+    assert "infinite" in scores.reasons["1", "system"]
 
 
 def test_a_metric_that_loses_rows_is_refused() -> None:
