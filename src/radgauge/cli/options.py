@@ -31,10 +31,8 @@ from radgauge.cli.commands import subjects as subjects
 from radgauge.cli.exit_codes import USAGE
 from radgauge.cli.lines import echo
 from radgauge.cli.result_notes import account_notes as account_notes
-from radgauge.cli.result_notes import confidence_notes as confidence_notes
 from radgauge.cli.result_notes import few_cases_note as few_cases_note
 from radgauge.cli.result_notes import profile_note as profile_note
-from radgauge.cli.result_notes import typical_notes as typical_notes
 from radgauge.cli.server_options import JudgeServer as JudgeServer
 from radgauge.cli.server_options import ReportServer as ReportServer
 from radgauge.cli.server_options import Server as Server

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from radgauge.analysis.summary import Summary
     from radgauge.core.scores import Results
-    from radgauge.io.score_folder import Manifest
 
 Judges = Sequence[tuple[Sequence[str], str]]
 """Columns and signature of each judge."""
@@ -27,25 +26,13 @@ def few_cases_note(number: int, unit: str = "cases") -> list[str]:
     return [f"{number} {unit}: with fewer than {FEW}, intervals can cover less than they say (docs/intervals.md)"]
 
 
-def confidence_notes(results: Results) -> list[str]:
-    """How many cases the embedded judge hardly understood."""
-    notes = []
-    for scores in results.values():
-        if _LOW in scores.columns:
-            low = scores.column(_LOW)
-            if count := int((low == 1).sum()):
-                notes.append(_unsure(scores.judge, count, len(low)))
-    return notes
-
-
-def folder_notes(manifest: Manifest, lines: Sequence[Summary]) -> list[str]:
-    """What `confidence_notes`, `typical_notes` and `profile_note` say, of a folder that is not in memory."""
+def result_notes(judges: Judges, lines: Sequence[Summary]) -> list[str]:
+    """Cases judged with low confidence, usual ranges, embedded parts."""
     notes = []
     for judge in dict.fromkeys(line.judge for line in lines if line.column == _LOW):
-        mine = [line for line in lines if (line.judge, line.column) == (judge, _LOW)]
-        if count := sum(round(line.value * line.judged) for line in mine if line.judged):
-            notes.append(_unsure(judge, count, sum(line.judged + line.not_judged for line in mine)))
-    judges = [(about["columns"], str(about["signature"])) for about in manifest.judges.values()]
+        own = [line for line in lines if (line.judge, line.column) == (judge, _LOW)]
+        if count := sum(round(line.value * line.judged) for line in own if line.judged):
+            notes.append(_unsure(judge, count, sum(line.judged + line.not_judged for line in own)))
     return [*notes, *_typical(judges), *_embedded(judges)]
 
 
@@ -56,12 +43,8 @@ def _unsure(judge: str, count: int, cases: int) -> str:
     )
 
 
-def typical_notes(results: Results) -> list[str]:
-    """Where the scores of metrics without bounds usually lie, if their signatures say so."""
-    return _typical([(scores.columns, scores.signature) for scores in results.values()])
-
-
 def _typical(judges: Judges) -> list[str]:
+    """Where the scores of metrics without bounds usually lie, if their signatures say so."""
     notes = []
     for columns, signature in judges:
         parts = dict(part.partition(":")[::2] for part in signature.split("|"))
