@@ -142,7 +142,7 @@ def test_pairs_are_compared_on_request(judgments: Judgments) -> None:
     (pair,) = agree(results, judgments, pairs=True, test="hendrickson1970", resamples=200).pairs
     assert (pair.first, pair.second) == ("down", "noise")
     assert pair.difference.interval.value > 0
-    assert pair.tests[0].found.method == "hendrickson1970"
+    assert pair.tests[0].test.method == "hendrickson1970"
 
 
 def test_too_few_resamples_for_a_ranking_are_named(judgments: Judgments) -> None:

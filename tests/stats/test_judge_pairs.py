@@ -34,13 +34,13 @@ def test_the_test_is_that_of_spearman_with_the_correlation_between_the_judges() 
     assert [test.r_first, test.r_second, test.r_between] == pytest.approx(r)
     assert test.kind == "spearman"
     expected = compare_correlations(r[0], r[1], r_kh=r[2], n=60, method="hendrickson1970")
-    assert test.found.p == pytest.approx(expected.p)
+    assert test.test.p == pytest.approx(expected.p)
 
 
 def test_p_values_are_corrected_over_all_pairs() -> None:
     found = pairs(correction="bh")
     assert [p.p_adjusted for p in found] == adjust([p.difference.p for p in found], method="bh").tolist()
-    raw = [p.tests[0].found.p for p in found]
+    raw = [p.tests[0].test.p for p in found]
     assert [p.tests[0].p_adjusted for p in found] == adjust(raw, method="bh").tolist()
 
 
@@ -57,14 +57,14 @@ def test_within_groups_there_is_a_test_in_each() -> None:
     (found, *_) = pairs(within=["a"] * 40 + ["b"] * 20)
     assert [(t.group, t.n) for t in found.tests] == [("a", 40), ("b", 20)]
     (small, *_) = pairs(within=["a"] * 55 + ["b"] * 5)
-    assert small.tests[1].found is None
+    assert small.tests[1].test is None
     assert "5 cases is too small" in small.tests[1].reason
 
 
 def test_copies_have_no_test_but_a_reason() -> None:
     twice = np.stack([GOAL, GOAL], axis=1)
     (found,) = compare_judges(twice, GOAL, names=("a", "b"), rng=np.random.default_rng(0), resamples=50)
-    assert found.tests[0].found is None
+    assert found.tests[0].test is None
     assert np.isnan(found.tests[0].p_adjusted)
     assert "not positive definite" in found.tests[0].reason
 

@@ -15,7 +15,7 @@ from radgauge.core.errors import InputError, UsageError
 from radgauge.stats import Interval, bootstrap, interval, mean_scores
 from radgauge.stats.proportions import wilson_interval
 from radgauge.stats.resample import (
-    LEAST,
+    MIN_UNITS,
     bca_bounds,
     draw_weights,
     jackknife,
@@ -135,8 +135,8 @@ def test_any_table_gives_intervals_without_warnings(rows: list[tuple[float, floa
         n = int(judged[:, column].sum())
         assert (one.n, one.missing) == (n, len(table) - n)
         assert math.isnan(one.value) == (n == 0)
-        assert math.isnan(one.low) == math.isnan(one.high) == (n < LEAST)
-        if n >= LEAST:
+        assert math.isnan(one.low) == math.isnan(one.high) == (n < MIN_UNITS)
+        if n >= MIN_UNITS:
             known = table[judged[:, column], column]
             slack = 1e-9 * max(1.0, np.abs(known).max())
             assert known.min() - slack <= one.low <= one.high <= known.max() + slack

@@ -305,7 +305,7 @@ def pairs_table(found: Alignment, test: str) -> Table:
                     *(left if not place else [None] * 5),
                     *([str(each.group)] if grouped else []),
                     *(each.r_first, each.r_second, each.r_between),
-                    float("nan") if each.found is None else each.p_adjusted,
+                    float("nan") if each.test is None else each.p_adjusted,
                 ]
             )
     return table(

@@ -80,7 +80,7 @@ def pairs_table(found: Alignment) -> Table | None:
     rows, records = [], []
     for pair in found.pairs:
         gap, test = pair.difference.interval, pair.tests[0]
-        name = test.found.method if test.found is not None else "–"
+        name = test.test.method if test.test is not None else "–"
         rows.append(
             (
                 metric_name(pair.first).name,
@@ -105,7 +105,7 @@ def pairs_table(found: Alignment) -> Table | None:
                 "p_test_adjusted": test.p_adjusted,
             }
         )
-    method = next((t.found.method for p in found.pairs for t in p.tests if t.found is not None), "test")
+    method = next((t.test.method for p in found.pairs for t in p.tests if t.test is not None), "test")
     return table(
         *("better", "than", "difference", Column("p bootstrap", format=p_value, significant=0.05)),
         Column("r between", format=lambda r: number(r, 2)),

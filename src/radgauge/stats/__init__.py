@@ -76,8 +76,8 @@ def icc(
         method: `f` is the usual interval from the F distribution, for independent items (McGraw and Wong
             1996); `percentile` and `bca` draw `studies` and need `rng`.
 
-    >>> found = icc([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
-    >>> round(found.value, 2), round(found.interval.low, 2), round(found.interval.high, 2)
+    >>> result = icc([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
+    >>> round(result.value, 2), round(result.interval.low, 2), round(result.interval.high, 2)
     (0.29, 0.02, 0.76)
     """
     check_choice("method", method, ("f", "percentile", "bca"))
@@ -95,12 +95,12 @@ def icc(
         return _icc(rows, columns, rest, counts[..., 0], raters, average)[..., None]
 
     if method != "f":
-        found = drawn_interval(statistics, scores, method, level, studies, resamples, rng)
-        return Agreement(name, found, raters)
-    known = np.nan_to_num(statistics).sum(0)
+        bounds = drawn_interval(statistics, scores, method, level, studies, resamples, rng)
+        return Agreement(name, bounds, raters)
+    sums = np.nan_to_num(statistics).sum(0)
     n = int(complete.sum())
-    value = float(scores(known, np.full(len(known), float(n)))[0])
-    low, high = _icc_bounds(*_mean_squares(known, np.array(float(n)), raters), n, raters, level)
+    value = float(scores(sums, np.full(len(sums), float(n)))[0])
+    low, high = _icc_bounds(*_mean_squares(sums, np.array(float(n)), raters), n, raters, level)
     if average:
         low, high = (_quotient(b * raters, 1 + b * (raters - 1)) for b in (low, high))
     return Agreement(name, Interval(value, float(low), float(high), level, method, n, items - n), raters)
@@ -126,9 +126,9 @@ def _icc(rows: Rows, columns: Rows, rest: Rows, n: Rows, raters: int, average: b
     others = 0.0 if average else (raters - 1) * rest
     share = 1.0 if average else float(raters)
     below = rows + others + share * (columns - rest) / np.maximum(n, 1)
-    found = np.full(np.shape(rows), np.nan)
-    np.divide(rows - rest, below, out=found, where=(below > 0) & (n >= 2))
-    return found
+    values = np.full(np.shape(rows), np.nan)
+    np.divide(rows - rest, below, out=values, where=(below > 0) & (n >= 2))
+    return values
 
 
 def _icc_bounds(rows: Rows, columns: Rows, rest: Rows, n: int, raters: int, level: float) -> tuple[float, float]:
@@ -208,10 +208,10 @@ def mean_errors(counts: ArrayLike, *, total: bool = True) -> Rows:
         total: add the sum over categories as last column.
     """
     table = _with_total(_counts(counts)) if total else _counts(counts)
-    known = ~np.isnan(table)
+    counted = ~np.isnan(table)
     means = np.full((table.shape[1], table.shape[3]), np.nan)
-    number = known.sum((0, 2))
-    np.divide(np.where(known, table, 0.0).sum((0, 2)), number, out=means, where=number > 0)
+    number = counted.sum((0, 2))
+    np.divide(np.where(counted, table, 0.0).sum((0, 2)), number, out=means, where=number > 0)
     return means
 
 
@@ -243,17 +243,17 @@ def find_failure_modes(
     if paired == "permutation" and rng is None:
         raise UsageError("paired='permutation' needs rng, for example numpy.random.default_rng(0)")
     table = _counts(counts)
-    for name, given, axis in (("groups", groups, 1), ("categories", categories, 3)):
-        if len(given) != table.shape[axis]:
+    for name, labels, axis in (("groups", groups, 1), ("categories", categories, 3)):
+        if len(labels) != table.shape[axis]:
             raise InputError(
-                f"{name} must name axis {axis} of counts: got {len(given)} names for {table.shape[axis]}"
+                f"{name} must name axis {axis} of counts: got {len(labels)} names for {table.shape[axis]}"
             )
     if total:
         table, categories = _with_total(table), [*categories, "total"]
     sign = 1.0 if direction == "more" else -1.0
     means = mean_errors(table, total=False)
     by_study = _study_means(table)
-    found: list[FailureMode] = []
+    modes: list[FailureMode] = []
     for c, category in enumerate(categories):
         pairs = list(ordered_pairs(range(len(groups)), 2))
         pooled = [two_sample_t(table[:, i, :, c], table[:, j, :, c], sign=sign) for i, j in pairs]
@@ -264,10 +264,10 @@ def find_failure_modes(
             for i, j in pairs
         ]
         for (i, j), one, other in zip(pairs, _judge(pooled, fdr), _judge(matched, fdr), strict=True):
-            found.append(
+            modes.append(
                 FailureMode(category, groups[i], groups[j], float(means[i, c]), float(means[j, c]), one, other)
             )
-    return tuple(found)
+    return tuple(modes)
 
 
 def two_sample_t(first: ArrayLike, second: ArrayLike, *, sign: float = 1.0) -> tuple[float, int, float]:
@@ -335,9 +335,9 @@ def _with_total(table: Rows) -> Rows:
 
 
 def _study_means(table: Rows) -> Rows:
-    known = ~np.isnan(table)
+    counted = ~np.isnan(table)
     means = np.full((table.shape[0], table.shape[1], table.shape[3]), np.nan)
-    np.divide(np.where(known, table, 0.0).sum(2), known.sum(2), out=means, where=known.any(2))
+    np.divide(np.where(counted, table, 0.0).sum(2), counted.sum(2), out=means, where=counted.any(2))
     return means
 
 

@@ -74,8 +74,8 @@ def krippendorff_alpha(
     """
     check_choice("scale", scale, ("nominal", "ordinal", "interval"))
     table = rating_table(ratings)
-    known = ~np.isnan(table)
-    rated = known.sum(1)
+    defined = ~np.isnan(table)
+    rated = defined.sum(1)
     pairable = rated >= 2
     weight = np.where(pairable, 1.0 / np.maximum(rated - 1, 1), 0.0)
     scores: CorpusScores
@@ -86,9 +86,9 @@ def krippendorff_alpha(
         statistics = np.stack([2 * weight * (rated * two - one**2), rated, one, two], 1)
         scores = _alpha_from_moments
     else:
-        categories, position = np.unique(table[known], return_inverse=True)
+        categories, position = np.unique(table[defined], return_inverse=True)
         chosen = np.zeros((len(table), len(categories)))
-        np.add.at(chosen, (np.nonzero(known)[0], position), 1.0)
+        np.add.at(chosen, (np.nonzero(defined)[0], position), 1.0)
         together = np.einsum("uc,uk,u->uck", chosen, chosen, weight)
         diagonal = np.arange(len(categories))
         together[:, diagonal, diagonal] -= chosen * weight[:, None]
@@ -98,8 +98,8 @@ def krippendorff_alpha(
             return _alpha_from_coincidences(totals, len(categories), scale)
 
     statistics = np.where(pairable[:, None], statistics, np.nan)
-    found = drawn_interval(statistics, scores, "percentile", level, studies, resamples, rng)
-    return Agreement(f"Krippendorff alpha ({scale})", found, table.shape[1])
+    alpha = drawn_interval(statistics, scores, "percentile", level, studies, resamples, rng)
+    return Agreement(f"Krippendorff alpha ({scale})", alpha, table.shape[1])
 
 
 def cohen_kappa(
@@ -119,13 +119,13 @@ def cohen_kappa(
     """
     check_choice("weights", weights, ("none", "linear", "quadratic"))
     table = rating_table(np.stack([np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)], 1))
-    known = ~np.isnan(table).any(axis=1)
-    categories, position = np.unique(table[known], return_inverse=True)
+    rated = ~np.isnan(table).any(axis=1)
+    categories, position = np.unique(table[rated], return_inverse=True)
     number = len(categories)
-    place = position.reshape(-1, 2)
+    codes = position.reshape(-1, 2)
     statistics = np.full((len(table), max(number**2, 1)), np.nan)
-    statistics[known] = 0.0
-    statistics[np.flatnonzero(known), place[:, 0] * number + place[:, 1]] = 1.0
+    statistics[rated] = 0.0
+    statistics[np.flatnonzero(rated), codes[:, 0] * number + codes[:, 1]] = 1.0
     distance = np.abs(categories[:, None] - categories)
     cost = {"none": (distance > 0).astype(np.float64), "linear": distance, "quadratic": distance**2}[weights]
 
@@ -156,14 +156,14 @@ def leave_one_rater_out(
     """
     table = rating_table(ratings)
     raters = table.shape[1]
-    pairs = [(table[:, j], _mean_of_known(np.delete(table, j, axis=1))) for j in range(raters)]
+    pairs = [(table[:, j], _mean_of_defined(np.delete(table, j, axis=1))) for j in range(raters)]
     replicates = pair_replicates(pairs, rng=rng, kind=kind, studies=studies, within=within, resamples=resamples)
     single = summarise(pairs, replicates, kind=kind, studies=studies, within=within, level=level)
     values = np.array([c.value for c in single])
     low, high = percentile_bounds(replicates.mean(1, keepdims=True), level=level)[:, 0]
     n = int(((~np.isnan(table)).sum(1) >= 2).sum())
-    whole = Interval(float(values.mean()), float(low), float(high), level, "percentile", n, len(table) - n)
-    return LeaveOneOut(kind, whole, single)
+    overall = Interval(float(values.mean()), float(low), float(high), level, "percentile", n, len(table) - n)
+    return LeaveOneOut(kind, overall, single)
 
 
 def rating_table(ratings: ArrayLike) -> Rows:
@@ -176,9 +176,9 @@ def rating_table(ratings: ArrayLike) -> Rows:
 
 def centred(table: Rows) -> Rows:
     """Ratings less their mean, which cancels in every coefficient here: centred sums lose no digits."""
-    known = ~np.isnan(table)
-    apart: Rows = table - np.where(known, table, 0.0).sum() / max(known.sum(), 1)
-    scale = np.abs(np.where(known, table, 0.0)).max(initial=0.0)
+    rated = ~np.isnan(table)
+    apart: Rows = table - np.where(rated, table, 0.0).sum() / max(rated.sum(), 1)
+    scale = np.abs(np.where(rated, table, 0.0)).max(initial=0.0)
     apart[np.abs(apart) <= 1e-12 * scale] = 0.0  # rounding must not pass for disagreement
     return apart
 
@@ -195,23 +195,23 @@ def drawn_interval(
     """The interval of a coefficient that is a function of sums over items."""
     if rng is None:
         raise InputError(f"method {method!r} draws studies: pass rng, for example numpy.random.default_rng(0)")
-    (found,) = interval(
+    (bounds,) = interval(
         statistics, scores, rng=rng, method=method, level=level, groups=studies, resamples=resamples
     )
-    return found
+    return bounds
 
 
-def _mean_of_known(table: Rows) -> Rows:
-    known = ~np.isnan(table)
+def _mean_of_defined(table: Rows) -> Rows:
+    rated = ~np.isnan(table)
     mean = np.full(len(table), np.nan)
-    np.divide(np.where(known, table, 0.0).sum(1), known.sum(1), out=mean, where=known.any(1))
+    np.divide(np.where(rated, table, 0.0).sum(1), rated.sum(1), out=mean, where=rated.any(1))
     return mean
 
 
 def _one_less(above: Rows, below: Rows) -> Rows:
-    found = np.full((*np.shape(above), 1), np.nan)
-    np.divide(above[..., None], below[..., None], out=found, where=below[..., None] > 0)
-    return 1.0 - found
+    ratio = np.full((*np.shape(above), 1), np.nan)
+    np.divide(above[..., None], below[..., None], out=ratio, where=below[..., None] > 0)
+    return 1.0 - ratio
 
 
 def _alpha_from_moments(totals: Rows, counts: Rows) -> Rows:
@@ -223,13 +223,13 @@ def _alpha_from_moments(totals: Rows, counts: Rows) -> Rows:
 
 def _alpha_from_coincidences(totals: Rows, number: int, scale: Scale) -> Rows:
     together = totals.reshape(*totals.shape[:-1], number, number)
-    each = together.sum(-1)
-    size = each.sum(-1)
+    marginals = together.sum(-1)
+    size = marginals.sum(-1)
     if scale == "nominal":
         observed = size - np.trace(together, axis1=-2, axis2=-1)
-        return _one_less((size - 1) * observed, size**2 - (each**2).sum(-1))
+        return _one_less((size - 1) * observed, size**2 - (marginals**2).sum(-1))
     # Ratings between two categories, half of each included: the distance of their midranks.
-    middle = np.cumsum(each, -1) - each / 2
+    middle = np.cumsum(marginals, -1) - marginals / 2
     apart = (middle[..., :, None] - middle[..., None, :]) ** 2
-    expected = (each[..., :, None] * each[..., None, :] * apart).sum((-1, -2))
+    expected = (marginals[..., :, None] * marginals[..., None, :] * apart).sum((-1, -2))
     return _one_less((size - 1) * (together * apart).sum((-1, -2)), expected)

@@ -42,19 +42,19 @@ def association(x: ArrayLike, y: ArrayLike, *, kind: Kind = "kendall_b") -> floa
 
 
 def complete_pairs(x: ArrayLike, y: ArrayLike) -> tuple[Rows, Rows]:
-    """The pairs in which both values are known."""
+    """The pairs in which both values are defined."""
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.ndim != 1 or first.shape != second.shape:
         raise InputError(f"x and y must be two equally long lists, got shapes {first.shape} and {second.shape}")
-    known = ~(np.isnan(first) | np.isnan(second))
-    return first[known], second[known]
+    complete = ~(np.isnan(first) | np.isnan(second))
+    return first[complete], second[complete]
 
 
 def weighted_association(x: Rows, y: Rows, weights: Rows, *, kind: Kind) -> Rows:
     """Coefficients (b,) of b samples in which case i occurs weights[b, i] times (whole numbers)."""
-    known = ~(np.isnan(x) | np.isnan(y))
-    if not known.all():
-        x, y, weights = x[known], y[known], weights[:, known]
+    complete = ~(np.isnan(x) | np.isnan(y))
+    if not complete.all():
+        x, y, weights = x[complete], y[complete], weights[:, complete]
     if len(x) < 2:
         return np.full(len(weights), np.nan)
     if kind == "pearson":
@@ -83,8 +83,8 @@ def grouped_association(x: Rows, y: Rows, index: NDArray[np.intp], groups: int, 
     Groups are padded to one block of sign matrices, so hundreds of studies with a few reports each take
     no loop; centred midranks are the row means of a sign matrix, which gives Spearman besides Kendall.
     """
-    known = ~(np.isnan(x) | np.isnan(y))
-    x, y, index = x[known], y[known], index[known]
+    complete = ~(np.isnan(x) | np.isnan(y))
+    x, y, index = x[complete], y[complete], index[complete]
     sizes = np.bincount(index, minlength=groups)
     largest = int(sizes.max(initial=0))
     if largest > 40:
@@ -118,15 +118,15 @@ def _distinct(padded: Rows, signs: Rows) -> NDArray[np.intp]:
     earlier = np.tril(np.ones(signs.shape[1:], dtype=bool), -1)
     present = ~np.isnan(padded)
     repeats = ((signs == 0) & earlier & present[:, None, :]).any(2)
-    found: NDArray[np.intp] = (present & ~repeats).sum(1)
-    return found
+    count: NDArray[np.intp] = (present & ~repeats).sum(1)
+    return count
 
 
 def _ratio(above: Rows, below: Rows) -> Rows:
-    found = np.full(np.shape(above), np.nan)
-    np.divide(above, below, out=found, where=below > 0)
-    np.clip(found, -1.0, 1.0, out=found)
-    return found
+    ratio = np.full(np.shape(above), np.nan)
+    np.divide(above, below, out=ratio, where=below > 0)
+    np.clip(ratio, -1.0, 1.0, out=ratio)
+    return ratio
 
 
 def _weight_per_value(x: Rows, weights: Rows) -> tuple[NDArray[np.intp], Rows]:
@@ -201,8 +201,8 @@ def _balance_by_inversions(x: NDArray[np.generic], y: NDArray[np.generic]) -> in
         since = before - np.repeat(before[starts], np.diff(np.append(starts, size)))
         discordant += int(since[ones == 0].sum())
         digits = digits[np.argsort(digits >> bit, kind="stable")]
-    place = np.unique(x[order], return_inverse=True)[1].astype(np.int64)
-    tied_x, tied_y, tied_both = (_tied_pairs(v) for v in (place, rank, place * size + rank))
+    ranks = np.unique(x[order], return_inverse=True)[1].astype(np.int64)
+    tied_x, tied_y, tied_both = (_tied_pairs(v) for v in (ranks, rank, ranks * size + rank))
     return size * (size - 1) // 2 - tied_x - tied_y + tied_both - 2 * discordant
 
 

@@ -18,7 +18,7 @@ from radgauge.stats.corrections import adjust
 from radgauge.stats.effect_sizes import Effect, effects
 from radgauge.stats.paired import Alternative, bootstrap_difference, pair, permutation_test
 from radgauge.stats.resample import (
-    LEAST,
+    MIN_UNITS,
     CorpusScores,
     Interval,
     Labels,
@@ -112,8 +112,8 @@ def compare_paired(
         alternative: `better` asks whether a is better than b, in the metric's own direction.
 
     >>> a, b = [0.9, 0.8, 0.7, 0.9], [0.5, 0.6, 0.6, 0.4]
-    >>> found, = compare_paired(a, b, rng=np.random.default_rng(0))
-    >>> round(found.difference.value, 3), found.p, found.exact, found.effect.wins
+    >>> result, = compare_paired(a, b, rng=np.random.default_rng(0))
+    >>> round(result.difference.value, 3), result.p, result.exact, result.effect.wins
     (0.3, 0.125, True, 1.0)
     """
     check_choice("test", test, ("permutation", "bootstrap"))
@@ -147,7 +147,7 @@ def compare_paired(
         )
     case_a = _case_values(whole_a, corpus_scores) if values_a is None else as_rows(values_a, "values_a")
     case_b = _case_values(whole_b, corpus_scores) if values_b is None else as_rows(values_b, "values_b")
-    scores_a, scores_b = _whole(a, corpus_scores), _whole(b, corpus_scores)
+    scores_a, scores_b = _corpus_values(a, corpus_scores), _corpus_values(b, corpus_scores)
     if case_a.shape != case_b.shape or case_a.shape != (len(a), len(scores_a)):
         raise InputError(
             f"values_a and values_b must have one row per case and one column per output, "
@@ -161,7 +161,7 @@ def compare_paired(
     index, units = unit_index(groups, len(a))
     judged_units = (sum_by_unit(both.astype(np.float64), index, units) > 0).sum(0)
     used = chosen_method(method, int(judged_units.max(initial=0)))
-    bounds = np.where(judged_units >= LEAST, bounds, np.nan)
+    bounds = np.where(judged_units >= MIN_UNITS, bounds, np.nan)
     if ranges is not None:
         widths = np.array([high - low for low, high in ranges])
         bounds = np.clip(bounds, -widths, widths)
@@ -202,7 +202,7 @@ def adjust_comparisons(
     return tuple(replace(c, p_adjusted=float(p)) for c, p in zip(comparisons, adjusted, strict=True))
 
 
-def _whole(rows: Rows, corpus_scores: CorpusScores) -> Rows:
+def _corpus_values(rows: Rows, corpus_scores: CorpusScores) -> Rows:
     totals, counts = totals_and_counts(rows)
     return corpus_scores(totals.sum(0), counts.sum(0))
 

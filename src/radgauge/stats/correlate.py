@@ -19,7 +19,7 @@ from radgauge.core.errors import InputError
 from radgauge.stats.coefficients import KINDS, association, grouped_association, weighted_association
 from radgauge.stats.independence import independence_p
 from radgauge.stats.resample import (
-    LEAST,
+    MIN_UNITS,
     Interval,
     Labels,
     Rows,
@@ -78,8 +78,8 @@ def correlation(
 ) -> Correlation:
     """Correlate one judge with one target over the cases that both judged.
 
-    >>> found = correlation([1, 2, 3, 4], [10, 20, 30, 40], rng=np.random.default_rng(0))
-    >>> found.value, found.interval.n
+    >>> result = correlation([1, 2, 3, 4], [10, 20, 30, 40], rng=np.random.default_rng(0))
+    >>> result.value, result.interval.n
     (1.0, 4)
     """
     table = correlation_table(
@@ -131,9 +131,11 @@ def correlation_table(
         raise InputError(f"judges and targets must hold the same cases, got {len(x)} and {len(y)} rows")
     pairs = [(x[:, i], y[:, j]) for i in range(x.shape[1]) for j in range(y.shape[1])]
     replicates = pair_replicates(pairs, rng=rng, kind=kind, studies=studies, within=within, resamples=resamples)
-    found = summarise(pairs, replicates, kind=kind, studies=studies, within=within, method=method, level=level)
+    correlations = summarise(
+        pairs, replicates, kind=kind, studies=studies, within=within, method=method, level=level
+    )
     wide = y.shape[1]
-    return tuple(found[start : start + wide] for start in range(0, len(found), wide))
+    return tuple(correlations[start : start + wide] for start in range(0, len(correlations), wide))
 
 
 def summarise(
@@ -160,22 +162,22 @@ def summarise(
         bounds = bca_bounds(replicates, values, left_out, level=level)
     else:
         bounds = percentile_bounds(replicates, level=level)
-    found = []
+    correlations = []
     for (a, b), (value, parts), low, high in zip(pairs, points, *bounds, strict=True):
-        known = ~(np.isnan(a) | np.isnan(b))
+        complete = ~(np.isnan(a) | np.isnan(b))
         groups: tuple[GroupValue, ...] = ()
         if strata is not None:
-            sizes = np.bincount(strata[0][known], minlength=strata[1])
+            sizes = np.bincount(strata[0][complete], minlength=strata[1])
             groups = tuple(
                 GroupValue(label, float(v), int(size)) for label, v, size in zip(labels, parts, sizes, strict=True)
             )
-        if len(np.unique(index[known])) < (2 if method == "yu2022" else LEAST):
+        if len(np.unique(index[complete])) < (2 if method == "yu2022" else MIN_UNITS):
             low = high = np.nan  # a few studies say nothing about spread
-        judged = int(known.sum())
-        whole = Interval(value, float(low), float(high), level, method, judged, n - judged)
+        judged = int(complete.sum())
+        overall = Interval(value, float(low), float(high), level, method, judged, n - judged)
         p = independence_p(a, b, kind=kind) if strata is None else float("nan")
-        found.append(Correlation(kind, whole, groups, p))
-    return tuple(found)
+        correlations.append(Correlation(kind, overall, groups, p))
+    return tuple(correlations)
 
 
 def pair_replicates(

@@ -48,8 +48,8 @@ def compare_correlations(
     `less` asks whether r_jk is smaller than r_jh. The result depends strongly on `r_kh`, the correlation of
     the two judges with each other: a p value without it cannot be checked.
 
-    >>> found = compare_correlations(0.3, 0.4, r_kh=0.5, n=100, method="williams1959")
-    >>> round(found.statistic, 4), found.df, round(found.p, 4)
+    >>> result = compare_correlations(0.3, 0.4, r_kh=0.5, n=100, method="williams1959")
+    >>> round(result.statistic, 4), result.df, round(result.p, 4)
     (-1.0767, 97, 0.2843)
     """
     check_choice("method", method, METHODS)

@@ -36,8 +36,8 @@ def effects(
 
     `tie` is the largest difference that counts as a tie.
 
-    >>> found = effects([3.0, 2.0, 5.0, 1.0], [1.0, 2.0, 4.0, 2.0])
-    >>> found.wins, found.ties, found.losses, found.superiority, found.cliffs_delta
+    >>> result = effects([3.0, 2.0, 5.0, 1.0], [1.0, 2.0, 4.0, 2.0])
+    >>> result.wins, result.ties, result.losses, result.superiority, result.cliffs_delta
     (0.5, 0.25, 0.25, 0.625, 0.1875)
     """
     a, b = np.asarray(values_a, dtype=np.float64), np.asarray(values_b, dtype=np.float64)

@@ -35,7 +35,7 @@ class OverlapTest:
     r_second: float  # Correlation of the second judge with the target
     r_between: float  # Correlation of the two judges with each other; the p value depends strongly on it
     n: int  # Cases that both judges and the target have
-    found: DependentTest | None  # The test; None where it is undefined
+    test: DependentTest | None  # The test; None where it is undefined
     p_adjusted: float  # Its p value, corrected for all tests of the call; NaN where there is none
     reason: str = ""  # Why there is no test
 
@@ -143,30 +143,30 @@ def _tests(
     alternative: Alternative,
     smallest: int,
 ) -> tuple[OverlapTest, ...]:
-    known = ~(np.isnan(first) | np.isnan(second) | np.isnan(goal))
+    complete = ~(np.isnan(first) | np.isnan(second) | np.isnan(goal))
     used: Kind = "pearson" if kind == "pearson" else "spearman"
     labels = None if within is None else np.asarray(within, dtype=object)
     groups: tuple[Hashable, ...] = ("",) if within is None else distinct_labels(within)
     tests = []
     for group in groups:
-        here = known if labels is None else known & (labels == group)
+        here = complete if labels is None else complete & (labels == group)
         n = int(here.sum())
         a, b, c = (
             association(x[here], y[here], kind=used) for x, y in ((first, goal), (second, goal), (first, second))
         )
-        found, reason = None, f"a group of {n} cases is too small for a test"
+        test, reason = None, f"a group of {n} cases is too small for a test"
         if n >= smallest:
             try:
-                found, reason = compare_correlations(a, b, r_kh=c, n=n, method=method, alternative=alternative), ""
+                test, reason = compare_correlations(a, b, r_kh=c, n=n, method=method, alternative=alternative), ""
             except InputError as error:  # a constant judge, or two that are copies of each other
                 reason = str(error)
-        tests.append(OverlapTest(group, used, a, b, c, n, found, float("nan"), reason))
+        tests.append(OverlapTest(group, used, a, b, c, n, test, float("nan"), reason))
     return tuple(tests)
 
 
 def _adjusted(pairs: Sequence[JudgePair], correction: Correction) -> tuple[JudgePair, ...]:
     bootstrap = adjust([pair.difference.p for pair in pairs], method=correction)
-    raw = [float("nan") if t.found is None else t.found.p for pair in pairs for t in pair.tests]
+    raw = [float("nan") if t.test is None else t.test.p for pair in pairs for t in pair.tests]
     tested = iter(adjust(raw, method=correction))
     return tuple(
         replace(

@@ -86,8 +86,8 @@ def permutation_test(
     with np.errstate(invalid="ignore"):  # an output that nobody judged compares as NaN and ends as NaN
         for swaps in blocks:
             moved = product(swaps, change)
-            found = corpus_scores(sum_a + moved, judged) - corpus_scores(sum_b - moved, judged)
-            hits += at_least(found, observed, margin, alternative).sum(0)
+            drawn = corpus_scores(sum_a + moved, judged) - corpus_scores(sum_b - moved, judged)
+            hits += at_least(drawn, observed, margin, alternative).sum(0)
     number = 2 ** len(change) if exact else permutations
     p = hits / number if exact else (hits + 1) / (number + 1)
     return PairedTest(observed, np.where(np.isnan(observed), np.nan, p), exact, number)
@@ -111,7 +111,7 @@ def bootstrap_test(
     """
     check_choice("alternative", alternative, ("two-sided", "greater", "less"))
     a, b = pair(rows_a, rows_b)
-    found, _ = bootstrap_difference(
+    test, _ = bootstrap_difference(
         a,
         b,
         corpus_scores,
@@ -122,7 +122,7 @@ def bootstrap_test(
         method="percentile",
         side=alternative,
     )
-    return found
+    return test
 
 
 def bootstrap_difference(
@@ -185,13 +185,13 @@ def drawn_scores(
     return corpus_scores(drawn_a, drawn_counts), corpus_scores(drawn_b, drawn_counts)
 
 
-def at_least(found: Rows, observed: Rows, margin: Rows, alternative: Alternative) -> NDArray[np.bool_]:
-    """Whether a difference found by chance is as extreme as the observed one."""
+def at_least(drawn: Rows, observed: Rows, margin: Rows, alternative: Alternative) -> NDArray[np.bool_]:
+    """True if a drawn difference is as extreme as the observed one."""
     if alternative == "greater":
-        return found >= observed - margin
+        return drawn >= observed - margin
     if alternative == "less":
-        return found <= observed + margin
-    return np.abs(found) >= np.abs(observed) - margin
+        return drawn <= observed + margin
+    return np.abs(drawn) >= np.abs(observed) - margin
 
 
 def _all_swaps(units: int) -> Iterator[Rows]:

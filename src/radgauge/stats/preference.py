@@ -57,9 +57,9 @@ def preference_accuracy(
             serves the judge best on these data (Deutsch et al. 2023). Chosen on the same pairs, it flatters
             a little, and the interval does not know of the choice.
 
-    >>> found = preference_accuracy([0.9, 0.1, 0.5, 0.5], [5, 1, 4, 2], studies=["s", "s", "t", "t"],
+    >>> result = preference_accuracy([0.9, 0.1, 0.5, 0.5], [5, 1, 4, 2], studies=["s", "s", "t", "t"],
     ...                             rng=np.random.default_rng(0))
-    >>> found.interval.value, found.pairs
+    >>> result.interval.value, result.pairs
     (0.75, 2)
     """
     check_choice("ties", ties, TIE_RULES)
@@ -69,21 +69,21 @@ def preference_accuracy(
     index, _ = unit_index(studies, len(x))
     first, second = pairs_within(index)
     apart_x, apart_y = x[first] - x[second], y[first] - y[second]
-    known = ~(np.isnan(apart_x) | np.isnan(apart_y))
+    complete = ~(np.isnan(apart_x) | np.isnan(apart_y))
     weight = np.ones(len(first))
     if ties in ("match", "calibrated"):  # every study counts the same, however many candidates it has
-        pairs_of_study = np.bincount(index[first][known], minlength=int(index.max(initial=0)) + 1)
+        pairs_of_study = np.bincount(index[first][complete], minlength=int(index.max(initial=0)) + 1)
         weight = 1.0 / np.maximum(pairs_of_study[index[first]], 1)
     threshold = 0.0
     if ties == "calibrated":
-        threshold = _best_threshold(apart_x[known], apart_y[known], weight[known])
+        threshold = _best_threshold(apart_x[complete], apart_y[complete], weight[complete])
     sign_x = np.where(np.abs(apart_x) <= threshold, 0.0, np.sign(apart_x))
     sign_y = np.sign(apart_y)
-    credit = np.where(known, (sign_x == sign_y).astype(np.float64), np.nan)
+    credit = np.where(complete, (sign_x == sign_y).astype(np.float64), np.nan)
     if ties in ("half", "wrong", "skip"):
         credit[sign_y == 0] = np.nan
-        credit[known & (sign_y != 0) & (sign_x == 0)] = {"half": 0.5, "wrong": 0.0, "skip": np.nan}[ties]
-    (found,) = interval(
+        credit[complete & (sign_y != 0) & (sign_x == 0)] = {"half": 0.5, "wrong": 0.0, "skip": np.nan}[ties]
+    (bounds,) = interval(
         np.stack([credit * weight, np.where(np.isnan(credit), np.nan, weight)], axis=1),
         _weighted_mean,
         rng=rng,
@@ -93,24 +93,24 @@ def preference_accuracy(
         resamples=resamples,
     )
     return Preference(
-        found,
+        bounds,
         ties,
         float(threshold),
-        int(known.sum()),
-        int((known & (sign_x == 0)).sum()),
-        int((known & (sign_y == 0)).sum()),
+        int(complete.sum()),
+        int((complete & (sign_x == 0)).sum()),
+        int((complete & (sign_y == 0)).sum()),
     )
 
 
 def _weighted_mean(totals: Rows, counts: Rows) -> Rows:
-    found = np.full((*totals.shape[:-1], 1), np.nan)
-    np.divide(totals[..., :1], totals[..., 1:], out=found, where=totals[..., 1:] > 0)
-    return found
+    means = np.full((*totals.shape[:-1], 1), np.nan)
+    np.divide(totals[..., :1], totals[..., 1:], out=means, where=totals[..., 1:] > 0)
+    return means
 
 
 @dataclass(frozen=True, slots=True)
 class BestOfN:
-    """What is gained by keeping the candidate of each study that a judge likes best."""
+    """Gain of keeping the candidate of each study that a judge scores highest."""
 
     gain: Interval  # (chosen - random) / (oracle - random): 0 is a random choice, 1 that of the target itself
     chosen: float  # Mean target value of the judge's choices; among equal values the mean of the tied ones
@@ -131,9 +131,9 @@ def best_of_n(
 
     Higher values mean a better report on both sides; intervals draw studies.
 
-    >>> found = best_of_n([0.9, 0.1, 0.5, 0.5], [5, 1, 4, 2], studies=["s", "s", "t", "t"],
+    >>> result = best_of_n([0.9, 0.1, 0.5, 0.5], [5, 1, 4, 2], studies=["s", "s", "t", "t"],
     ...                   rng=np.random.default_rng(0))
-    >>> found.chosen, found.random, found.oracle, round(found.gain.value, 3)
+    >>> result.chosen, result.random, result.oracle, round(result.gain.value, 3)
     (4.0, 3.0, 4.5, 0.667)
     """
     x, y = np.asarray(judge, dtype=np.float64), np.asarray(target, dtype=np.float64)
@@ -148,14 +148,14 @@ def best_of_n(
 
     def gain(totals: Rows, counts: Rows) -> Rows:
         chosen, random, oracle = np.moveaxis(totals, -1, 0)
-        found = np.full(np.shape(chosen), np.nan)
-        np.divide(chosen - random, oracle - random, out=found, where=oracle - random > SAME * np.abs(oracle))
-        return found[..., None]
+        gains = np.full(np.shape(chosen), np.nan)
+        np.divide(chosen - random, oracle - random, out=gains, where=oracle - random > SAME * np.abs(oracle))
+        return gains[..., None]
 
-    (found,) = interval(rows, gain, rng=rng, level=level, resamples=resamples)
+    (bounds,) = interval(rows, gain, rng=rng, level=level, resamples=resamples)
     defined = rows[~np.isnan(rows[:, 0])]
     means = defined.mean(axis=0).tolist() if len(defined) else [np.nan] * 3
-    return BestOfN(found, *means)
+    return BestOfN(bounds, *means)
 
 
 def pairs_within(index: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

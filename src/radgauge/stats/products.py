@@ -34,9 +34,9 @@ def product(weights: NDArray[Float], table: NDArray[Float]) -> NDArray[Float]:
         return weights @ table
     depth = min(max(inner, 1), SINGLE_THREAD // (8 * columns))
     rows = max(2, SINGLE_THREAD // (depth * columns))
-    found = np.zeros((len(weights), columns), dtype=weights.dtype)
+    products = np.zeros((len(weights), columns), dtype=weights.dtype)
     for top in range(0, len(weights), rows):
         part = slice(top, top + rows)
         for left in range(0, inner, depth):
-            found[part] += weights[part, left : left + depth] @ table[left : left + depth]
-    return found
+            products[part] += weights[part, left : left + depth] @ table[left : left + depth]
+    return products

@@ -31,7 +31,7 @@ from radgauge.stats.resample import (
     percentile_bounds,
 )
 
-LEAST = 3  # cases that a comparison needs
+MIN_CASES = 3  # cases that a comparison needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +88,19 @@ def correlation_difference(
     The p value asks how often the drawn differences, moved to mean zero, are as large as the observed one:
     (hits + 1) / (resamples + 1).
 
-    >>> found = correlation_difference([1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5], target=[1, 2, 3, 4, 5, 6],
+    >>> result = correlation_difference([1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5], target=[1, 2, 3, 4, 5, 6],
     ...                                rng=np.random.default_rng(0))
-    >>> round(found.interval.value, 3)
+    >>> round(result.interval.value, 3)
     0.4
     """
     check_choice("alternative", alternative, ("two-sided", "greater", "less"))
     both = np.stack([np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)], 1)
     goal = np.asarray(target, dtype=np.float64)
     same = goal.shape == (len(both),)
-    if same and (known := int((~np.isnan(both).any(axis=1) & ~np.isnan(goal)).sum())) < LEAST:
-        nothing = Interval(math.nan, math.nan, math.nan, level, "percentile", known, len(both) - known)
+    if same and (n_complete := int((~np.isnan(both).any(axis=1) & ~np.isnan(goal)).sum())) < MIN_CASES:
+        nothing = Interval(math.nan, math.nan, math.nan, level, "percentile", n_complete, len(both) - n_complete)
         return CorrelationDifference(math.nan, math.nan, nothing, math.nan, kind, alternative)
-    judges, goal, studies_left, within_left, kept = _complete(both, target, studies, within)
+    judges, goal, studies_left, within_left, n_complete = _complete(both, target, studies, within)
     (one, other), replicates = _correlations(
         judges, goal, kind=kind, studies=studies_left, within=within_left, resamples=resamples, rng=rng
     )
@@ -111,7 +111,7 @@ def correlation_difference(
     return CorrelationDifference(
         one.value,
         other.value,
-        Interval(difference, float(low), float(high), level, "percentile", kept, len(both) - kept),
+        Interval(difference, float(low), float(high), level, "percentile", n_complete, len(both) - n_complete),
         float(_p_values(apart[:, None], np.array([difference]), alternative)[0]),
         kind,
         alternative,
@@ -144,7 +144,7 @@ def rank_judges(
     table = as_rows(judges, "judges")
     if len(names) != table.shape[1]:
         raise InputError(f"names must name every judge: got {len(names)} names for {table.shape[1]} columns")
-    complete, goal, studies_left, within_left, kept = _complete(table, target, studies, within, names=names)
+    complete, goal, studies_left, within_left, n_complete = _complete(table, target, studies, within, names=names)
     correlations, replicates = _correlations(
         complete,
         goal,
@@ -160,14 +160,14 @@ def rank_judges(
     values, replicates = values[order], replicates[:, order]
     upper = np.triu_indices(len(order), 1)
     p = np.full((len(order), len(order)), np.nan)
-    found = _p_values(replicates[:, upper[0]] - replicates[:, upper[1]], values[upper[0]] - values[upper[1]])
-    p[upper] = found
-    p.T[upper] = found
+    p_values = _p_values(replicates[:, upper[0]] - replicates[:, upper[1]], values[upper[0]] - values[upper[1]])
+    p[upper] = p_values
+    p.T[upper] = p_values
     adjusted = np.full_like(p, np.nan)
-    adjusted[upper] = adjust(found, method=correction)
+    adjusted[upper] = adjust(p_values, method=correction)
     adjusted.T[upper] = adjusted[upper]
     clusters = significance_clusters(adjusted, alpha=alpha, rule=rule)
-    lost = len(table) - kept
+    lost = len(table) - n_complete
     ranked = tuple(
         Ranked(names[j], replace(c, interval=replace(c.interval, missing=lost)), cluster)
         for j, cluster in zip(order, clusters, strict=True)
@@ -207,25 +207,31 @@ def _complete(
     goal = np.asarray(target, dtype=np.float64)
     if goal.shape != (len(judges),):
         raise InputError(f"target must have one value per case: got shape {goal.shape} for {len(judges)} cases")
-    known = ~(np.isnan(judges).any(axis=1) | np.isnan(goal))
-    kept = int(known.sum())
-    if kept < LEAST:
+    complete = ~(np.isnan(judges).any(axis=1) | np.isnan(goal))
+    n_complete = int(complete.sum())
+    if n_complete < MIN_CASES:
         absent = np.isnan(judges).sum(0)
         worst = int(absent.argmax()) if len(absent) else 0
         raise InputError(
-            f"only {kept} of {len(judges)} cases are judged by all; leave out {names[worst]!r}, "
+            f"only {n_complete} of {len(judges)} cases are judged by all; leave out {names[worst]!r}, "
             f"which lacks {int(absent[worst])}"
         )
-    return judges[known], goal[known], _kept(studies, known), _kept(within, known), kept
+    return (
+        judges[complete],
+        goal[complete],
+        _labels_of(studies, complete),
+        _labels_of(within, complete),
+        n_complete,
+    )
 
 
-def _kept(labels: Labels | None, known: NDArray[np.bool_]) -> Labels | None:
+def _labels_of(labels: Labels | None, complete: NDArray[np.bool_]) -> Labels | None:
     if labels is None:
         return None
     plain: Sequence[Hashable] = labels.tolist() if isinstance(labels, np.ndarray) else labels
-    if len(plain) != len(known):
-        raise InputError(f"labels must name every case: got {len(plain)} for {len(known)} cases")
-    return [label for label, keep in zip(plain, known, strict=True) if keep]
+    if len(plain) != len(complete):
+        raise InputError(f"labels must name every case: got {len(plain)} for {len(complete)} cases")
+    return [label for label, keep in zip(plain, complete, strict=True) if keep]
 
 
 def _correlations(

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from radgauge.core.choices import IntervalMethod
 from radgauge.stats.paired import drawn_scores, pair
 from radgauge.stats.resample import (
-    LEAST,
     METHODS,
+    MIN_UNITS,
     CorpusScores,
     Interval,
     Labels,
@@ -43,8 +43,8 @@ def relative_change(
     A percentage of nothing, or of less than nothing, means nothing: where b is not positive the change is NaN,
     and where b is not positive in any resample the interval is.
 
-    >>> (found,) = relative_change([2.0, 4.0], [1.0, 3.0], rng=np.random.default_rng(0))
-    >>> found.value
+    >>> (result,) = relative_change([2.0, 4.0], [1.0, 3.0], rng=np.random.default_rng(0))
+    >>> result.value
     50.0
     """
     check_level(level)
@@ -56,20 +56,20 @@ def relative_change(
     values = _percent(corpus_scores(totals_a.sum(0), counts.sum(0)), corpus_scores(totals_b.sum(0), counts.sum(0)))
     bounds = np.full((2, len(values)), np.nan)
     used = chosen_method(method, len(counts))
-    if len(counts) >= LEAST:  # a few studies say nothing about spread
+    if len(counts) >= MIN_UNITS:  # a few studies say nothing about spread
         drawn = drawn_scores(totals_a, totals_b, counts, corpus_scores, resamples=resamples, rng=rng)
         replicates = _percent(*drawn)
-        found = percentile_bounds(replicates, level=level)
+        ends = percentile_bounds(replicates, level=level)
         if used != "percentile":
             left_out = _percent(
                 jackknife(totals_a, counts, corpus_scores), jackknife(totals_b, counts, corpus_scores)
             )
             if used == "bca":
-                found = bca_bounds(replicates, values, left_out, level=level)
+                ends = bca_bounds(replicates, values, left_out, level=level)
             else:
                 left_out[(counts == 0).all(axis=1)] = np.nan
-                found = t_bounds(values, left_out, level=level)
-        bounds = np.where(np.isnan(replicates).any(axis=0) | np.isnan(values), np.nan, found)
+                ends = t_bounds(values, left_out, level=level)
+        bounds = np.where(np.isnan(replicates).any(axis=0) | np.isnan(values), np.nan, ends)
     judged = ~np.isnan(a).all(axis=1)
     n = int(judged.sum())
     return tuple(

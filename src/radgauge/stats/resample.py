@@ -36,7 +36,7 @@ CHUNK_BYTES = 4 << 20  # a block of weights that stays near the processor's cach
 SAME = 1e-10  # relative difference below which two scores differ by rounding only
 
 
-LEAST = 5
+MIN_UNITS = 5
 """Units below which no interval is given: by whichever method, it would not hold what it says."""
 ENOUGH_TO_RESAMPLE = 100
 """Units from which `auto` takes percentiles; below, Student's t holds better (`docs/intervals.md`)."""
@@ -48,7 +48,7 @@ FEW = 50
 class Interval:
     """A value with its interval: `n` cases were judged, `missing` could not be.
 
-    `low` and `high` are NaN where fewer than `LEAST` units were judged: so few say next to nothing about spread.
+    `low` and `high` are NaN where fewer than `MIN_UNITS` units were judged: so few show no spread.
     `method` is the one that was used: percentile, bca, t or wilson.
     """
 
@@ -198,8 +198,8 @@ def interval(
     `yu2022` is what supplementary tables 4 and 5 of Yu et al. (2022) print (`simulation_bounds`): only to compare
     with them.
 
-    >>> found, = interval([0.2, 0.4, 0.5, 0.6, 0.8, np.nan], method="t", rng=np.random.default_rng(0))
-    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3), found.n, found.missing
+    >>> result, = interval([0.2, 0.4, 0.5, 0.6, 0.8, np.nan], method="t", rng=np.random.default_rng(0))
+    >>> round(result.value, 3), round(result.low, 3), round(result.high, 3), result.n, result.missing
     (0.5, 0.222, 0.778, 5, 1)
     """
     check_level(level)
@@ -213,42 +213,42 @@ def interval(
     index, units = unit_index(groups, len(table))
     judged_units = sum_by_unit(mask.astype(np.float64), index, units) > 0
     number = judged_units.sum(0)
-    used: list[str] = [chosen_method(method, int(each)) for each in number]
+    used: list[str] = [chosen_method(method, int(count)) for count in number]
     bounds = np.full((2, len(values)), np.nan)
     left_out = jackknife(totals, counts, corpus_scores) if {"bca", "t"} & {*used} else np.empty((0, len(values)))
     if {"percentile", "bca", "yu2022"} & {*used}:
         replicates = bootstrap(table, corpus_scores, rng=rng, groups=groups, resamples=resamples)
     for output, name in enumerate(used):
         if name == "t":
-            mine = np.where(judged_units[:, output], left_out[:, output], np.nan)[:, None]
-            found = t_bounds(values[[output]], mine, level=level)
+            judged_jackknife = np.where(judged_units[:, output], left_out[:, output], np.nan)[:, None]
+            ends = t_bounds(values[[output]], judged_jackknife, level=level)
         elif name == "bca":
-            mine = left_out[:, [output]]
-            found = bca_bounds(replicates[:, [output]], values[[output]], mine, level=level)
+            judged_jackknife = left_out[:, [output]]
+            ends = bca_bounds(replicates[:, [output]], values[[output]], judged_jackknife, level=level)
         elif name == "yu2022":
-            found = simulation_bounds(replicates[:, [output]], level=level)
+            ends = simulation_bounds(replicates[:, [output]], level=level)
         else:
-            found = percentile_bounds(replicates[:, [output]], level=level)
+            ends = percentile_bounds(replicates[:, [output]], level=level)
         if method == "auto" and number[output] and units == len(table) and _is_share(table, output, values):
             used[output] = "wilson"
             hits = round(float(values[output]) * int(number[output]))
-            found = np.array(wilson_interval(hits, int(number[output]), level=level))[:, None]
+            ends = np.array(wilson_interval(hits, int(number[output]), level=level))[:, None]
         elif ranges is not None:
             low, high = ranges[output]
             if (
                 method == "auto"
                 and values[output] in (low, high)
-                and found[0, 0] == found[1, 0]
+                and ends[0, 0] == ends[1, 0]
                 and high - low < np.inf
             ):
                 used[output] = "wilson"
                 share = wilson_interval(
                     int(number[output]) * (values[output] == high), int(number[output]), level=level
                 )
-                found = low + (high - low) * np.array(share)[:, None]
-            found = np.clip(found, low, high)
-        bounds[:, output] = found[:, 0]
-    bounds = np.where(number >= LEAST, bounds, np.nan)
+                ends = low + (high - low) * np.array(share)[:, None]
+            ends = np.clip(ends, low, high)
+        bounds[:, output] = ends[:, 0]
+    bounds = np.where(number >= MIN_UNITS, bounds, np.nan)
     return tuple(
         Interval(float(value), float(low), float(high), level, name, int(n), len(table) - int(n))
         for value, low, high, name, n in zip(values, *bounds, used, mask.sum(0), strict=True)
@@ -265,11 +265,11 @@ def chosen_method(method: str, units: int) -> str:
 
 
 def _is_share(table: Rows, output: int, values: Rows) -> bool:
-    """Whether an output is the share of cases that have it: a column of zeros and ones, and its mean."""
+    """True if an output is the share of cases that have it: a column of zeros and ones, and its mean."""
     if table.shape[1] != len(values):
         return False
-    known = table[~np.isnan(table[:, output]), output]
-    return bool(len(known)) and bool(np.isin(known, (0.0, 1.0)).all()) and bool(values[output] == known.mean())
+    judged = table[~np.isnan(table[:, output]), output]
+    return bool(len(judged)) and bool(np.isin(judged, (0.0, 1.0)).all()) and bool(values[output] == judged.mean())
 
 
 def t_bounds(values: Rows, left_out: Rows, *, level: float) -> Rows:
@@ -350,12 +350,12 @@ def quantiles(replicates: Rows, shares: Rows) -> Rows:
     """
     ordered = np.sort(np.where(np.isfinite(replicates), replicates, np.nan), axis=0)  # NaN sorts last
     number = np.isfinite(ordered).sum(0)
-    place = np.clip(shares, 0, 1) * np.maximum(number - 1, 0)
-    lower = np.floor(place).astype(np.intp)
+    rank = np.clip(shares, 0, 1) * np.maximum(number - 1, 0)
+    lower = np.floor(rank).astype(np.intp)
     upper = np.minimum(lower + 1, np.maximum(number - 1, 0))
     start, stop = np.take_along_axis(ordered, lower, 0), np.take_along_axis(ordered, upper, 0)
-    found: Rows = start + (stop - start) * (place - lower)
-    return found
+    quantile: Rows = start + (stop - start) * (rank - lower)
+    return quantile
 
 
 def check_level(level: float) -> None:
@@ -372,6 +372,6 @@ def check_positive(name: str, number: int) -> None:
 
 def check_choice(name: str, value: str, choices: Iterable[str]) -> None:
     """Refuse a setting that is not one of the named ones."""
-    known = tuple(choices)
-    if value not in known:
-        raise UsageError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+    names = tuple(choices)
+    if value not in names:
+        raise UsageError(f"{name} must be one of {', '.join(names)}; got {value!r}")

@@ -14,13 +14,13 @@ def merge_ties(values: ArrayLike, precision: float) -> NDArray[np.float64]:
     >>> merge_ties([0.5, 0.50000004, 0.7, np.nan, 0.49999999], 1e-6).tolist()
     [0.49999999, 0.49999999, 0.7, nan, 0.49999999]
     """
-    given = np.asarray(values, dtype=np.float64)
-    distinct = np.unique(given[~np.isnan(given)])
+    table = np.asarray(values, dtype=np.float64)
+    distinct = np.unique(table[~np.isnan(table)])
     if precision <= 0 or len(distinct) < 2:
-        return given.copy()
+        return table.copy()
     starts = np.concatenate([[True], np.diff(distinct) > precision])
     lowest = distinct[starts][np.cumsum(starts) - 1]
-    merged = given.copy()
-    known = ~np.isnan(given)
-    merged[known] = lowest[np.searchsorted(distinct, given[known])]
+    merged = table.copy()
+    defined = ~np.isnan(table)
+    merged[defined] = lowest[np.searchsorted(distinct, table[defined])]
     return merged

@@ -37,8 +37,8 @@ def unpaired_test(
     p = (hits + 1) / (permutations + 1), never 0; NaN if a side has no value. Where some units have a value on
     either side and these go together, p is larger than it need be: use `permutation_test` on such units.
 
-    >>> found = unpaired_test([3.0, 4, 5], [1.0, 2], rng=np.random.default_rng(0), alternative="greater")
-    >>> found.difference, round(found.p, 1)  # one of the ten ways to deal
+    >>> result = unpaired_test([3.0, 4, 5], [1.0, 2], rng=np.random.default_rng(0), alternative="greater")
+    >>> result.difference, round(result.p, 1)  # one of the ten ways to deal
     (2.5, 0.1)
 
     Args:
@@ -50,18 +50,18 @@ def unpaired_test(
     """
     check_positive("permutations", permutations)
     check_choice("alternative", alternative, ("two-sided", "greater", "less"))
-    sides = [np.asarray(each, dtype=np.float64) for each in (a, b)]
-    if any(each.ndim != 1 for each in sides):
+    sides = [np.asarray(sample, dtype=np.float64) for sample in (a, b)]
+    if any(sample.ndim != 1 for sample in sides):
         raise InputError(f"a and b must be lists of values, got shapes {sides[0].shape} and {sides[1].shape}")
-    left, right = (each[~np.isnan(each)] for each in sides)
+    left, right = (sample[~np.isnan(sample)] for sample in sides)
     if not len(left) or not len(right):
         return UnpairedTest(np.nan, np.nan, len(left), len(right))
     values = np.concatenate([left, right])
     total = values.sum()
 
     def differences(sums: Rows) -> Rows:
-        found: Rows = sums / len(left) - (total - sums) / len(right)
-        return found
+        difference: Rows = sums / len(left) - (total - sums) / len(right)
+        return difference
 
     observed = differences(left.sum())
     margin = np.asarray(SAME * np.abs(values).max())
