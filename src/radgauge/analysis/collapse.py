@@ -29,7 +29,7 @@ MARGIN = 0.1
 FEW = 0.5
 """Distinct reports per distinct reference below which they are called few."""
 
-LEAST = 10
+MIN_UNITS = 10
 """Studies below which nothing is said."""
 
 MOST = 400
@@ -89,7 +89,7 @@ def collapse(
             for case in cases
             if case.system == system and has_words(case.candidate) and any(map(has_words, case.references))
         ]
-        if len(own) < LEAST:
+        if len(own) < MIN_UNITS:
             continue
         theirs = [next(text for text in case.references if has_words(text)) for case in own]
         few, distinct = distinct_texts([case.candidate for case in own]), distinct_texts(theirs)

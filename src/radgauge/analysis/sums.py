@@ -14,7 +14,7 @@ from radgauge.core.metric import Rows
 from radgauge.core.progress import working
 from radgauge.core.scores import Scores
 from radgauge.io.score_folder import iter_parts, read_manifest
-from radgauge.stats.resample import LEAST
+from radgauge.stats.resample import MIN_UNITS
 from radgauge.stats.resampling import Resampling
 
 IN_MEMORY = 2_000_000
@@ -107,7 +107,7 @@ def _lines(totals: _Totals, system: str, how: Resampling) -> list[Summary]:
     values = totals.values(totals.sums)
     z = NormalDist().inv_cdf(0.5 + how.level / 2)
     margins = z * totals.errors() if how.resamples else np.full(len(values), math.nan)
-    margins = np.where(totals.judged < LEAST, math.nan, margins)
+    margins = np.where(totals.judged < MIN_UNITS, math.nan, margins)
     lows, highs = np.array(scores.ranges).T
     return [
         Summary(

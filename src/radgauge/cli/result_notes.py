@@ -17,12 +17,12 @@ _LOW = "errors_low_confidence"
 
 def few_cases_note(number: int, unit: str = "cases") -> list[str]:
     """A warning if the intervals rest on so few units that none of the methods is sure to hold."""
-    from radgauge.stats.resample import FEW, LEAST
+    from radgauge.stats.resample import FEW, MIN_UNITS
 
     if number >= FEW or not number:
         return []
-    if number < LEAST:
-        return [f"{number} {unit}: an interval needs at least {LEAST} (docs/intervals.md)"]
+    if number < MIN_UNITS:
+        return [f"{number} {unit}: an interval needs at least {MIN_UNITS} (docs/intervals.md)"]
     return [f"{number} {unit}: with fewer than {FEW}, intervals can cover less than they say (docs/intervals.md)"]
 
 
