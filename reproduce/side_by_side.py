@@ -12,11 +12,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import radgauge as rg
+from radgauge.cli.options import confirm_downloads
 from radgauge.core.errors import RadgaugeError
 from radgauge.core.scores import Results
 from radgauge.io.judgments import Judgments
 from radgauge.io.judgments.images import with_images
 from radgauge.render.svg import Plot
+from radgauge.render.tables import Table, table, write_tables
 
 YU = {
     "BERTScore": "bertscore",
@@ -55,6 +57,7 @@ class Settings:
     encoders: Mapping[str, str] = field(default_factory=dict)
     reports: Path | None = None
     figures: Path | None = None
+    yes: bool = False
 
     def specs(self) -> dict[str, str]:
         """Estimators by the name that the paper gives them, as radgauge loads them, each under an alias."""
@@ -72,6 +75,7 @@ def score_cases(
     reading = rg.Readings(cache=rg.Cache())
     for spec in dict.fromkeys(specs):
         try:
+            confirm_downloads([spec], models=settings.models, yes=settings.yes)
             found[spec] = next(iter(rg.score(cases, [spec], reading=reading, models=settings.models).values()))
         except RadgaugeError as error:
             missing[spec] = str(error)
@@ -141,8 +145,10 @@ def run(
     parser.add_argument(
         "--encoder", action="append", metavar="NAME=PLACE", help="an image-text encoder: 'GLoRIA=FILE'; repeatable"
     )
-    parser.add_argument("--reports", type=Path, help="mimic_cxr_sectioned.csv, where a script needs findings")
+    parser.add_argument("--reports", type=Path, help="reports that a script needs: findings, or a training set")
     parser.add_argument("--figures", type=Path, help="folder for figures, where a script draws any")
+    parser.add_argument("--yes", action="store_true", help="fetch the checkpoints that are missing, unasked")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the table too (.csv, .md, .tex)")
     parser.add_argument("--json", action="store_true")
     if figure is not None:
         parser.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw the figure")
@@ -156,6 +162,7 @@ def run(
         encoders=dict(text.split("=", 1) for text in given.encoder or ()),
         reports=given.reports,
         figures=given.figures,
+        yes=given.yes,
     )
     try:
         lines = make(settings)
@@ -163,6 +170,8 @@ def run(
         sys.exit(f"{parser.prog}: {error}")
     if figure is not None and given.figure is not None:
         given.figure.write_text(figure(lines, settings).file(), encoding="utf-8")
+    if given.output is not None:
+        write_tables({"summary": _table(title, lines)}, str(given.output))
     if given.json:
         print(json.dumps([{k: _plain(v) for k, v in asdict(line).items()} for line in lines], indent=1))
     else:
@@ -185,6 +194,13 @@ def show(title: str, lines: Sequence[Line], models: str) -> None:
             "note: model-based metrics ran on embedded parts; use --models published to compare with the paper",
             file=sys.stderr,
         )
+
+
+def _table(title: str, lines: Sequence[Line]) -> Table:
+    rows = [(line.name, line.published, line.ours, line.ours - line.published, line.note) for line in lines]
+    heads = ("", "published", "ours", "difference", "note")
+    records = [dict(zip(("name", *heads[1:]), row, strict=True)) for row in rows]
+    return table(*heads, key="summary", title=title, rows=rows, records=records)
 
 
 def _number(value: float, sign: str = "") -> str:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import radgauge as rg
 from radgauge.cli import app
 from radgauge.cli.flags import in_flags
-from radgauge.cli.options import agree
+from radgauge.cli.options import confirm_downloads
 from radgauge.core import progress
 
 REPORTS = "id,system,reference,candidate\n1,x,a b c,a b c\n1,y,a b c,a\n2,x,a b,a b\n2,y,a b,b\n"
@@ -173,11 +173,11 @@ def test_published_models_are_not_fetched_unasked(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.delenv("RADGAUGE_OFFLINE", raising=False)
     with pytest.raises(rg.UsageError, match=r"checkpoints will be fetched into .* MB.*to agree, add --yes"):
-        agree(["chexbert"], yes=False)
-    agree(["bleu"], yes=False)
+        confirm_downloads(["chexbert:models=published"], models="embedded", yes=False)
+    confirm_downloads(["bleu"], models="published", yes=False)
     monkeypatch.setenv("RADGAUGE_OFFLINE", "1")
     with pytest.raises(rg.ModelError, match="RADGAUGE_OFFLINE"):
-        agree(["chexbert"], yes=True)
+        confirm_downloads(["chexbert"], models="published", yes=True)
 
 
 def test_a_folder_that_is_not_there_is_an_error(reports: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ FOLDER = Path(__file__).parents[2] / "reproduce"
 SCRIPTS = {
     "rexval_alignment": ("rexval", 12),
     "rexval_per_radiologist": ("rexval", 48),
+    "rexval_radcliq": ("rexval", 7),
     "rexval_errors": ("rexval", 56),
     "rexval_failure_modes": ("rexval", 48),
     "ratescore_table3": ("rexval", 5),
@@ -37,7 +38,7 @@ SCRIPTS = {
     "ratescore_table5": ("rate_ner", 28),
     "ratescore_table6": ("rate_ner", 6),
     "comet_appendix_e": ("radevalx", 19),
-    "prior_models": ("generators", 10),
+    "prior_models": ("generators", 14),
 }
 ELSEWHERE = ("side_by_side", "vlscore_tables23", "generator_chain", "layman_figure2")
 """What other scripts use, and scripts with tests of their own."""
@@ -73,6 +74,56 @@ def test_a_coefficient_is_that_of_scipy(rexval: Path) -> None:
     found = lines("rexval_per_radiologist", rexval)["BLEU, significant errors, radiologist 4"]
     assert found[1] == pytest.approx(expected)
     assert found[0] == 0.433
+
+
+def test_the_regression_of_radcliq_is_least_squares(rexval: Path) -> None:
+    judgments = rg.read_judgments(rexval)
+    scores = [
+        next(iter(rg.score(judgments.cases, [spec]).values())).headline
+        for spec in ("bleu:variant=cxr", "radgraph")
+    ]
+    errors = judgments.mean_errors().column("errors_total")
+    used = ~np.isnan([*scores, errors]).any(axis=0)
+    columns = [(values[used] - values[used].mean()) / values[used].std() for values in scores]
+    design = np.stack([*columns, np.ones(used.sum())], axis=1)
+    weights, residuals, *_ = np.linalg.lstsq(design, errors[used], rcond=None)
+    found = {name: ours for name, (_, ours, _) in lines("rexval_radcliq", rexval).items()}
+    r2 = 1 - residuals[0] / ((errors[used] - errors[used].mean()) ** 2).sum()
+    fitted = ("R2", "coefficient of BLEU", "coefficient of RadGraph F1", "intercept")
+    assert [found[name] for name in fitted] == pytest.approx([r2, *weights])
+
+
+def test_metric_oracles_are_the_best_of_the_training_reports(generators: Path) -> None:
+    common = importlib.import_module("side_by_side")
+    settings = common.Settings(generators, resamples=10, reports=generators)
+    made = {line.name: line.ours for line in importlib.import_module("prior_models").make(settings)}
+    oracles = [made[f"metric-oracle model, {name}"] for name in ("BLEU", "BERTScore", "CheXbert", "RadGraph F1")]
+    assert oracles == pytest.approx([1, 1, 1, 1])  # the test reports themselves are in this training set
+
+
+def test_checkpoints_are_fetched_with_consent_alone(
+    rexval: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RADGAUGE_MODELS", "XDG_CACHE_HOME", "HF_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setattr("radgauge.encoders.checkpoints.hub.fetch", lambda *_, **__: pytest.fail("fetched"))
+    monkeypatch.delenv("RADGAUGE_OFFLINE", raising=False)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    common = importlib.import_module("side_by_side")
+    settings = common.Settings(rexval, resamples=10, models="published")
+    notes = [line.note for line in importlib.import_module("rexval_radcliq").make(settings)]
+    assert all("433 MB" in note and "--yes" in note for note in notes[:5])
+
+
+def test_a_table_is_written_to_a_file(rexval: Path, tmp_path: Path) -> None:
+    common, script = (importlib.import_module(name) for name in ("side_by_side", "rexval_per_radiologist"))
+    path = tmp_path / "s1.csv"
+    common.run(
+        script.make, title="S1", needs="-", arguments=[str(rexval), "--resamples", "10", "--output", str(path)]
+    )
+    rows = path.read_text().splitlines()
+    assert len(rows) == 49
+    assert rows[1].startswith('"BERTScore, total errors, radiologist 1",0.439,')
 
 
 def test_means_and_p_values_are_those_of_the_counts(rexval: Path) -> None:

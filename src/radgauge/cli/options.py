@@ -84,19 +84,24 @@ def _jsonable(value: object) -> object:
 # Ask before downloading: which checkpoints a run with published models needs and does not find.
 
 
-def agree(metrics: Sequence[str] | None, *, yes: bool) -> None:
-    """Ask before anything is downloaded.
+def confirm_downloads(metrics: Sequence[str] | None, *, models: str, yes: bool) -> None:
+    """Ask before anything is downloaded: the checkpoints that the metrics need with their settings.
 
     Args:
         metrics: Specifications; None = the defaults.
+        models: Profile of metrics that name none.
         yes: The user has agreed already.
     """
     from radgauge.core.errors import MissingModel, UsageError
-    from radgauge.core.registry import DEFAULTS, specs
-    from radgauge.encoders.checkpoints.catalogue import CHECKPOINTS, find, hub_cache, models_dir, offline
+    from radgauge.core.registry import DEFAULTS, load, specs
+    from radgauge.encoders.checkpoints.catalogue import find, hub_cache, models_dir, needed_by, offline
 
-    names = {spec.partition(":")[0].partition(" ")[0] for each in metrics or DEFAULTS for spec in specs(each)}
-    missing = [each for each in CHECKPOINTS if names & set(each.metrics) and find(each) is None]
+    listed_metrics = [spec for each in metrics or DEFAULTS for spec in specs(each)]
+    if models == "embedded" and not any(":" in spec for spec in listed_metrics):
+        return
+    shipped = [spec for spec in listed_metrics if ".py:" not in spec]  # loading a file would run it
+    needed = {each.name: each for spec in shipped for each in needed_by(load(spec, models=models))}
+    missing = [each for each in needed.values() if find(each) is None]
     if not missing:
         return
     listed = ", ".join(f"{each.name} ({each.megabytes or '?'} MB)" for each in missing)
@@ -106,8 +111,10 @@ def agree(metrics: Sequence[str] | None, *, yes: bool) -> None:
             f"{listed}; looked for in {models_dir()} ($RADGAUGE_MODELS), in the hub's cache {hub_cache()}, in the "
             "caches of the authors' packages (`radgauge models list --places` shows every place)"
         )
-    known = sum(each.megabytes for each in missing)
-    plan = f"{len(missing)} checkpoints will be fetched into {models_dir()}, {known} MB and more: {listed}"
+    megabytes = f"{sum(each.megabytes for each in missing)} MB"
+    if not all(each.megabytes for each in missing):
+        megabytes += " and more"
+    plan = f"{len(missing)} checkpoints will be fetched into {models_dir()}, {megabytes}: {listed}"
     if yes:
         echo(f"radgauge: {plan}", err=True)
     elif not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -366,9 +373,8 @@ class Judging(JudgeServer, Judged):
 
 
 def agreed(models: str, metrics: Sequence[str] | None, *, yes: bool) -> str:
-    """The profile; for `published`, once the user has agreed to what it fetches for these metrics."""
-    if models == "published":
-        agree(metrics, yes=yes)
+    """Return the profile, once the user has agreed to what it fetches for these metrics."""
+    confirm_downloads(metrics, models=models, yes=yes)
     return models
 
 

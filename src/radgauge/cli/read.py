@@ -124,7 +124,8 @@ def read_cli(
     from radgauge.reader import load_lexicon, read_report
 
     if graphs is not None:
-        o.agreed(models.partition(":")[0], ["radgraph"], yes=yes)
+        profile, _, network = models.partition(":")
+        o.agreed(profile, [f"radgraph:network={network}" if network else "radgraph"], yes=yes)
         echo(write_table_graphs(report, graphs, models=models, form=form))
         return
     if check:

@@ -259,6 +259,10 @@ class Metric(ABC):
         """Readers, models and libraries behind the number, for the signature."""
         return {}
 
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return the published checkpoints that these settings need, by name or hub id."""
+        return ()
+
 
 @dataclass(frozen=True)
 class Alias(Metric):
@@ -343,6 +347,10 @@ class Alias(Metric):
     def account(self, *, reading: Readings) -> Mapping[str, Any]:
         """The metric's."""
         return self.metric.account(reading=reading)
+
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return those of the metric."""
+        return self.metric.checkpoints()
 
     def signature(self) -> str:
         """The metric's own."""

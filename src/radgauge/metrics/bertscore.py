@@ -89,6 +89,10 @@ class BertScore(Metric):
         """F1 is the headline."""
         return label_columns(_NAMES, self.models)
 
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return the encoder."""
+        return (self.encoder,) if self.models == "published" else ()
+
     @property
     def judges_empty(self) -> bool:
         """Whether an empty candidate counts."""

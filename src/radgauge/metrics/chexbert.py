@@ -89,6 +89,10 @@ class Chexbert(Metric):
         """The labeler."""
         return {"labeler": labeler_signature(self.models), "references": "best"}
 
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return the labeler."""
+        return ("chexbert",) if self.models == "published" else ()
+
     def report_reader(self) -> ReportReader:
         """Return the embedded reader, which must understand a text."""
         return ReportReader()

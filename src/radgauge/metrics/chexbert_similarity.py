@@ -86,6 +86,10 @@ class ChexbertSimilarity(Metric):
             return {"reader": ReportSketch(CLAIMS).signature, "references": "best"}
         return {"labeler": labeler_signature(self.models), "references": "best"}
 
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return the labeler."""
+        return ("chexbert",) if self.models == "published" else ()
+
     def report_reader(self) -> ReportReader:
         """Return the embedded reader, which must understand a text."""
         return ReportReader()

@@ -249,6 +249,10 @@ class RadCliQ(Metric):
             )
         return Explanation(self.name, dict(zip(self.columns, map(float, values), strict=True)), tuple(notes))
 
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return those of the parts of this version."""
+        return tuple(name for part in self._parts() for name in part.checkpoints())
+
     def _parts(self) -> tuple[Metric, ...]:
         return _load_parts(self.version, composite(self.version).hash, self.models, self.empty)
 

@@ -150,6 +150,10 @@ class RadGraph(Metric):
 
         return graph_reader(self.network, models=self.models)
 
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return the one archive that is read."""
+        return (self.network,) if self.models == "published" else ()
+
     def graphs(self, texts: Sequence[str], *, reading: Readings) -> list[Graph]:
         """The graph of each text in the published form; with `unread` where a network cannot read it."""
         return reading.derive(self._reader(), texts, self._graph, key="radgraph")

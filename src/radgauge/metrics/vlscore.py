@@ -187,6 +187,10 @@ class VLScore(Metric):
         unit = {"auto": None, "yes": True, "no": False}[self.unit]
         return image_text_encoder(self.encoder, models=models, resize=self.resize, unit=unit)
 
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return the encoder."""
+        return (self.encoder,) if self.models in (EMBEDDED, "published") else ()
+
     @property
     def scales(self) -> Mapping[str, float]:
         """C by view set, wherever it comes from; "any" stands for every set that has no C of its own.

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from radgauge.core.errors import ModelError, UsageError
-from radgauge.core.metric import Metric
-from radgauge.core.registry import metric_class, metric_names
+from radgauge.core.registry import load
 from radgauge.encoders.checkpoints.catalogue import (
     CHECKPOINTS,
     checkpoint,
     checkpoints_for,
     find,
     models_dir,
+    needed_by,
     places_of,
 )
 from radgauge.encoders.checkpoints.fetch import fetch
@@ -49,9 +49,6 @@ def test_every_entry_is_complete_and_belongs_to_a_metric() -> None:
         assert all(re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", known) for known in each.hashes.values())
         assert not each.file or set(each.hashes) <= {each.file}
         assert bool(each.file) is not bool(each.patterns)
-        for metric in each.metrics:
-            assert metric in metric_names()
-            assert issubclass(metric_class(metric), Metric)
 
 
 def test_nothing_is_found_on_an_empty_machine() -> None:
@@ -112,11 +109,32 @@ def test_what_belongs_together() -> None:
     assert {each.name for each in checkpoints_for("radcliq")} == {
         *("radgraph", "pubmedbert", "chexbert", "bert-base-uncased", "distilroberta-base")
     }
-    for each in CHECKPOINTS:
-        for other in each.companions:
-            assert set(each.metrics) <= set(checkpoint(other).metrics)
-    with pytest.raises(UsageError, match="there is no checkpoint or metric 'bleu'"):
+    with pytest.raises(UsageError, match="bleu needs no checkpoint"):
         checkpoints_for("bleu")
+
+
+@pytest.mark.parametrize(
+    ("spec", "names", "megabytes"),
+    [
+        ("radgraph", "radgraph pubmedbert", 433),
+        ("radgraph:network=radgraph-xl", "radgraph-xl cxr-bert", 417),
+        ("radcliq:version=preprint", "radgraph pubmedbert", 433),
+        ("chexbert_similarity", "chexbert bert-base-uncased", 1315),
+        ("bertscore", "distilroberta-base", 333),
+        ("ratescore:encoder=medcpt", "rate-ner medcpt", 747),
+        ("vlscore", "limitr bio-clinicalbert", 1),
+        ("vlscore:encoder=biomedclip", "biomedclip", 784),
+    ],
+)
+def test_a_metric_needs_no_more_than_its_settings_read(spec: str, names: str, megabytes: int) -> None:
+    needed = checkpoints_for(spec)
+    assert {each.name for each in needed} == set(names.split())
+    assert sum(each.megabytes for each in needed) == megabytes
+    assert needed_by(load(spec.partition(":")[0])) == ()  # embedded
+
+
+def test_companions_are_in_the_catalogue() -> None:
+    assert all(checkpoint(other) for each in CHECKPOINTS for other in each.companions)
 
 
 def test_offline_forbids_fetching() -> None:

@@ -19,6 +19,8 @@ from typing import Any
 from radgauge.core.cache import default_cache_dir
 from radgauge.core.errors import UsageError
 from radgauge.core.files import sha256_of
+from radgauge.core.metric import Metric
+from radgauge.core.registry import load, metric_names
 from radgauge.core.storage import offline as offline
 
 TOKENIZER_FILES = ("*.json", "*.txt", "*.model")
@@ -32,7 +34,6 @@ class Checkpoint:
     purpose: str  # What radgauge does with it
     repo: str  # Hub id
     licence: str  # As the hub page and the authors state it
-    metrics: tuple[str, ...]  # The metrics that use it
     # Commit, where one is known; "main" otherwise. What was read is in the signature by its content.
     revision: str = "main"
     file: str = ""  # The one file that is needed; "" for a folder of files
@@ -58,7 +59,7 @@ class Checkpoint:
 def _read_catalogue() -> tuple[Checkpoint, ...]:
     with (Path(__file__).parent / "data" / "checkpoints.toml").open("rb") as file:
         entries: list[dict[str, Any]] = tomllib.load(file)["checkpoint"]
-    plural = ("metrics", "patterns", "also", "companions")
+    plural = ("patterns", "also", "companions")
     for entry in entries:
         entry.update({key: tuple(entry[key]) for key in plural if key in entry})
     return tuple(Checkpoint(**entry) for entry in entries)
@@ -91,17 +92,27 @@ def located(name: str) -> str:
 
 
 def checkpoints_for(name: str) -> tuple[Checkpoint, ...]:
-    """What a person who asks for a checkpoint or a metric needs: the checkpoint with its companions, or all of the
-    metric's.
+    """Return a checkpoint with its companions, or what a metric needs with these settings.
 
     >>> [each.name for each in checkpoints_for("chexbert")], [each.name for each in checkpoints_for("ratescore")]
     (['chexbert', 'bert-base-uncased'], ['rate-ner', 'biolord'])
     """
-    of_metric = tuple(each for each in CHECKPOINTS if name in each.metrics)
-    if of_metric and name not in {each.name for each in CHECKPOINTS}:
-        return of_metric
-    wanted = checkpoint(name)
-    return (wanted, *(checkpoint(other) for other in wanted.companions))
+    metric = name.partition(":")[0]
+    if name in {each.name for each in CHECKPOINTS} or metric not in metric_names():
+        wanted = checkpoint(name)
+        return (wanted, *(checkpoint(other) for other in wanted.companions))
+    needed = needed_by(load(name, models="published"))
+    if not needed:
+        raise UsageError(f"{metric} needs no checkpoint that can be fetched")
+    return needed
+
+
+def needed_by(metric: Metric) -> tuple[Checkpoint, ...]:
+    """Return the checkpoints of the catalogue that a metric needs, with their companions."""
+    names = {name.partition("@")[0] for name in metric.checkpoints()}
+    main = [each for each in CHECKPOINTS if each.name in names or (each.repo in names and not each.file)]
+    listed = [part for each in main for part in (each, *map(checkpoint, each.companions))]
+    return tuple({each.name: each for each in listed}.values())
 
 
 def models_dir() -> Path:

@@ -135,7 +135,7 @@ def locate_tokenizer(model: str, *, models: str) -> Path:
         raise MissingModel(f"the folder {models} must hold the vocabulary and config.json of {model} as {leaf}/")
     known = [each for each in CHECKPOINTS if each.repo == model]
     # Encoders named by other archives need their vocabulary only, too.
-    wanted = known[0] if known else Checkpoint(leaf, "vocabulary", model, "", (), patterns=TOKENIZER_FILES)
+    wanted = known[0] if known else Checkpoint(leaf, "vocabulary", model, "", patterns=TOKENIZER_FILES)
     return find(wanted) or fetch(wanted)
 
 

@@ -306,6 +306,10 @@ class RateScore(Metric):
             return "embedded"
         return published if self.models == "published" else str(Path(self.models) / published.partition("/")[2])
 
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return the tagger and the encoder of names."""
+        return (self._part(self.ner, NER), self._part(self.encoder, ENCODER))
+
     def _entity_reader(self, reading: Readings) -> Reader[tuple[Entity, ...]]:
         model = located(self._part(self.ner, NER))
         if model == "embedded":
