@@ -139,3 +139,47 @@ def test_a_size_of_the_next_sentence_is_the_findings(text: str, sizes: tuple[flo
 def test_a_place_that_opens_a_sentence_holds_for_it(text: str, side: str, places: set[str]) -> None:
     first = _findings(text)[0].attributes
     assert (first.laterality, set(first.locations)) == (side, places)
+
+
+@pytest.mark.parametrize(
+    ("text", "concepts"),
+    [
+        ("Hepatic density is decreased.", {("hepatic_steatosis", "present")}),
+        ("There is a decrease in density in the bones.", {("osteopenia", "present")}),
+        ("No cause for the hydronephrosis is identified.", {("hydronephrosis", "present")}),
+        ("A nodule could not be seen because of atelectasis.", {("nodule", "absent"), ("atelectasis", "present")}),
+        ("No significant difference was found in the size of the cyst.", {("cyst", "present")}),
+        ("No lymph node is seen in the axilla in pathological size.", {("axillary_lymphadenopathy", "absent")}),
+        (
+            "Few lymph nodes, and no enlarged lymph nodes in pathological size.",
+            {("lymphadenopathy", "absent")},
+        ),
+        ("The wall is thickened in the sigmoid colon.", {("colonic_wall_thickening", "present")}),
+        (
+            "Dilatation of both collecting systems and of the kidneys and ureters.",
+            {("hydronephrosis", "present"), ("hydroureter", "present")},
+        ),
+        ("Lesion (cyst?) of the left kidney.", {("renal_mass", "present"), ("renal_cyst", "uncertain")}),
+    ],
+)
+def test_turns_of_phrase_of_ct_reports(text: str, concepts: set[tuple[str, str]]) -> None:
+    assert {(each.concept, each.assertion) for each in _findings(text)} == concepts
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Nodules in both lungs  Hiatal hernia", 2),
+        ("Nodules of the  Right lung", 1),
+        ("Left kidney  Normal", 1),
+        ("nodules  of  both  lungs  Hiatal  hernia", 1),
+    ],
+)
+def test_two_blanks_stand_for_a_stop_where_blanks_are_single(text: str, count: int) -> None:
+    assert len(read_report(text).sentences) == count
+
+
+def test_the_short_axis_decides_on_lymph_nodes() -> None:
+    said = {each.concept for each in _findings("Mediastinal lymph node measuring 30 x 23 mm.")}
+    assert said == {"lymphadenopathy"}
+    assert not _findings("Mediastinal lymph node measuring 15 x 8 mm.")

@@ -124,6 +124,8 @@ def _once(text: str, unseen: bool) -> CleanText:
             new = _instead(match)
         elif begin < position or unseen:
             continue
+        elif _is_stop(text, begin):
+            new = ". "
         pieces += (text[position:begin], new)
         starts += (*range(position, begin), *[begin] * len(new))
         ends += (*range(position + 1, begin + 1), *[end] * len(new))
@@ -134,6 +136,21 @@ def _once(text: str, unseen: bool) -> CleanText:
     starts += range(position, len(text))
     ends += range(position + 1, len(text) + 1)
     return CleanText("".join(pieces), starts, ends)
+
+
+def _is_stop(text: str, start: int) -> bool:
+    """True if the two blanks at `start` stand for a stop, in a text where blanks are single elsewhere."""
+    if _STATEMENT.match(text, start) is None or _SPACED.search(text) is not None:
+        return False
+    words = text[max(start - 80, 0) : start].split()
+    return len(words) > 1 and words[-1] not in _JOINING
+
+
+_STATEMENT = re.compile(
+    r"(?<=[a-z)?])  (?=[A-Z][a-z])(?!(?:Normal|None|No|Yes|Absent|Present|Negative|Positive|Clear|Unremarkable)\b)"
+)
+_SPACED = re.compile(r"[a-z,] {2}[a-z]")
+_JOINING = frozenset({"of", "the", "with", "and", "or", "for", "to", "a", "an", "in", "by", "versus"})
 
 
 def _is_printable(text: str) -> bool:

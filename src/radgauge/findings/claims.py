@@ -20,6 +20,7 @@ from radgauge.findings.merging import drop_weak, join_suggestions, merge
 from radgauge.findings.places import BOTH, SEVERITIES, SIDES
 from radgauge.findings.rules import Rules
 from radgauge.findings.support import Sentences
+from radgauge.reader.attributes import decisive
 from radgauge.reader.lexicon import Lexicon
 from radgauge.reader.reading import Mention, ReportReading
 from radgauge.reader.vocabulary import FINDINGS
@@ -142,12 +143,14 @@ def _measured(
     measures = knowledge.rules.measures
     above = (mention.concept, *knowledge.lexicon.ancestors(mention.concept))
     rule = measures.get(next((each for each in above if each in measures), ""))
-    largest = max(mention.attributes.sizes_mm)
-    if rule is None or largest > rule.up_to_mm:
+    if rule is None:
+        return
+    size = decisive(mention.attributes.sizes_mm, rule.concept)
+    if size > rule.up_to_mm:
         return
     attributes = mention.attributes._replace(locations=(mention.concept,))
     meant = mention._replace(concept=rule.concept, kind="abnormality", assertion="present", attributes=attributes)
-    if largest >= rule.from_mm:
+    if size >= rule.from_mm:
         claims[index] = _finding(meant, (), knowledge)
     else:
         denied.append(_denial(meant, knowledge))

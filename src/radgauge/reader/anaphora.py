@@ -22,8 +22,11 @@ _NOT_THERE = re.compile(
 )
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(mm|cm)?", re.IGNORECASE)
 _MEASURES = re.compile(
-    r"\s*(?:it|this|they)\s+(?:now\s+|currently\s+)?(?:measures?|measured|has\s+an?\s+(?:diameter|size)\s+of)\s+"
-    rf"(?:approximately\s+|about\s+|up\s+to\s+)?(?P<size>(?:{_SIZE.pattern}\s*(?:x|×|by)\s*)*{_SIZE.pattern}(?<=m))",
+    r"\s*(?:however,\s+)?(?:it|this|they"
+    r"|the\s+(?:largest|biggest|larger)(?:\s+ones?|\s+of\s+(?:these|them|which|the[a-z ]{3,40}))?)\s+"
+    r"(?:now\s+|currently\s+)?(?:measures?|(?:is\s+|was\s+)?measured|is|has\s+an?\s+(?:diameter|size)\s+of)\s+"
+    r"(?:as\s+)?(?:approximately\s+|about\s+|up\s+to\s+)?"
+    rf"(?P<size>(?:{_SIZE.pattern}\s*(?:x|×|by)\s*)*{_SIZE.pattern}(?<=m))",
     re.IGNORECASE,
 )
 _EARLIER = re.compile(r"\b(?:previous|prior|earlier|formerly|last)", re.IGNORECASE)

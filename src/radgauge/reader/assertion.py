@@ -234,6 +234,8 @@ def _reach_forward(
                 continue  # "suspected but unproven fracture"
             if "stop" in kinds or "absent" in kinds or (phrase and targets):
                 break
+            if not targets and _is_predicate(items[index]) and any(each.link for each in item.cues):
+                break  # "could not be seen because of atelectasis"
             if (
                 cue.asserts == "absent"
                 and kinds & {"present", "uncertain"}
@@ -275,6 +277,11 @@ def _reach_forward(
             if not (denied and _bare_companion(items, position, targets[-1])):
                 break
     return targets
+
+
+def _is_predicate(item: Item) -> bool:
+    """True if a cue also denies what stands in front of it: "could not be seen"."""
+    return any(cue.asserts == "absent" and cue.direction == "after" for cue in item.cues)
 
 
 def _runs_on(items: Sequence[Item], words: Sequence[str], index: int) -> bool:

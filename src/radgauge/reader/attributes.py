@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from radgauge.core.parsing import shipped_toml
-from radgauge.reader.composing import Draft
+from radgauge.reader.composing import Draft, composed
 from radgauge.reader.phrases import TIMES
 from radgauge.reader.retag import COMPARING, NOUNS_OF_CHANGE
 from radgauge.reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
@@ -59,6 +59,20 @@ def describe(
         if items[index].role == "change":
             _set_change(items, words, drafts, heads, index, position)
     return owner
+
+
+def changed_aspects(
+    items: Sequence[Item], words: Sequence[str], drafts: Sequence[Draft], vocabulary: Vocabulary
+) -> None:
+    """Name what a decreased aspect means for its structure: "the density of the liver is decreased"."""
+    for draft in drafts:
+        if draft.change != "decreased" or not draft.explicit or words[draft.item] not in _ASPECTS:
+            continue
+        if concept := composed(draft, items, f"decreased {words[draft.item]}", vocabulary):
+            draft.concept, draft.change = concept, ""
+
+
+_ASPECTS = frozenset({"density", "attenuation"})
 
 
 def is_degree_of_change(items: Sequence[Item], words: Sequence[str], index: int) -> bool:
@@ -226,7 +240,12 @@ def over_limits(
             continue
         over, concept = vocabulary.limit(items[draft.item].value)
         unit = next((index for index in range(draft.item + 1, len(items)) if items[index].role == "unit"), -1)
-        if not concept or unit < 0 or max(draft.sizes) < over or _qualified(items, words, draft.item, unit):
+        if (
+            not concept
+            or unit < 0
+            or decisive(draft.sizes, concept) < over
+            or _qualified(items, words, draft.item, unit)
+        ):
             continue
         one = Draft(unit, concept)
         one.first, one.explicit, one.side, one.clause = draft.item, [draft.item], draft.side, True
@@ -234,6 +253,14 @@ def over_limits(
         items[unit] = items[unit]._replace(role="abnormality", value=concept)
         found.append(one)
     return [*drafts, *found]
+
+
+def decisive(sizes: Sequence[float], concept: str) -> float:
+    """Return the size that decides: the largest, of lymph nodes the short axis where two are given."""
+    return min(sizes) if concept == "lymphadenopathy" and len(sizes) < _SEVERAL else max(sizes)
+
+
+_SEVERAL = 4  # sizes of more than one lymph node
 
 
 def _qualified(items: Sequence[Item], words: Sequence[str], index: int, unit: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 
 from radgauge.core.parsing import shipped_toml
@@ -42,8 +42,11 @@ def drafts_of(
             after_words, after = look_right(items, index, starts)
             draft.words += after_words
             if role == "normality" or item.form == "adjective":
-                objects = object_after(items, index)
-                draft.explicit = objects or subject_before(items, index, starts) or after
+                draft.explicit = object_after(items, index)
+                if not draft.explicit:
+                    draft.explicit = subject_before(items, index, starts)
+                    if after and all(items[place].value in _TISSUES for place in draft.explicit):
+                        draft.explicit += after  # "the wall is thickened in the sigmoid colon"
             else:
                 if before:
                     joined, described = coordinated_before(items, starts, before[-1], vocabulary)
@@ -123,7 +126,9 @@ def _finding_of_last(items: Sequence[Item], words: Sequence[str], draft: Draft, 
     return entry.value if entry is not None and entry.role in FINDINGS and places[0] > draft.item else ""
 
 
-_CARRIED = frozenset(shipped_toml(__file__, "word_lists.toml")["shares_front"])
+_LISTS = shipped_toml(__file__, "word_lists.toml")
+_CARRIED = frozenset(_LISTS["shares_front"])
+_TISSUES = frozenset(_LISTS["tissues"])
 
 
 def _finding_of_front(items: Sequence[Item], words: Sequence[str], index: int, vocabulary: Vocabulary) -> str:
@@ -172,6 +177,8 @@ def _named_by_place(items: Sequence[Item], drafts: list[Draft], vocabulary: Voca
         named: dict[str, list[int]] = {}
         for place in draft.explicit:
             named.setdefault(vocabulary.named_pair(draft.concept, items[place].value), []).append(place)
+        if "" in named and len(named) > 1 and _hold(items, named, vocabulary):
+            del named[""]  # "both kidneys' collecting systems and ureters"
         if len(named) == 1 or (len(named) == 2 and "" in named):
             draft.concept = next((each for each in named if each), draft.concept)
             found.append(draft)
@@ -183,6 +190,13 @@ def _named_by_place(items: Sequence[Item], drafts: list[Draft], vocabulary: Voca
                 one.concept, one.explicit = concept, places
                 found.append(one)
     return found
+
+
+def _hold(items: Sequence[Item], named: Mapping[str, Sequence[int]], vocabulary: Vocabulary) -> bool:
+    """True if the places without a finding of their own hold those that have one."""
+    own = {items[place].value for name, places in named.items() if name for place in places}
+    above = set().union(*(vocabulary.lexicon.ancestors(place) for place in own))
+    return above.issuperset(items[place].value for place in named[""])
 
 
 def _named_by_subject(items: Sequence[Item], draft: Draft, vocabulary: Vocabulary) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from radgauge.core.parsing import shipped_toml
 from radgauge.reader.composing import Draft, apart, compose, composed
 from radgauge.reader.phrases import subject_before
+from radgauge.reader.retag import NOUNS_OF_CHANGE
 from radgauge.reader.vocabulary import FINDINGS, MODIFIERS, Item, Vocabulary
 
 _COMPARATIVES = {
@@ -43,11 +44,14 @@ def tells_growth(items: Sequence[Item], words: Sequence[str], index: int) -> boo
 
 def _behind(items: Sequence[Item], words: Sequence[str], index: int) -> list[int]:
     """A structure and its dimension behind a change: "increase in spleen size"."""
-    phrase: list[int] = []
+    named = words[index].endswith(NOUNS_OF_CHANGE)
+    phrase = [index - 1] if named and index and items[index - 1].role == "part" else []  # "diameter increase"
     for position in range(index + 1, min(index + 9, len(items))):
         role = items[position].role
         if role in ("anatomy", "part"):
             phrase.append(position)
+        elif role == "verb" and named and position == index + 1:  # "an increase is seen in the calibre of"
+            continue
         elif role not in MODIFIERS and role not in ("determiner", "preposition", "conjunction"):
             if role in FINDINGS:
                 return []

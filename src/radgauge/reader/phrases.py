@@ -79,6 +79,9 @@ def look_right(items: Sequence[Item], index: int, starts: Sequence[bool]) -> tup
         if behind > position and not anatomy:
             position = behind
             continue
+        if role == "bracket" and not anatomy and (closing := _closing(items, position)):
+            position = closing
+            continue
         if role == "preposition":
             after_preposition = True
         elif role in ("determiner", "mask", "number", "unit", "bracket"):
@@ -98,6 +101,8 @@ def look_right(items: Sequence[Item], index: int, starts: Sequence[bool]) -> tup
             following = items[position + 1].role if position + 1 < len(items) else ""
             if anatomy or following not in ("preposition", "side", "number"):
                 break
+        elif role == "mark" and position + 1 < len(items) and items[position + 1].role == "bracket":
+            pass
         elif role in ("comma", "conjunction"):
             if not (anatomy or words) or not place_follows(items, position + 1):
                 break
@@ -109,6 +114,18 @@ def look_right(items: Sequence[Item], index: int, starts: Sequence[bool]) -> tup
         while anatomy and not after_preposition and anatomy[-1] > index:
             anatomy.pop()
     return words, anatomy
+
+
+def _closing(items: Sequence[Item], index: int) -> int:
+    """Return the end of brackets before a place: "lesion (cyst?) in the liver"; 0 if there are none at `index`."""
+    inside = items[index].value == "("
+    for position in range(index + 1, min(index + _MAX_BRACKETED, len(items) - 1)):
+        if items[position].value == ")":
+            return position + 1 if inside and items[position + 1].role in ("preposition", "verb") else 0
+    return 0
+
+
+_MAX_BRACKETED = 12  # items
 
 
 def _behind_size(items: Sequence[Item], index: int) -> int:

@@ -83,6 +83,18 @@ def places_of_wholes(items: list[Item], vocabulary: Vocabulary) -> None:
             items[index] = item._replace(role="position", form="noun")
 
 
+def pathological_nodes(items: list[Item], words: Sequence[str]) -> None:
+    """Read lymph nodes of pathological size as enlarged: "no node was seen in the axilla in pathological size"."""
+    for index in range(2, len(items)):
+        if not words[index].startswith("pathologic") or items[index - 1].role != "preposition":
+            continue
+        before = range(index - 1, -1, -1)
+        node = next((at for at in before if items[at].role in FINDINGS or items[at].value == "lymph_node"), -1)
+        if node >= 0 and items[node].role == "anatomy" and items[node].form == "noun":
+            items[node] = items[node]._replace(role="abnormality", value="lymphadenopathy")
+            items[index] = items[index]._replace(role="quality", value=words[index], form="noun")
+
+
 _ASPECTS = frozenset(_LISTS["aspects"])
 
 

@@ -14,6 +14,7 @@ from radgauge.reader.assertion import asked_findings, assert_items, clause_start
 from radgauge.reader.attributes import (
     LONG_AGO,
     REPORTED,
+    changed_aspects,
     describe,
     is_degree_of_change,
     mark_dated,
@@ -42,6 +43,7 @@ from radgauge.reader.retag import (
     misplaced_devices,
     normal_aspects,
     not_seen_before,
+    pathological_nodes,
     places_of_wholes,
     set_aside_preamble,
 )
@@ -99,6 +101,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
     places_of_wholes(items, vocabulary)
     adjectives_in_front(items)
     words = words_of(items, tokens)
+    if "pathologic" in text:
+        pathological_nodes(items, words)
     if not roles.isdisjoint(("colon", "semicolon")):
         set_aside_preamble(items, words)
     if "side" in roles:
@@ -149,6 +153,8 @@ def read_sentence(text: str, vocabulary: Vocabulary) -> SentenceReading:
         drafts = turn_denials(items, words, starts, drafts, vocabulary, (status, decided))
     described = "unknown" in roles or not {item.role for item in items}.isdisjoint(MODIFIERS)
     owner = describe(items, words, starts, drafts) if described else {}
+    if "change" in roles:
+        changed_aspects(items, words, drafts, vocabulary)
     if "unit" in roles:
         measure(items, words, drafts)
         drafts = over_limits(items, words, drafts, vocabulary)

@@ -36,6 +36,8 @@ _LAST_WORD = re.compile(r"([^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_]))*)$")
 
 def _is_end(text: str, begin: int, start: int, end: int) -> bool:
     """Whether the full stop at [start, end) ends the sentence that began at `begin`."""
+    if text[start] == "?" and text[end - 1] == ")" and _CONTINUES.match(text, end):
+        return False  # "lesion (cyst?) of the liver"
     if text[start] != "." or end - start > 1:
         return text[start] != "?" or not _is_inside_brackets(text, begin, start, end)
     before = text[max(begin, start - 12) : start]
