@@ -55,7 +55,6 @@ def list_cli(
                     },
                     "pinned": each.pinned,
                     "hashes": dict(each.hashes),
-                    "metrics": list(each.metrics),
                     "megabytes": each.megabytes or None,
                     "path": found[each.name],
                     "looked_in": [str(place) for place in places_of(each)],

@@ -50,6 +50,10 @@ class Crepe(Metric):
 
     models: str = "published"
 
+    def checkpoints(self) -> tuple[str, ...]:
+        """Return the authors' checkpoint."""
+        return ("crepe",) if self.models == "published" else ()
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The sum, then each category."""
