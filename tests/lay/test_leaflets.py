@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,11 +30,13 @@ from radgauge.lay.leaflets import (
     write_leaflets,
 )
 from radgauge.lay.leaflets.checking import check_sentences
-from radgauge.lay.leaflets.leaflet import explained_words, from_record
+from radgauge.lay.leaflets.leaflet import from_record
+from radgauge.lay.leaflets.writers import refused
 from radgauge.lay.leaflets.writers import LONGEST, Written
 from radgauge.lay.plain_sentences import Gloss, PlainSentence
 from radgauge.lay.refine import Refinement
 from radgauge.llm.numbered import Outcome
+from radgauge.render.printing import BROWSERS, pdf_printer
 
 EFFUSION = "Small left pleural effusion. No pneumothorax."
 REPORTS = {
@@ -113,39 +116,50 @@ def test_pages_fetch_nothing_and_run_nothing(tmp_path: Path) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_-]+\.html", name)
 
 
-def test_a_kept_sentence_tells_the_patient_to_ask() -> None:
-    kept = PlainSentence(0, 9, "Kerley B.", "Kerley B (lines).", (), True, ("a word is unknown",), "Ask about it!")
-    plain = PlainSentence(10, 22, "No effusion.", "No fluid.")
-    leaflet = Leaflet("1", "Kerley B. No effusion.", (kept, plain), "radgauge")
+def test_a_kept_sentence_is_named_with_its_gloss_under_ask_your_doctor() -> None:
+    gloss = Gloss(0, 8, "Kerley B", "lines", "kerley_b_lines")
+    kept = PlainSentence(0, 9, "Kerley B.", "Kerley B (lines).", (gloss,), True, ("a word is unknown",), "Ask:")
+    refers = PlainSentence(10, 29, "This may be edema.", "This may be fluid.")
+    plain = PlainSentence(30, 42, "No effusion.", "No fluid.")
+    leaflet = Leaflet("1", "Kerley B. This may be edema. No effusion.", (kept, kept, refers, plain), "radgauge")
     page = leaflet_page(leaflet, PageStyle())
-    assert '<div class="kept"><p>Kerley B (lines).</p><p class="ask">Ask about it!</p></div>' in page
+    assert page.count("Ask your doctor about") == 1
+    asked = page[page.index("Ask your doctor about") :]
+    assert asked.count('<q lang="en">Kerley B.</q>') == 1
+    assert "<b>Kerley B</b>: lines" in asked
+    assert "This may be fluid." in asked  # it refers to what was kept
+    assert "No fluid." not in asked
     assert "a word is unknown" not in page
     beside = side_by_side_page(leaflet, PageStyle())
     assert "Kept because a word is unknown." in beside
-    assert "2 sentences, 1 kept in the words of the report" in beside
-    assert leaflet.plain == "Kerley B (lines). Ask about it! No fluid."
+    assert 'class="as-reported"' in beside
+    assert leaflet.plain == "No fluid. Ask: Kerley B (lines). This may be fluid."
     assert from_record(json.loads(json.dumps(leaflet.record()))) == leaflet
 
 
-def test_headings_of_the_report_become_headings_of_the_leaflet() -> None:
-    text = "FINDINGS: Cardiomegaly. IMPRESSION: 1. Cardiomegaly."
-    first, second = text.index("Cardio"), text.rindex("Cardio")
-    parts = [PlainSentence(at, at + 13, "Cardiomegaly.", "The heart is big.") for at in (first, second)]
-    page = leaflet_page(Leaflet("1", text, tuple(parts)), PageStyle())
+def test_findings_and_impression_are_said_once() -> None:
+    text = "FINDINGS: Cardiomegaly. No effusion. IMPRESSION: 1. Cardiomegaly. 2. Scoliosis."
+    [written] = EmbeddedWriter().write({"1": text})
+    page = leaflet_page(Leaflet("1", text, written), PageStyle())  # type: ignore[arg-type]
     assert re.findall("<h3>(.*)</h3>", page) == ["What was seen", "In short"]
+    assert page.count("Your heart is larger than normal") == 1
+    assert page.index("In short") < page.index("curve")
+    assert "Said above" in side_by_side_page(Leaflet("1", text, written), PageStyle())  # type: ignore[arg-type]
 
 
-def test_words_are_explained_once() -> None:
-    [written] = EmbeddedWriter().write({"1": EFFUSION})
-    assert not isinstance(written, str)
-    bare = tuple(each._replace(glosses=()) for each in written)
-    words = {word.term: word for word in explained_words(Leaflet("1", EFFUSION, bare))}
-    assert words["pleural effusion"].plain == "fluid around the lung"
-    gloss = Gloss(11, 27, "pleural effusion", "water at the lung", "pleural_effusion")
-    own = (bare[0]._replace(glosses=(gloss, gloss)), bare[1])
-    assert [(word.term, word.plain) for word in explained_words(Leaflet("1", EFFUSION, own))] == [
-        ("pleural effusion", "water at the lung")
-    ]
+def test_a_leaflet_that_would_hide_a_finding_is_not_written() -> None:
+    def one(text: str) -> object:
+        [found] = EmbeddedWriter().write({"1": text})
+        return found
+
+    assert "fewer than half" in str(one("Quixotic hila. Quixotic bones. No pneumothorax."))
+    assert "no sentence" in str(one("Quixotic hila."))
+    finding = PlainSentence(0, 21, "Quixotic pneumonitis.", "…", (), True, ("unknown",))
+    plain = PlainSentence(22, 38, "No pneumothorax.", "No air leak.")
+    text = "Quixotic pneumonitis. No pneumothorax."
+    assert "could neither be put in plain words nor be explained" in refused(text, (finding, plain))
+    gloss = Gloss(9, 20, "pneumonitis", "inflammation of the lung")
+    assert refused(text, (finding._replace(glosses=(gloss,)), plain)) == ""
 
 
 def test_the_same_run_changes_nothing_and_other_reports_are_refused(tmp_path: Path) -> None:
@@ -265,6 +279,21 @@ def test_a_language_model_is_checked_and_what_fails_is_the_embedded_writers() ->
     assert writer.name == "the language model scripted"
 
 
+def test_every_report_goes_to_the_model_also_where_the_embedded_writer_has_no_words() -> None:
+    class Knows(Model):
+        def translate(self, sentences: Sequence[str]) -> list[Outcome]:
+            assert "There is tricompartmental narrowing." in sentences
+            return [Outcome("The joint space is narrower in all three parts of the joint.") for _ in sentences]
+
+    hard = {"1": "There is tricompartmental narrowing."}
+    [embedded] = EmbeddedWriter().write(hard)
+    assert isinstance(embedded, str)
+    [written] = ModelWriter(Refinement(Knows(), (), FindingEncoder())).write(hard)
+    assert [each.plain for each in written] == [  # type: ignore[union-attr]
+        "The joint space is narrower in all three parts of the joint."
+    ]
+
+
 def test_given_texts_stand_beside_their_sentences() -> None:
     writer = GivenWriter({"1": "A little fluid on the left. No air leak.", "2": "Only one sentence."})
     first, second, third, fourth = writer.write({"1": EFFUSION, "2": EFFUSION, "3": EFFUSION, "4": ""})
@@ -337,3 +366,33 @@ def test_a_text_in_another_language_is_not_judged() -> None:
     checked = check_sentences([said], language="de")
     assert checked.summary == "not judged: 1 not judged"
     assert checked.unread == ("the plain text: the check reads English",)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 768, 375])
+def test_the_radiologists_page_is_readable_at_every_width(width: int, tmp_path: Path) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    if (program := next(filter(None, map(shutil.which, BROWSERS)), None)) is None:
+        pytest.skip("no browser on this machine")
+    report = "Quixotic hila with a rather long quixotic description. No pneumothorax. Small left pleural effusion."
+    write_leaflets({"1": report}, tmp_path, writer=EmbeddedWriter())
+    with playwright.sync_playwright() as session:
+        browser = session.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto((tmp_path / "side_by_side/1.html").as_uri())
+        wide = page.evaluate("[...document.querySelectorAll('td')].map(e => e.getBoundingClientRect().width)")
+        total = page.evaluate("document.documentElement.scrollWidth")
+        browser.close()
+    assert len(wide) == 6
+    assert min(wide) > 0.4 * width
+    assert total <= width
+
+
+@pytest.mark.browser
+def test_one_browser_prints_several_pages() -> None:
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip("no browser on this machine")
+    with pdf_printer(of="leaflet") as printed:
+        first, second = printed("<p>one</p>"), printed("<p>two</p>" * 5000)
+    assert first.startswith(b"%PDF")
+    assert len(second) > len(first)

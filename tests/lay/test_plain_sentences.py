@@ -100,12 +100,21 @@ def test_a_kept_sentence_explains_its_terms() -> None:
     )
 
 
+def test_a_gloss_knows_its_organ() -> None:
+    [liver] = write_plain("Fatty infiltration of the liver, quixotic.")
+    assert [gloss.plain for gloss in liver.glosses] == ["fat in the liver"]
+    *_, kidney = write_plain("Renal ultrasound. Quixotic collapse of the kidney.")
+    assert not [gloss for gloss in kidney.glosses if "lung" in gloss.plain]
+    [lung] = write_plain("Quixotic collapse of the lung.")
+    assert [gloss for gloss in lung.glosses if "lung" in gloss.plain]
+
+
 def test_every_sentence_comes_back_once_in_order() -> None:
     report = "Heart size is normal. Quixotic shadow. No pneumothorax."
     written = write_plain(report)
     assert [report[each.start : each.end] for each in written] == [each.source for each in written]
     assert [each.kept for each in written] == [False, True, False]
-    assert plain_text(written).count("Please ask your doctor") == 1
+    assert plain_text(written).count("Please ask your doctor about this:") == 1
 
 
 def test_a_sentence_that_is_repeated_is_said_once() -> None:

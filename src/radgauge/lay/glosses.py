@@ -8,8 +8,12 @@ from functools import lru_cache
 from radgauge.lay.language_words import Words
 
 
-def glosses_in(text: str, words: Words) -> list[tuple[int, int, str]]:
-    """Terms of a text with their plain meaning: start, end, meaning; each term once."""
+def glosses_in(text: str, words: Words, *, chest: bool = True) -> list[tuple[int, int, str]]:
+    """Terms of a text with their plain meaning: start, end, meaning; each term once.
+
+    Outside the chest a meaning that names a part of it is another one's (`gloss_elsewhere`), or none is given.
+    """
+    elsewhere = words.get("gloss_elsewhere", {})
     found, seen = [], set()
     for match in _terms(tuple(words["gloss_words"])).finditer(text):
         term = match[0].lower()
@@ -25,8 +29,14 @@ def glosses_in(text: str, words: Words) -> list[tuple[int, int, str]]:
                 ),
                 words["gloss_words"][term],
             )
-            found.append((match.start(), match.end(), str(plain)))
+            if not chest and (term in elsewhere or _OF_CHEST.search(str(plain))):
+                plain = elsewhere.get(term, "")
+            if plain:
+                found.append((match.start(), match.end(), str(plain)))
     return found
+
+
+_OF_CHEST = re.compile(r"\b(?:lungs?|chest|heart|ribs?|breathing|airways?|Lungen?\w*|Brust\w*|Herz\w*)\b")
 
 
 @lru_cache(maxsize=8)

@@ -14,13 +14,17 @@ from typing import Any, NamedTuple
 from radgauge.core.clean import CleanText, clean
 from radgauge.core.parsing import shipped_toml
 from radgauge.lay.check.compare import check_lay
+from radgauge.lay.check.reading import Fact, read_everyday
+from radgauge.lay.dedupe import normal_sentence
 from radgauge.lay.glosses import glosses_in
 from radgauge.lay.language_words import Words, languages, words_of
+from radgauge.lay.lay_reader import plain_term
 from radgauge.lay.plan import plan_sentence
 from radgauge.lay.sentence_parts import mentions_in, places_by_mention
 from radgauge.lay.statement import NoPlan
 from radgauge.lay.wording import say
-from radgauge.reader import ReportReading, read_report
+from radgauge.reader import Mention, ReportReading, load_lexicon, read_report
+from radgauge.reader.lexicon import FINDING_KINDS
 from radgauge.text import grammar
 
 # Sentences that are no findings, said as a whole: how a picture was taken, what is advised, what was removed.
@@ -189,7 +193,16 @@ def _follow(found: re.Match[str], table: Mapping[str, Any]) -> str:
     return grammar.capital(str(table[how]).format(what=what, when=behind, why=why))
 
 
-__all__ = ["Gloss", "PlainSentence", "languages", "mixed_text", "plain_text", "write_plain"]
+__all__ = [
+    "Gloss",
+    "PlainSentence",
+    "arrange",
+    "languages",
+    "mixed_text",
+    "plain_text",
+    "unexplained",
+    "write_plain",
+]
 
 _MASK = re.compile(r"[Xx]{3,}(?:-[Xx]{3,})*|_{2,}")
 
@@ -281,19 +294,83 @@ def _read_back(source: str, plain: str) -> None:
 
 def _kept(reading: ReportReading, number: int, source: str, words: Words, reason: str) -> PlainSentence:
     start, end, _ = reading.sentences[number]
-    mentions = [reading.mentions[index] for index in mentions_in(reading, number)]
-    shown = _MASK.sub(words["frames"]["missing"], source)
     frames = words["frames"]
-    glosses = []
-    for at, stop, plain in glosses_in(reading.text[start:end], words):
-        term = reading.text[start + at : start + stop]
-        concept = next((m.concept for m in mentions if m.start <= start + at < m.end and m.form != "implied"), "")
-        glosses.append(Gloss(start + at, start + stop, term, plain, concept))
+    shown = _MASK.sub(frames["missing"], source)
+    glosses = _explained(reading, number, words)
     said = frames["kept"].format(source=shown)
     if glosses:
         told = "; ".join(frames["one_gloss"].format(term=_as_term(g.term), plain=g.plain) for g in glosses)
         said += frames["gloss"].format(glosses=told)
-    return PlainSentence(start, end, source, said, tuple(glosses), True, (reason,), frames["ask"])
+    return PlainSentence(start, end, source, said, glosses, True, (reason,), frames["ask"])
+
+
+def _explained(reading: ReportReading, number: int, words: Words) -> tuple[Gloss, ...]:
+    """The terms of a sentence with their meaning in its part of the body.
+
+    In the chest the reviewed glosses come first; elsewhere the reader's findings do, since it knows their organ.
+    """
+    start, end, _ = reading.sentences[number]
+    mentions = [reading.mentions[index] for index in mentions_in(reading, number)]
+    chest = _is_chest(reading, mentions)
+    named = [
+        Gloss(m.start, m.end, m.text, plain, m.concept)
+        for m in mentions
+        if m.form != "implied" and (plain := _plain_name(m, words)) and plain.lower() != m.text.lower()
+    ]
+    listed = []
+    for at, stop, plain in glosses_in(reading.text[start:end], words, chest=chest):
+        first, last = start + at, start + stop
+        concept = next((m.concept for m in mentions if m.start <= first < m.end and m.form != "implied"), "")
+        listed.append(Gloss(first, last, reading.text[first:last], plain, concept))
+    chosen: list[Gloss] = []
+    for gloss in (*listed, *named) if chest else (*named, *listed):
+        if not any(gloss.start < other.end and other.start < gloss.end for other in chosen):
+            chosen.append(gloss)
+    return tuple(sorted(chosen))
+
+
+_CHEST_REGIONS = frozenset({"chest", "cardiac", "spine", "vascular", "breast"})
+_ANY_REGION = frozenset({"any", "general"})
+
+
+def _is_chest(reading: ReportReading, mentions: Sequence[Mention]) -> bool:
+    """Whether a sentence speaks of the chest; one that names no part goes with most of its report."""
+    for group in (mentions, reading.mentions):
+        named = [regions for mention in group if (regions := _regions(mention)) - _ANY_REGION]
+        if named:
+            return 2 * sum(bool(regions & _CHEST_REGIONS) for regions in named) >= len(named)
+    return True
+
+
+def _regions(mention: Mention) -> frozenset[str]:
+    concepts = load_lexicon().concepts
+    places = [place for place in mention.attributes.locations if place in concepts]
+    named = places[0] if places else mention.concept
+    known = named in concepts and mention.form != "implied"
+    return frozenset(concepts[named].regions) if known else frozenset()
+
+
+def _plain_name(mention: Mention, words: Words) -> str:
+    """The lexicon's plain name of a finding, in English; other languages have their list alone."""
+    concepts = load_lexicon().concepts
+    if mention.kind not in FINDING_KINDS or mention.concept not in concepts or not words.get("gloss_by_concept"):
+        return ""
+    return plain_term(concepts[mention.concept])
+
+
+def unexplained(text: str, sentences: Sequence[PlainSentence]) -> int:
+    """Number of abnormal findings of a report that no plain sentence says and no gloss explains."""
+    reading = read_report(text)
+    kept = [each for each in sentences if each.kept]
+    return sum(
+        any(each.start <= mention.start < each.end for each in kept)
+        and not any(g.start < mention.end and mention.start < g.end for each in kept for g in each.glosses)
+        for mention in reading.mentions
+        if (mention.kind in FINDING_KINDS or mention.kind == "open")
+        and mention.assertion != "absent"
+        and mention.form != "implied"
+        and not _MASK.search(mention.text)
+    )
 
 
 def _as_term(term: str) -> str:
@@ -301,13 +378,58 @@ def _as_term(term: str) -> str:
     return term if term.isupper() and len(term) > 1 else term.lower()
 
 
+class Arranged(NamedTuple):
+    """What a patient reads: what is said in plain words, each thing once, and what to ask the doctor about."""
+
+    said: tuple[PlainSentence, ...]
+    asked: tuple[PlainSentence, ...]
+
+
+def arrange(sentences: Sequence[PlainSentence]) -> Arranged:
+    """Say findings and impression once, and gather what was kept.
+
+    A plain sentence that refers to one that was kept ("This may be ...") goes with it.
+
+    >>> [len(part) for part in arrange(write_plain("No pneumothorax. Quixotic hilar XXXX. No pneumothorax."))]
+    [1, 1]
+    """
+    said: list[PlainSentence] = []
+    asked: list[PlainSentence] = []
+    texts: set[str] = set()
+    facts: set[Fact] = set()
+    behind_kept = False
+    for each in sentences:
+        key = normal_sentence(each.source if each.kept else each.plain)
+        behind_kept = each.kept or (behind_kept and _REFERRING.match(each.plain) is not None)
+        if key in texts:
+            continue
+        texts.add(key)
+        if behind_kept:
+            asked.append(each)
+            continue
+        reading = read_everyday(each.plain)
+        own = {fact._replace(start=0, end=0, sentence=0) for fact in reading.facts}
+        if own and own <= facts and not reading.advice and not reading.sizes:
+            continue
+        facts |= own
+        said.append(each)
+    return Arranged(tuple(said), tuple(asked))
+
+
+_REFERRING = re.compile(r"(?:This|These|It|They)\b")
+
+
 def plain_text(sentences: Sequence[PlainSentence]) -> str:
-    """The sentences as one text, each once; behind a kept one that it must be asked about.
+    """The sentences as one text: what is said in plain words, then what the doctor must be asked about.
 
     >>> plain_text(write_plain("No pneumothorax."))
     'There is no air leak around your lungs.'
     """
-    return " ".join(dict.fromkeys(" ".join(filter(None, (each.plain, each.ask))) for each in sentences))
+    said, asked = arrange(sentences)
+    parts = [each.plain for each in said]
+    if asked:
+        parts += [next(filter(None, (each.ask for each in asked)), ""), *(each.plain for each in asked)]
+    return " ".join(filter(None, parts))
 
 
 def mixed_text(sentences: Sequence[PlainSentence]) -> str:

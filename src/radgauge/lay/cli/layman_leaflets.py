@@ -78,7 +78,7 @@ def write_cli(
         return
     from radgauge.lay.leaflets import PageStyle, write_leaflets
     from radgauge.llm import BudgetReached
-    from radgauge.render.printing import browser, print_pdf
+    from radgauge.render.printing import browser, pdf_printer
 
     style = PageStyle(language=language, large=large, paper=paper, hospital=hospital)
     if pdf:
@@ -94,7 +94,7 @@ def write_cli(
                 out,
                 writer=chosen,
                 style=style,
-                printed=(lambda page: print_pdf(page, of="leaflet")) if pdf else None,
+                printed=stack.enter_context(pdf_printer(of="leaflet")) if pdf else None,
                 replace_others=replace,
                 about=about,
                 progress=say.progress(),
@@ -125,12 +125,13 @@ def sign_cli(
     """
     from radgauge.core.subjects import from_subject
     from radgauge.lay.leaflets import Decision, read_leaflets, sign_leaflets
-    from radgauge.render.printing import print_pdf
+    from radgauge.render.printing import pdf_printer
 
     facts, _ = read_leaflets(folder)
-    printed = (lambda page: print_pdf(page, of="leaflet")) if facts.get("pdf") else None
     decisions = [Decision(**fields) for fields in from_subject("study", "signing:study_decisions")(study)]
-    signed, notes = sign_leaflets(folder, decisions, printed=printed)
+    with ExitStack() as stack:
+        printed = stack.enter_context(pdf_printer(of="leaflet")) if facts.get("pdf") else None
+        signed, notes = sign_leaflets(folder, decisions, printed=printed)
     say.notes(*notes)
     _tell(signed, folder, say)
 

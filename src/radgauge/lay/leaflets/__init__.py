@@ -1,4 +1,4 @@
-"""Leaflets for patients: pages with the plain text of a report, words explained, pictures, and who signed."""
+"""Leaflets for patients: pages with the plain text of a report, what to ask the doctor about, and who signed."""
 
 import hashlib
 import json

@@ -1,31 +1,18 @@
-"""A leaflet as data: a report, its plain sentences, the words that are explained, and who signed it."""
+"""A leaflet as data: a report, its plain sentences, and who signed it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from radgauge.core.errors import InputError
-from radgauge.lay.lay_reader import plain_term
 from radgauge.lay.leaflets.checking import CheckedText, checked_from
 from radgauge.lay.plain_sentences import Gloss, PlainSentence, plain_text
-from radgauge.reader import ReportReading, load_lexicon, read_report
-from radgauge.reader.lexicon import FINDING_KINDS
 
 Status = Literal["unsigned", "signed", "refused", "not written"]
-MOST_WORDS = 12
-"""Words that a leaflet explains; a patient reads two pages, not five."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of the report with its meaning."""
-
-    term: str
-    plain: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,32 +95,3 @@ def from_record(record: Mapping[str, Any]) -> Leaflet:
         )
     except (KeyError, TypeError) as error:
         raise InputError(f"a record of the leaflets is damaged ({error}); write them again") from None
-
-
-def explained_words(leaflet: Leaflet) -> tuple[Word, ...]:
-    """The words of a report with their meaning, in the order of the report, each once.
-
-    The writer's glosses count; where it has none, the reader's findings and anatomy with their plain terms do.
-    """
-    reading = read_report(leaflet.report)
-    glosses = [gloss for each in leaflet.sentences for gloss in each.glosses] or _glosses(reading)
-    found: dict[str, Word] = {}
-    for gloss in glosses:
-        key = gloss.plain.lower()
-        if key in found or gloss.term.lower() == key:
-            continue
-        found[key] = Word(gloss.term, gloss.plain)
-    return tuple(found.values())[:MOST_WORDS]
-
-
-def _glosses(reading: ReportReading) -> Sequence[Gloss]:
-    lexicon = load_lexicon()
-    found = []
-    for mention in reading.mentions:
-        concept = lexicon.concepts.get(mention.concept)
-        if concept is None or mention.form != "noun" or mention.kind not in (*FINDING_KINDS, "anatomy"):
-            continue
-        plain = plain_term(concept)
-        if plain and plain.lower() != mention.text.lower():
-            found.append(Gloss(mention.start, mention.end, mention.text, plain, mention.concept))
-    return found

@@ -7,7 +7,7 @@ a report is escaped.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from radgauge.core.errors import UsageError
 from radgauge.core.parsing import shipped_toml
-from radgauge.lay.leaflets.leaflet import Leaflet, explained_words
-from radgauge.lay.plain_sentences import PlainSentence
+from radgauge.lay.leaflets.leaflet import Leaflet
+from radgauge.lay.plain_sentences import PlainSentence, arrange
 from radgauge.lay.sets import is_heading
 
 if TYPE_CHECKING:
@@ -49,18 +49,15 @@ def page_languages() -> tuple[str, ...]:
 def leaflet_page(leaflet: Leaflet, style: PageStyle) -> str:
     """The page for the patient."""
     words = _all_words()[style.language]
-    return _render(
-        "leaflet.html.j2",
-        leaflet,
-        style,
-        explained=explained_words(leaflet),
-        parts=_with_headings(leaflet, words),
-    )
+    said, asked = arrange(leaflet.sentences)
+    parts = _with_headings(leaflet, said, words)
+    return _render("leaflet.html.j2", leaflet, style, parts=parts, asked=asked)
 
 
 def side_by_side_page(leaflet: Leaflet, style: PageStyle) -> str:
     """The page for the radiologist: report and plain text, sentence by sentence."""
-    return _render("side_by_side.html.j2", leaflet, style)
+    said, asked = arrange(leaflet.sentences)
+    return _render("side_by_side.html.j2", leaflet, style, said=said, asked=asked)
 
 
 def _render(template: str, leaflet: Leaflet, style: PageStyle, **more: Any) -> str:
@@ -84,16 +81,21 @@ def _render(template: str, leaflet: Leaflet, style: PageStyle, **more: Any) -> s
     )
 
 
-def _with_headings(leaflet: Leaflet, words: Mapping[str, Any]) -> list[tuple[str, PlainSentence | None]]:
-    """The sentences, and the headings between them that the leaflet has words for."""
+def _with_headings(
+    leaflet: Leaflet, said: Sequence[PlainSentence], words: Mapping[str, Any]
+) -> list[tuple[str, PlainSentence | None]]:
+    """What is said, and the headings between that the leaflet has words for and that have something below them."""
     found: list[tuple[str, PlainSentence | None]] = []
+    pending = current = ""
     at = 0
     for each in leaflet.sentences:
         named = _HEADING.search(leaflet.report[at : each.start]) or _HEADING.search(each.source[:40])
         heading = words["headings"].get(named[1].lower(), "") if named is not None else ""
-        if heading and (not found or heading != found[-1][0]):
-            found.append((heading, None))
-        if not is_heading(each.source):
+        pending = heading or pending
+        if not is_heading(each.source) and each in said:
+            if pending != current:
+                found.append((pending, None))
+                current = pending
             found.append(("", each))
         at = each.end
     return found

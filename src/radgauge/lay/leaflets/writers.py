@@ -10,7 +10,7 @@ from radgauge.core.errors import RadgaugeError, UsageError
 from radgauge.lay import plain_sentences
 from radgauge.lay.checks import in_step
 from radgauge.lay.language_words import words_hash
-from radgauge.lay.plain_sentences import PlainSentence, write_plain
+from radgauge.lay.plain_sentences import PlainSentence, unexplained, write_plain
 from radgauge.lay.refine import Refinement, Round, Verdict, refine
 from radgauge.lay.sets import is_heading
 from radgauge.lay.translators import EmbeddedTranslator
@@ -73,9 +73,10 @@ class EmbeddedWriter:
 
     def write(self, reports: Mapping[str, str]) -> list[Written]:
         """Each report on its own; one that cannot be written costs itself only."""
-        return [self._one(text) for text in reports.values()]
+        return [_gated(text, self.sentences(text)) for text in reports.values()]
 
-    def _one(self, text: str) -> Written:
+    def sentences(self, text: str) -> Written:
+        """Every sentence, put in plain words or kept; or why the report cannot be read."""
         if why := unfit(text):
             return why
         try:
@@ -84,12 +85,27 @@ class EmbeddedWriter:
             raise
         except Exception as error:  # a trouble with one report must not cost the others
             return f"the writer failed on this report ({type(error).__name__})"
-        if not found:
-            return "the report holds no sentence"
-        said = [each for each in found if not is_heading(each.source)]
-        if all(each.kept for each in said):
-            return "no sentence of the report could be put in plain words"
-        return found
+        return found or "the report holds no sentence"
+
+
+def _gated(text: str, written: Written) -> Written:
+    return written if isinstance(written, str) else refused(text, written) or written
+
+
+def refused(text: str, sentences: Sequence[PlainSentence]) -> str:
+    """Why sentences make no leaflet; "" if each abnormal finding is in plain words or can be asked about by name.
+
+    >>> refused("Left effusion.", write_plain("Left effusion."))
+    ''
+    """
+    body = [each for each in sentences if not is_heading(each.source)]
+    if all(each.kept for each in body):
+        return "no sentence of the report could be put in plain words"
+    if sum(each.kept for each in body) > len(body) / 2:
+        return "fewer than half of the sentences could be put in plain words"
+    if unexplained(text, sentences):
+        return "an abnormal finding could neither be put in plain words nor be explained"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -115,9 +131,10 @@ class ModelWriter:
         return 20
 
     def write(self, reports: Mapping[str, str]) -> list[Written]:
-        """All sentences of these reports together, each distinct one once."""
-        found = EmbeddedWriter(self.language).write(reports)
-        ready = [each for each in found if not isinstance(each, str)]
+        """All sentences of these reports together, each distinct one once; what fails is the embedded writer's."""
+        embedded = EmbeddedWriter(self.language)
+        found = {study: embedded.sentences(text) for study, text in reports.items()}
+        ready = [each for each in found.values() if not isinstance(each, str)]
         asked = dict.fromkeys(part.source for each in ready for part in each if not is_heading(part.source))
         verdicts: dict[str, Verdict] = {}
 
@@ -125,10 +142,12 @@ class ModelWriter:
             verdicts.update({each.sentence: each for each in judged})
 
         refine(list(asked), self.how, done=done)
-        return [
-            each if isinstance(each, str) else tuple(_chosen(part, verdicts.get(part.source)) for part in each)
-            for each in found
-        ]
+        chosen: list[Written] = []
+        for study, written in found.items():
+            if not isinstance(written, str):
+                written = tuple(_chosen(part, verdicts.get(part.source)) for part in written)
+            chosen.append(_gated(reports[study], written))
+        return chosen
 
 
 def _chosen(part: PlainSentence, verdict: Verdict | None) -> PlainSentence:
@@ -136,7 +155,7 @@ def _chosen(part: PlainSentence, verdict: Verdict | None) -> PlainSentence:
     if verdict is None:
         return part
     if verdict.accepted:
-        return part._replace(plain=verdict.lay, kept=False, reasons=(), ask="")
+        return part._replace(plain=verdict.lay, glosses=(), kept=False, reasons=(), ask="")
     return part._replace(reasons=(*part.reasons, f"the language model's text was not taken: {verdict.why}"))
 
 
