@@ -39,6 +39,7 @@ METRICS: dict[str, str] = {
     "crepe": "radgauge.metrics.crepe:Crepe",
     "edits": "radgauge.metrics.edits:Edits",
     "nodules": "radgauge.metrics.nodules:Nodules",
+    "temporal": "radgauge.metrics.temporal:Temporal",
     "consistency": "radgauge.metrics.consistency:Consistency",
     "readability": "radgauge.metrics.readability:ReadabilityIndices",
     "lay_fidelity": "radgauge.lay.metrics.lay_fidelity:LayFidelity",
