@@ -14,9 +14,10 @@ import logging
 import os
 import re
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -84,7 +85,25 @@ class Cache:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder if folder is not None else default_cache_dir()
         self.path = self.folder / "readings.sqlite"
+        self._open: tuple[int, int, sqlite3.Connection] | None = None
         self.used = 0  # readings found or stored so far: what a run that is stopped need not do again
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Keep a connection open for this thread's requests; a cache that cannot be opened is none."""
+        try:
+            db = self._connect() if self.path.exists() else None
+        except (*_TROUBLE, OSError):
+            db = None
+        if db is None:
+            yield
+            return
+        self._open = (os.getpid(), threading.get_ident(), db)
+        try:
+            yield
+        finally:
+            self._open = None
+            db.close()
 
     def get(self, signature: str, texts: Iterable[str]) -> dict[str, bytes]:
         """The packed readings that are there and whole; damaged ones are left out and so get rebuilt."""
@@ -154,7 +173,10 @@ class Cache:
 
     def _with_file(self, use: Callable[[sqlite3.Connection], T]) -> T:
         """What `use` returns for the open file; a file that proves damaged is started anew, once."""
-        # A connection per call: cheap next to reading, and safe across threads and forks.
+        # A connection per call unless one is open: cheap next to reading, and safe across threads and forks.
+        if self._open is not None and self._open[:2] == (os.getpid(), threading.get_ident()):
+            with suppress(*_TROUBLE):
+                return use(self._open[2])
         try:
             with closing(self._connect()) as db:
                 return use(db)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from radgauge.core.cache import Cache
@@ -167,6 +167,12 @@ class Readings:
     def give(self, key: Hashable, value: object) -> None:
         """Set what `once` returns under this key, here and in forks: the result of another pass over the run."""
         self._of_run[key] = value
+
+    @contextmanager
+    def open_cache(self) -> Iterator[None]:
+        """Keep the cache open meanwhile, for many small requests one after the other."""
+        with self._cache.open() if self._cache is not None else nullcontext():
+            yield
 
     def fork(self) -> Readings:
         """Readings with the same disk cache and progress and a memory of their own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections import Counter
@@ -311,6 +312,7 @@ def text_notes(cases: Sequence[Case], *, places: Sequence[str]) -> list[str]:
 
 def odd_texts(cases: Sequence[Case], *, places: Sequence[str]) -> list[Counted]:
     """The same as counts, in the order in which they were met; of all of the cases."""
+    english = functools.cache(looks_english)  # the systems of a study share its references
     kinds: dict[str, list[int]] = {}
     for index, case in enumerate(cases):
         if case.missing:
@@ -329,7 +331,7 @@ def odd_texts(cases: Sequence[Case], *, places: Sequence[str]) -> list[Counted]:
                 [],
             ).append(index)
         texts = (case.candidate, *case.references)
-        if not all(map(looks_english, (*texts, " ".join(texts)))):
+        if not all(map(english, (*texts, " ".join(texts)))):
             kinds.setdefault(
                 "cases hold a text that does not look English; metrics without a network do not judge them "
                 "(--any-language judges them all the same)",

@@ -20,19 +20,20 @@ import numpy as np
 
 from radgauge.core.cases import MISSING, Case, Key
 from radgauge.core.error_categories import CATEGORIES
+from radgauge.core.progress import working
 from radgauge.core.readings import Readings
 from radgauge.core.scores import Results
 from radgauge.core.wording import number
 from radgauge.io.judgments import Judgments
 from radgauge.render.metric_names import metric_name
-from radgauge.report.notes import KINDS, READER, explain_case
+from radgauge.report.notes import KINDS, TELLING, explain_case
 from radgauge.report.standing import percentiles
 
 ROOM = 2_300_000
 """Bytes for the cases: with styles and plots the page stays under 3 MB."""
 
-TELLING = ("errors", "llm_errors", READER)
-"""Explanations that stay when there is no room for all."""
+PROBED = 4
+"""Studies that tell how much room all explanations would take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +78,26 @@ def browser_data(
         rows_of.setdefault(study, []).append(row)
     text_of = {case.key: case for case in cases}
     packer = _Packer(results, text_of, judgments, reading)
-    chosen: dict[str, dict[str, Any]] = {}
+    studies: list[str] = []
     count = 0
     for study in _order(list(rows_of), first, len(keys) > most_cases, seed):
-        if count + len(rows_of[study]) > most_cases and chosen:
+        if count + len(rows_of[study]) > most_cases and studies:
             break
-        chosen[study] = packer.study(study, rows_of[study])
+        studies.append(study)
         count += len(rows_of[study])
-    fitting, all_notes = _fitting(chosen, room=room * 3 // 4), True  # base64 takes four characters for three bytes
+    room = room * 3 // 4  # base64 takes four characters for three bytes
+    with working("explaining cases") as tell, reading.open_cache():
+        chosen = {study: packer.study(study, rows_of[study]) for study in studies[:PROBED]}
+        # explanations of every metric cost several times those that stay when there is no room for all
+        probe = len(zlib.compress(_dense(list(chosen.values())), 9)) / max(len(chosen), 1)
+        all_notes = probe * len(studies) <= room
+        for done, study in enumerate(studies[PROBED:], start=PROBED + 1):
+            chosen[study] = packer.study(study, rows_of[study], every=all_notes)
+            tell("explaining cases", done, len(studies))
+    fitting = _fitting(chosen, room=room) if all_notes else set()
     if len(fitting) < len(chosen):
         chosen = {study: _telling(packed) for study, packed in chosen.items()}
-        fitting, all_notes = _fitting(chosen, room=room * 3 // 4), False
+        fitting, all_notes = _fitting(chosen, room=room), False
     shown = [chosen[study] for study in rows_of if study in fitting]
     places: dict[Key, int] = {}
     systems = packer.systems
@@ -183,7 +193,7 @@ class _Packer:
             ],
         }
 
-    def study(self, study: str, rows: Sequence[int]) -> dict[str, Any]:
+    def study(self, study: str, rows: Sequence[int], *, every: bool = True) -> dict[str, Any]:
         """One study with its references and every system's case."""
         keys = self.results.keys_of_cases
         known = [self.text_of[keys[row]] for row in rows if keys[row] in self.text_of]
@@ -194,10 +204,10 @@ class _Packer:
             "i": study,
             "r": references,
             "m": meta,
-            "c": [self._case(row, self.text_of.get(keys[row]), own=not same) for row in rows],
+            "c": [self._case(row, self.text_of.get(keys[row]), own=not same, every=every) for row in rows],
         }
 
-    def _case(self, row: int, case: Case | None, *, own: bool) -> list[Any]:
+    def _case(self, row: int, case: Case | None, *, own: bool, every: bool) -> list[Any]:
         key = self.results.keys_of_cases[row]
         values = [[_short(value) for value in scores.values[row]] for scores in self.scores]
         reasons = {
@@ -206,7 +216,7 @@ class _Packer:
             if key in scores.reasons
         }
         places = [None if math.isnan(p) else round(float(p)) for p in self.percentiles[row]]
-        notes = explain_case(case, self.results, reading=self.reading) if case is not None else {}
+        notes = explain_case(case, self.results, reading=self.reading, every=every) if case is not None else {}
         packed: list[Any] = [
             self.systems.index(key[1]),
             case.candidate if case is not None else None,

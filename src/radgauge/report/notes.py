@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -22,7 +23,13 @@ READER = "findings"
 MOST_NOTES, LONGEST = 40, 240
 
 
-def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str, list[list[Any]]]:
+TELLING = ("errors", "llm_errors", READER)
+"""Explanations that stay when there is no room for all."""
+
+
+def explain_case(
+    case: Case, results: Results, *, reading: Readings, every: bool = True
+) -> dict[str, list[list[Any]]]:
     """Judge -> notes as the browser reads them.
 
     A note is [kind, text, reference spans, candidate spans, reference number, kind of error, weight, finding,
@@ -30,12 +37,18 @@ def explain_case(case: Case, results: Results, *, reading: Readings) -> dict[str
 
     Spans are flat lists of UTF-16 positions, the way JavaScript counts. If neither `errors` nor
     `llm_errors` explains the case, the embedded reader marks the findings, under the name `findings`.
+
+    Args:
+        case: With its texts.
+        results: Scores of all cases.
+        reading: Shared readings.
+        every: False explains the most telling judges only (`TELLING`).
     """
     found: dict[str, list[list[Any]]] = {}
     real = case.with_real_references()
     able = bool(case.candidate.strip()) and bool(real.references)
     for name, scores in results.items():
-        if scores.metric is None or not able or case.key in scores.reasons:
+        if scores.metric is None or not able or case.key in scores.reasons or not (every or name in TELLING):
             continue
         explanation = scores.metric.explain(real, reading=reading)
         if explanation is None:
@@ -184,5 +197,13 @@ def _utf16(text: str, spans: Sequence[Span]) -> list[int]:
     >>> _utf16("a😀b", [(1, 3)])
     [1, 4]
     """
-    wide = [place for place, letter in enumerate(text) if ord(letter) > 0xFFFF]
-    return [place + bisect_left(wide, place) for span in spans for place in span]
+    wide = _wide(text)
+    if not wide:
+        return [position for span in spans for position in span]
+    return [position + bisect_left(wide, position) for span in spans for position in span]
+
+
+@functools.lru_cache(maxsize=64)
+def _wide(text: str) -> tuple[int, ...]:
+    """Positions of the characters beyond the basic plane; every mark of a text needs them."""
+    return () if text.isascii() else tuple(i for i, letter in enumerate(text) if ord(letter) > 0xFFFF)
