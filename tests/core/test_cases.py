@@ -113,9 +113,9 @@ def test_ids_occur_once() -> None:
     with pytest.raises(InputError) as error:
         as_cases([{"id": "1", "candidate": "a"}, {"id": 2, "candidate": "b"}, {"id": 1.0, "candidate": "a"}])
     assert str(error.value) == (
-        "1 of 3 cases repeat an id: first '1' of system 'system' (record 1 and record 3), "
-        "with the same texts; every (id, system) must occur once: "
-        "remove the copies, or name the systems in a `system` column"
+        "1 of 3 cases repeat an id; every (id, system) must occur once\n"
+        "  1 exact copies, with the same texts: first '1' of system 'system' (record 1 and record 3)\n"
+        "  remove the copies, or name the systems in a `system` column"
     )
     with pytest.raises(InputError, match="first 'a' of system 'system'"):
         check_unique([Case("a", "x"), Case("a", "y")])

@@ -236,12 +236,13 @@ def settle_duplicates(
     return [cases[i] for i in rows], [places[i] for i in rows], [note]
 
 
-def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None) -> None:
+def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None, of_file: bool = False) -> None:
     """Refuse cases of which two have the same id and system.
 
     Args:
         cases: The cases.
         places: Where each came from, for the message.
+        of_file: True if a setting of the reading can choose among them.
     """
     repeats, copies = _repeats(cases)
     if not repeats:
@@ -261,9 +262,8 @@ def check_unique(cases: Sequence[Case], *, places: Sequence[str] | None = None) 
     if column:
         lines.append(f"if {column!r} tells the systems apart, pass columns={{'system': {column!r}}}")
     else:
-        lines.append(
-            "keep one of each with duplicates='first' or 'last', or name the systems in a `system` column"
-        )
+        remedy = "keep one of each with duplicates='first' or 'last'" if of_file else "remove the copies"
+        lines.append(f"{remedy}, or name the systems in a `system` column")
     raise InputError("\n  ".join(lines))
 
 

@@ -328,7 +328,7 @@ def _read(path: Path, mode: Mode, spec: InputSpec, *, system: str = "system") ->
     repeated: list[str] = []
     if not spec.one_view:
         cases, places, repeated = settle_duplicates(cases, places=places, how=spec.duplicates)
-        check_unique(cases, places=places)
+        check_unique(cases, places=places, of_file=True)
     if corpus is None:  # not before: the message on repeated ids may need a column to tell systems apart
         roles = roles.select(table.columns, keep=spec.keep_columns, drop=spec.drop_columns)
         cases = [case.without(roles.left_out) for case in cases] if roles.left_out else cases
