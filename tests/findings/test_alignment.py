@@ -366,3 +366,9 @@ def test_one_clear_lung_is_half_of_clear_lungs() -> None:
     assert silent("Both lungs are clear.") == 0.0
     assert silent("Left lung is clear. Right lung is clear.") == 0.0
     assert silent("The left lung is clear.") == pytest.approx(0.5 * silent("The heart is normal."))
+
+
+def test_what_an_examination_may_miss_and_denied_causes_claim_nothing() -> None:
+    assert findings("CT is less sensitive for detecting disc herniation and myelopathy.").present == ()
+    found = aligned("Lesion of the liver.", "No lesion to account for the pain. Lesion of the liver.")
+    assert summary(found) == (["liver_lesion"], [], [])

@@ -183,3 +183,20 @@ def test_the_short_axis_decides_on_lymph_nodes() -> None:
     said = {each.concept for each in _findings("Mediastinal lymph node measuring 30 x 23 mm.")}
     assert said == {"lymphadenopathy"}
     assert not _findings("Mediastinal lymph node measuring 15 x 8 mm.")
+
+
+@pytest.mark.parametrize(
+    ("text", "concepts"),
+    [
+        ("Masses: A 4 mm cyst of the left kidney.", {("renal_cyst", "present")}),
+        ("Masses: None.", {("mass", "absent")}),
+        ("The acromio-clavicular joint is degenerative.", {("ac_joint_degenerative_change", "present")}),
+        (
+            "The lung is unremarkable, with no nodules, masses, or areas of atelectasis detected.",
+            {("lung_nodule", "absent"), ("mass", "absent"), ("atelectasis", "absent")},
+        ),
+        ("Nodules in either lung: no.", {("lung_nodule", "absent")}),
+    ],
+)
+def test_labels_and_compounds_of_structured_reports(text: str, concepts: set[tuple[str, str]]) -> None:
+    assert {(each.concept, each.assertion) for each in _findings(text)} == concepts

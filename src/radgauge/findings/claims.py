@@ -379,6 +379,10 @@ _NEARBY = 80  # characters around a denial that may limit it
 _KIND = 30  # characters in front of a denial that say what kind is denied
 _LISTS = shipped_toml(__file__, "word_lists.toml")
 _NEW = re.compile(rf"\b(?:{'|'.join(_LISTS['new'])})\W+(?:[\w-]+\W+){{0,3}}$", re.IGNORECASE)
+_CAUSE = re.compile(
+    r"\b(?:to (?:account for|explain)|accounting for|explaining|that (?:would|could) explain)\b", re.I
+)
+"""Behind a denial of causes: the finding may be there, and not be one."""
 _APART = re.compile(rf"\W*(?:{'|'.join(_LISTS['apart'])})\s+(?:this|these|that|those|the)\b", re.IGNORECASE)
 _OTHER = re.compile(rf"\b(?:{'|'.join(_LISTS['other'])})\W+(?:[\w-]+\W+){{0,4}}$", re.IGNORECASE)
 _STUDY = re.compile(rf"\b(?:{'|'.join(_LISTS['studies'])})\b", re.IGNORECASE)
@@ -403,6 +407,7 @@ def _limited(denial: Denial, reading: ReportReading, sentence: int) -> Denial:
     if _NEW.search(before):
         return denial._replace(only="new")
     of_rest = _SERIOUS.search(before) or _OTHER.search(before) or _APART.match(reading.text, opening)
+    of_rest = of_rest or _CAUSE.search(reading.text[denial.span[1] : end])
     return denial._replace(only="rest") if of_rest else denial
 
 

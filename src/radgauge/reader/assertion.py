@@ -50,6 +50,8 @@ def clause_starts(items: Sequence[Item], words: Sequence[str]) -> list[bool]:
         elif role in ("comma", "conjunction") and words[index] not in ("or", "nor"):
             denied = index + 2 < len(items) and _is_denial(items[index + 1])  # ", and no hilar adenopathy is seen"
             subject = _subject_kind(items, words, index + 1 + denied)
+            if role == "comma" and words[index + 1 : index + 2] in (["or"], ["nor"]):
+                subject = ""  # "no nodules, masses, or areas of atelectasis detected"
             new = bool(subject) and (has_verb or subject == "anatomy")
             if says_something and (new or (role == "comma" and _is_verbless(items, words, index + 1))):
                 starts[index] = True

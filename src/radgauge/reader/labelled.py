@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
+from radgauge.core.parsing import shipped_toml
 from radgauge.reader.label_values import Span, Statement
 from radgauge.reader.reading import Mention, Modifier, Relation
 from radgauge.reader.sentence import SentenceReading
 from radgauge.reader.vocabulary import FINDINGS
 
 _CLAIMS = FINDINGS | {"normality"}
+_CATEGORIES = frozenset(shipped_toml(__file__, "word_lists.toml")["categories"])
 _ASSERTED = {"absent": "absent", "normal": "absent", "uncertain": "uncertain"}
 
 Read = Callable[[str], SentenceReading]
@@ -122,6 +124,10 @@ def settled(reading: SentenceReading, label: int) -> SentenceReading:
     ]
     if not own or not said or any(mention.assertion == "absent" for mention in own):
         return reading
+    if all(mention.concept in _CATEGORIES for mention in own) and any(
+        mention.kind in FINDINGS and mention.assertion != "absent" for mention in said
+    ):  # "Masses: a 4 mm cyst"
+        return keep_mentions(reading, [mention not in own for mention in reading.mentions])
     if any((mention.kind == "normality") == (mention.assertion == "absent") for mention in said):
         return reading
     cue = next((mention.attributes.cue or mention.text for mention in said), "")

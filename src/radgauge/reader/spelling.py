@@ -43,6 +43,8 @@ class Spelling:
         ('right', 'effusion', ',', 'no', 'pneumothorax')
         """
         tokens = tokenize(text)
+        if "-" in text:
+            tokens = self._joined(tokens, text)
         found = self._found
         norms = [found[norm] if norm in found else self._meant(norm) for norm in tokens.norms]
         if "l" in norms or "r" in norms:
@@ -52,13 +54,38 @@ class Spelling:
         tokens = tokens._replace(norms=tuple(norms))
         return _without_marks_of_sides(tokens) if "left" in norms or "right" in norms else tokens
 
+    def _joined(self, tokens: Tokens, text: str) -> Tokens:
+        """Join what a hyphen parts, where only the whole is a word: "acromio-clavicular"."""
+        norms, starts, ends = tokens.norms, tokens.starts, tokens.ends
+        parted = [
+            index
+            for index in range(len(norms) - 1)
+            if text[ends[index] : starts[index + 1]] == "-"
+            and norms[index].isalpha()
+            and not (self._is_word(norms[index]) and self._is_word(norms[index + 1]))
+            and self._is_word(norms[index] + norms[index + 1])
+        ]
+        for index in reversed(parted):
+            joined = (text[starts[index] : ends[index + 1]], norms[index] + norms[index + 1])
+            merged = {"texts": joined[0], "norms": joined[1], "starts": starts[index], "ends": ends[index + 1]}
+            tokens = Tokens(
+                **{
+                    name: (*column[:index], merged[name], *column[index + 2 :])
+                    for name, column in tokens._asdict().items()
+                }
+            )
+        return tokens
+
+    def _is_word(self, norm: str) -> bool:
+        if not self._known:
+            self._known.update(self.known.split())
+        return norm in self._known
+
     def _meant(self, norm: str) -> str:
         meant = self.shorthand.get(norm, norm)
-        if meant == norm and _SHORTEST - 1 <= len(norm) <= _LONGEST and norm.isalpha() and norm not in self.keep:
-            if not self._known:
-                self._known.update(self.known.split())
-            if norm not in self._known:
-                meant = _only(word for word in _neighbours(norm) if word in self._known) or norm
+        usual = _SHORTEST - 1 <= len(norm) <= _LONGEST and norm.isalpha() and norm not in self.keep
+        if meant == norm and usual and not self._is_word(norm):
+            meant = _only(word for word in _neighbours(norm) if word in self._known) or norm
         if len(norm) > _LONGEST:
             return meant  # no word of the language, and not worth keeping
         if len(self._found) >= _KEPT:
