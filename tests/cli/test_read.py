@@ -62,7 +62,8 @@ def test_views_as_tables(view: str) -> None:
 def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[[concept]]\nid = "gizmo"\nkind = "device"\nname = "zorb implant"\n')
-    assert "gizmo" in run("--text", "A zorb implant is seen.", "--lexicon", path)
+    (mention,) = json.loads(run("--json", "--text", "A zorb implant is seen.", "--lexicon", path))["mentions"]
+    assert mention["concept"] == "gizmo"
 
 
 def test_wrong_use_is_refused(tmp_path: Path) -> None:
