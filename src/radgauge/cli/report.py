@@ -108,6 +108,12 @@ def report_cli(
     appendix: Annotated[
         int, typer.Option("--appendix", min=0, help="Worst cases with marked text at the end when printed.")
     ] = 10,
+    worst: Annotated[
+        int | None,
+        typer.Option(
+            "--worst", min=1, help="Write this many cases with the most significant errors: -o FILE.xlsx or .csv."
+        ),
+    ] = None,
     correction: Annotated[Correction, typer.Option("--correction", help="For many tests.")] = "holm",
     permutations: o.Permutations = 10_000,
 ) -> None:
@@ -119,9 +125,12 @@ def report_cli(
 
       radgauge report scores.jsonl --reports reports.csv --judgments radpref.json --table tables/ --plots plots/
 
+      radgauge report reports.xlsx --worst 50 -o cases.xlsx
+
       radgauge report new.jsonl --reports new.csv --baseline old.jsonl -o report.pdf --appendix 20
     """
     from radgauge.cli.copies import here_or_name, local
+    from radgauge.core.errors import UsageError
     from radgauge.core.storage import shown_path
     from radgauge.io.scores_file import read_scores
     from radgauge.render.tables import to_records, write_tables
@@ -137,6 +146,18 @@ def report_cli(
     results, cases, header = _scored(source, reports, judgments, form, judged, score, constant, reading)
     results = others.joined(results)
     before = read_scores(Path(baseline)) if baseline is not None and o.is_scores(baseline) else None
+    if output.suffix.lower() in (".xlsx", ".csv") or (worst is not None and output.suffix.lower() != ".html"):
+        from radgauge.analysis.leading import leading_judge
+        from radgauge.report.appendix import worst_cases, write_worst
+
+        texts = cases or (judgments.cases if judgments is not None else ())
+        listed = worst_cases(results, leading_judge(results), cases=texts, most=worst or 50, reading=reading)
+        if not listed:
+            raise UsageError("the list of cases needs their texts: give the reports with --reports")
+        write_worst(output, listed)
+        echo(shown_path(output))
+        say.tell(f"wrote {shown_path(output)}: {len(listed)} cases, most clinically significant errors first")
+        return
     report = build_report(
         results,
         cases=cases,
@@ -145,7 +166,7 @@ def report_cli(
         title=title or _heading(judgments),
         baseline=None if before is not None else baseline,
         before=before,
-        appendix=appendix,
+        appendix=worst or appendix,
         paper=style.record(),
         reading=reading,
         resampling=sampling.record(),

@@ -1,72 +1,152 @@
-"""The worst cases for print: texts with their marks, and why, without a script."""
+"""The worst cases, most clinically significant errors first: for print, for a workbook, for CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
-from radgauge.core.cases import Case
+from radgauge.core.cases import Case, Key
+from radgauge.core.files import write_file
 from radgauge.core.readings import Readings
 from radgauge.core.scores import Results, Scores
 from radgauge.core.wording import number
+from radgauge.io.tables.cells import guarded
+from radgauge.io.tables.excel import write_marked_sheet
 from radgauge.render.metric_names import metric_name
-from radgauge.report.notes import KINDS, explain_case
+from radgauge.report.notes import KINDS, TELLING, explain_case
 
+SIGNIFICANT = "errors_significant"
 RANK = (1, 3, 3, 4, 5, 0)
 """Which mark wins where two overlap, by kind; as in the case browser."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """One case of the appendix."""
+    """A case with its errors; texts are HTML with marks."""
 
     study: str
-    system: str  # Who wrote the candidate
-    metric: str  # Whose value it is, for people
+    system: str
+    metric: str
     value: str
-    reference: str  # The reference as HTML, with marks
-    candidate: str  # The candidate as HTML, with marks
-    notes: tuple[str, ...]  # What is wrong, in sentences
+    significant: float  # NaN where no metric counts errors
+    case: Case
+    reference: str
+    candidate: str
+    notes: tuple[str, ...]  # what is wrong, clinically significant errors first
+    spans: tuple[tuple[int, ...], tuple[int, ...]]  # of the errors in both texts, as flat UTF-16 positions
+
+
+def worst_rows(results: Results, scores: Scores) -> list[int]:
+    """Rows of a judge from the most clinically significant errors on, then by its value."""
+    oriented = scores.oriented(scores.columns[0])
+    judged = [row for row in range(len(scores.keys)) if not math.isnan(oriented[row])]
+    counts = significant_errors(results)
+    order = {row: -counts.get(scores.keys[row], 0.0) for row in judged}
+    return sorted(judged, key=lambda row: (order[row], float(oriented[row])))
+
+
+def significant_errors(results: Results) -> dict[Key, float]:
+    """Clinically significant errors of each case, by the first judge that counts them."""
+    for scores in results.values():
+        if SIGNIFICANT in scores.columns:
+            values = scores.column(SIGNIFICANT).tolist()
+            return {key: value for key, value in zip(scores.keys, values, strict=True) if not math.isnan(value)}
+    return {}
 
 
 def worst_cases(
     results: Results, scores: Scores, *, cases: Sequence[Case], most: int, reading: Readings
 ) -> tuple[WorstCase, ...]:
-    """The cases with the worst values of one judge, the worst first.
+    """Cases with most clinically significant errors and the worst values of one judge.
 
     Args:
         results: All scores, for the explanations.
-        scores: The judge that orders them.
+        scores: The judge that orders cases with as many errors.
         cases: Their texts; a case without is left out.
         most: How many.
         reading: For the explanations.
     """
     texts = {case.key: case for case in cases}
-    oriented = scores.oriented(scores.columns[0])
-    rows = [row for row in range(len(scores.keys)) if not math.isnan(oriented[row]) and scores.keys[row] in texts]
-    rows.sort(key=lambda row: float(oriented[row]))
+    rows = [row for row in worst_rows(results, scores) if scores.keys[row] in texts]
+    counts = significant_errors(results)
     name = metric_name(scores.columns[0]).name
-    found = []
-    for row in rows[:most]:
-        case = texts[scores.keys[row]].with_real_references()
-        told = explain_case(case, results, reading=reading)
-        notes = told.get(scores.judge) or next(iter(told.values()), [])
-        which = notes[0][4] if notes else 0
-        wrong = [note for note in notes if KINDS[note[0]] not in ("matched", "info")]
-        found.append(
-            WorstCase(
-                case.id,
-                case.system,
-                name,
-                number(float(scores.headline[row])),
-                marked(case.references[which] if case.references else "", notes, 2),
-                marked(case.candidate, notes, 3),
-                tuple(str(note[1]) for note in wrong),
+    worst = []
+    with reading.open_cache():
+        for row in rows[:most]:
+            case = texts[scores.keys[row]].with_real_references()
+            explained = explain_case(case, results, reading=reading, every=scores.judge not in TELLING)
+            notes = explained.get(scores.judge) or next(iter(explained.values()), [])
+            which = notes[0][4] if notes else 0
+            wrong = [note for note in notes if KINDS[note[0]] not in ("matched", "info")]
+            wrong.sort(key=lambda note: -int(note[6]))
+            reference = case.references[which] if case.references else ""
+            worst.append(
+                WorstCase(
+                    case.id,
+                    case.system,
+                    name,
+                    number(float(scores.headline[row])),
+                    counts.get(case.key, math.nan),
+                    replace(case, references=(reference,)),
+                    marked(reference, notes, 2),
+                    marked(case.candidate, notes, 3),
+                    tuple(str(note[1]) for note in wrong),
+                    (_spans(wrong, 2), _spans(wrong, 3)),
+                )
             )
-        )
-    return tuple(found)
+    return tuple(worst)
+
+
+def _spans(notes: Sequence[Sequence[Any]], side: int) -> tuple[int, ...]:
+    """Merged spans of the notes, in order."""
+    pairs = sorted({pair for note in notes for pair in zip(note[side][::2], note[side][1::2], strict=True)})
+    merged: list[list[int]] = []
+    for start, end in pairs:
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    return tuple(position for pair in merged for position in pair)
+
+
+def pieces(text: str, spans: Sequence[int]) -> list[tuple[str, bool]]:
+    """A text in pieces, each with whether it is marked.
+
+    >>> pieces("No large effusion", [3, 8])
+    [('No ', False), ('large', True), (' effusion', False)]
+    """
+    units = text.encode("utf-16-le")
+    cuts = [0, *spans, len(units) // 2]
+    parts = [units[2 * a : 2 * b].decode("utf-16-le", "replace") for a, b in pairwise(cuts)]
+    return [(part, bool(i % 2)) for i, part in enumerate(parts) if part]
+
+
+def write_worst(path: Path, worst: Sequence[WorstCase]) -> None:
+    """Write the list of cases as a workbook with marked words, or as CSV with the words in double brackets."""
+    names = ["rank", "id", "system", "significant errors", "what is wrong", "reference", "candidate"]
+    rows: list[list[Any]] = []
+    for rank, each in enumerate(worst, start=1):
+        count = None if math.isnan(each.significant) else int(each.significant)
+        texts = (each.case.references[0], each.case.candidate)
+        both = [pieces(text, spans) for text, spans in zip(texts, each.spans, strict=True)]
+        rows.append([rank, each.study, each.system, count, "; ".join(each.notes), *both])
+    if path.suffix.lower() == ".xlsx":
+        write_marked_sheet(path, names, rows)
+        return
+    stream = io.StringIO(newline="")
+    table = csv.writer(stream)
+    table.writerow(names)
+    for row in rows:
+        plain = ["".join(f"[[{part}]]" if mark else part for part, mark in cell) for cell in row[5:]]
+        table.writerow([guarded(str("" if cell is None else cell)) for cell in (*row[:5], *plain)])
+    write_file(path, "\ufeff" + stream.getvalue())
 
 
 def marked(text: str, notes: Sequence[Sequence[object]], side: int) -> str:

@@ -237,11 +237,17 @@ def build_report(
         lines, columns=metrics, comparisons=found, style=paper, permutations=permutations, correction=correction
     )
     disputed = most_disputed(results)
+    worst: tuple[WorstCase, ...] = ()
+    if appendix:
+        from radgauge.report.appendix import worst_cases
+
+        worst = worst_cases(results, leading_judge(results), cases=texts, most=appendix, reading=shared)
+    first = [*(each.study for each in worst), *(each.key[0] for each in disputed)]
     browser = browser_data(
         results,
         cases=texts,
         judgments=judgments,
-        first=[each.key[0] for each in disputed],
+        first=first,
         reading=shared,
         most_cases=most_cases,
         seed=how.seed,
@@ -249,7 +255,7 @@ def build_report(
     pictures = page_pictures(
         texts,
         shown={study for study, _ in browser.places},
-        first=[each.key[0] for each in disputed],
+        first=first,
         longest=picture_size,
     )
     changed = None
@@ -306,12 +312,6 @@ def build_report(
             tables[human[0].key] = human[0]
             add("errors", human[1])
     add("distributions", *s.distributions(results))
-    worst: tuple[WorstCase, ...] = ()
-    if appendix:
-        from radgauge.report.appendix import worst_cases
-
-        leading = leading_judge(results)
-        worst = worst_cases(results, leading, cases=texts, most=appendix, reading=shared)
     verdict = build_verdict(
         results,
         cases=texts,

@@ -140,6 +140,43 @@ def write_sheet(path: Path, names: Sequence[str], rows: Iterator[Sequence[Any]] 
     book.save(path)
 
 
+def write_marked_sheet(path: Path, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Write one sheet to read and filter; in a cell of (text, marked) pieces the marked words are red."""
+    openpyxl = require("openpyxl", extra="excel")
+    rich = require("openpyxl.cell.rich_text", extra="excel")
+    fonts = require("openpyxl.cell.text", extra="excel")
+    styles = require("openpyxl.styles", extra="excel")
+    red = fonts.InlineFont(b=True, color="00B00020")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "cases"
+    sheet.append(list(names))
+    for number, row in enumerate(rows, start=2):
+        for column, value in enumerate(row, start=1):
+            cell = sheet.cell(number, column)
+            if isinstance(value, list):
+                parts = [rich.TextBlock(red, text) if mark else text for text, mark in value]
+                value = (
+                    rich.CellRichText(*parts) if any(mark for _, mark in value) else "".join(t for t, _ in value)
+                )
+            cell.value = value
+            if isinstance(value, str) and not isinstance(value, rich.CellRichText):
+                cell.data_type = "s"  # a text that begins with "=" is no formula
+            cell.alignment = styles.Alignment(wrap_text=True, vertical="top")
+    for column, name in enumerate(names):
+        width = (
+            60
+            if any(isinstance(row[column], list) or len(str(row[column])) > 40 for row in rows)
+            else len(name) + 6
+        )
+        sheet.column_dimensions[openpyxl.utils.get_column_letter(column + 1)].width = width
+    for cell in sheet[1]:
+        cell.font = styles.Font(bold=True)
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = sheet.dimensions
+    book.save(path)
+
+
 def as_rows(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
     """Names and rows of flat records; lists become JSON."""
     import json

@@ -102,8 +102,16 @@
   const noteNames = [...new Set(cases.flatMap((item) => Object.keys(item.notes)))];
   const preferred = ["errors", "findings"].find((name) => noteNames.includes(name)) ?? noteNames[0] ?? "";
   const FILTERS = ["system", "shows", "kind", "weight", "side"];
-  const state = { query: "", system: "", shows: "", kind: "", weight: "", side: "", finding: "", order: heads.length > 1 ? "gap" : "file", marks: preferred, page: 0, current: cases[0], found: cases };
+  const state = { query: "", system: "", shows: "", kind: "", weight: "", side: "", finding: "", order: "file", marks: preferred, page: 0, current: cases[0], found: cases };
   const PAGE = 50;
+  // The judge that counts significant errors, and its columns.
+  const danger = data.judges.findIndex((judge) => judge.c.includes("errors_significant"));
+  const counted = (item, name) => item.values[danger][data.judges[danger].c.indexOf(name)];
+  const severity = (item) => {
+    const errors = danger < 0 ? null : counted(item, "errors_significant");
+    return errors === null ? null : errors + counted(item, "errors_total") / 1000;
+  };
+  state.order = danger >= 0 ? "danger" : heads.length > 1 ? "gap" : "file";
 
   const option = (select, value, text) => { const o = el("option", "", text); o.value = value; select.append(o); };
   option($("system"), "", "all");
@@ -122,6 +130,7 @@
   for (const side of ["", "left", "right", "bilateral"]) option($("side"), side, side || "any");
   for (const name of [...new Set(flawed.map((note) => note[7]).filter(Boolean))].sort()) option($("findings-list"), name, name);
   if (!flawed.length) for (const id of ["kind", "weight", "side", "finding"]) $(id).closest("label").hidden = true;
+  if (danger >= 0) option($("order"), "danger", "most significant errors first");
   option($("order"), "file", "as in the file");
   if (heads.length > 1) option($("order"), "gap", "metrics disagree most");
   for (const head of heads) {
@@ -159,8 +168,8 @@
     const [order, judge] = state.order.split(":");
     if (order !== "file") {
       // By the value itself, not by its rounded percentile; cases without one come last.
-      const sign = order === "gap" ? 1 : (order === "best" ? 1 : -1) * (heads[judge].up ? 1 : -1);
-      const value = (item) => order === "gap" ? item.gap : item.values[judge][0];
+      const sign = order === "gap" || order === "danger" ? 1 : (order === "best" ? 1 : -1) * (heads[judge].up ? 1 : -1);
+      const value = (item) => order === "danger" ? severity(item) : order === "gap" ? item.gap : item.values[judge][0];
       const key = (item) => { const v = value(item); return v === null ? -Infinity : v * sign; };
       const sortable = found.map((item) => [key(item), item]);
       sortable.sort((a, b) => (a[0] === b[0] ? a[1].n - b[1].n : b[0] > a[0] ? 1 : -1));
@@ -185,11 +194,12 @@
     $("next").disabled = state.page >= pages - 1;
     const [order, judge] = state.order.split(":");
     const head = heads[judge] ?? heads[0];
-    $("value").textContent = order === "gap" ? "percentile gap" : head.name;
+    $("value").textContent = order === "danger" ? "significant errors" : order === "gap" ? "percentile gap" : head.name;
     const rows = state.found.slice(state.page * PAGE, (state.page + 1) * PAGE).map((item) => {
       const li = el("li");
       li.dataset.n = item.n;
-      const shown = order === "gap" ? String(item.gap) : show(item.values[head.judge][0]);
+      const errors = danger < 0 ? null : counted(item, "errors_significant");
+      const shown = order === "danger" ? (errors === null ? "–" : String(errors)) : order === "gap" ? String(item.gap) : show(item.values[head.judge][0]);
       li.append(systemMark(item.system), el("span", "id", item.study.i), el("span", "", shown));
       li.append(el("span", "sub", data.systems[item.system]));
       return li;
@@ -450,6 +460,20 @@
     go(item, { focus: true, scroll: true });
   }
   addEventListener("hashchange", () => open(addressed()));
+  // The cases that the filters show, in their order, as a table for spreadsheets; none of its cells runs as a formula.
+  $("export").addEventListener("click", () => {
+    const cell = (value) => `"${String(value).replace(/^(?=[=+\-@\t\r'])/, "'").replaceAll('"', '""')}"`;
+    const wrong = (item) => (item.notes[preferred] ?? []).filter((note) => note[5])
+      .sort((a, b) => b[6] - a[6]).map((note) => note[1]).join("; ");
+    const rows = state.found.map((item) => [item.study.i, data.systems[item.system],
+      danger < 0 ? "" : counted(item, "errors_significant") ?? "", wrong(item), item.refs.join("\n\n"), item.text ?? ""]);
+    const lines = [["id", "system", "significant errors", "errors", "reference", "candidate"], ...rows];
+    const link = el("a");
+    link.href = URL.createObjectURL(new Blob(["\ufeff", ...lines.map((row) => `${row.map(cell).join(",")}\r\n`)], { type: "text/csv" }));
+    link.download = "cases.csv";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
   const help = () => ($("keys").open ? $("keys").close() : $("keys").showModal());
   $("help").addEventListener("click", help);
 
