@@ -124,6 +124,32 @@ def tuning_cli(
     echo(f"wrote {written} rows to {output}", err=True)
 
 
+@o.command(layman, "training-data")
+def training_data_cli(
+    folder: Folder,
+    reports: Annotated[Path, typer.Argument(help="The table of reports again, for the images of each study.")],
+    read: o.ReportForm,
+    pictures: o.ImageFolder,
+    output: Annotated[Path, "-o", "A new folder."] = Path("training-data"),
+    size: Annotated[list[int] | None, "Reports of a set; by default the paper's, 5000 to 50000."] = None,
+    seed: o.Seed = 0,
+) -> None:
+    """Write professional and lay training sets of the paper's sizes for LLaVA and MiniGPT-4 (section 3.3).
+
+    What to do with them: recipes/lay_generator.
+
+    Example:
+
+      layman.py training-data sets reports.csv --images pictures -o data
+    """
+    from layman_rrg.set_reports import SIZES, write_training_data
+
+    studies = read.originals(reports, pictures=pictures)
+    images = {study: [str(path) for path in case.images] for study, case in studies.items()}
+    for name, count in write_training_data(folder, output, images=images, sizes=size or SIZES, seed=seed):
+        echo(f"{output / name}: {count} reports", err=True)
+
+
 @o.command(layman, "robustness")
 def robustness_cli(
     form: o.CaseForm,

@@ -173,3 +173,74 @@ def write_tuning(
     lines = (rows[place] for place in order.tolist())
     write_file(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     return len(rows)
+
+
+SIZES = (5_000, 10_000, 15_000, 20_000, 25_000, 50_000)
+"""Reports of the paper's training sets (section 3.3)."""
+
+
+def write_training_data(
+    folder: Path,
+    out: Path,
+    *,
+    images: Mapping[str, Sequence[str]],
+    sizes: Sequence[int] = SIZES,
+    instructions: Instructions | None = None,
+    seed: int = 0,
+) -> list[tuple[str, int]]:
+    """Write nested training sets of both registers, as LLaVA and as MiniGPT-4 read them.
+
+    `lay_5000/llava.json` holds conversations, `lay_5000/filter_cap.json` captions by image id; `image/ID.jpg`
+    serves both. A smaller set is the beginning of every larger one, and both registers have the same studies.
+
+    Args:
+        folder: Folder of `radgauge lay build`; only reports with a complete lay version are taken.
+        out: A new folder.
+        images: Images of each study; the first is taken, studies without one are left out.
+        sizes: Reports per set; a size that the folder does not reach is left out.
+        instructions: What stands before each kind; ours unless given.
+        seed: Of the order.
+
+    Returns:
+        Name of each set and its reports.
+    """
+    from PIL import Image
+
+    said = instructions or Instructions()
+    rows = [row for row in lay_reports(folder) if images.get(row["id"])]
+    fitting = [size for size in sizes if size <= len(rows)]
+    if not fitting:
+        raise InputError(
+            f"{folder} has {len(rows)} lay reports with an image, fewer than the smallest set, {min(sizes)}"
+        )
+    if out.exists():
+        raise InputError(f"{out} exists; give a new folder")
+    order = np.random.default_rng(seed).permutation(len(rows))[: max(fitting)]
+    chosen = [rows[index] for index in order.tolist()]
+    names = {row["id"]: f"{number:06d}" for number, row in enumerate(chosen)}
+    (out / "image").mkdir(parents=True, mode=0o700)
+    for row in chosen:
+        with Image.open(images[row["id"]][0]) as image:
+            image.convert("RGB").save(out / "image" / f"{names[row['id']]}.jpg", quality=95)
+    written = []
+    for size in fitting:
+        for kind, field in ((PROFESSIONAL, "report"), (LAY, "lay")):
+            part = [(names[row["id"]], row["id"], " ".join(row[field].split())) for row in chosen[:size]]
+            conversations = [
+                tuning_record(
+                    study,
+                    kind,
+                    images=[f"{name}.jpg"],
+                    instruction=getattr(said, kind),
+                    report=text,
+                    form="conversations",
+                )
+                for name, study, text in part
+            ]
+            captions = [{"image_id": name, "caption": text} for name, _, text in part]
+            target = out / f"{kind}_{size}"
+            target.mkdir(mode=0o700)
+            write_file(target / "llava.json", json.dumps(conversations, ensure_ascii=False, indent=1))
+            write_file(target / "filter_cap.json", json.dumps({"annotations": captions}, ensure_ascii=False))
+            written.append((target.name, size))
+    return written

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from radgauge.core.errors import InputError
 from radgauge.lay.build import build_sets
 from radgauge.lay.encoder import FindingEncoder
 from radgauge.lay.language_words import FOLDER, words_hash
 from radgauge.lay.plain_sentences import mixed_text, write_plain
+from radgauge.lay.prompts import lay_prompts
 from radgauge.lay.refine import Refinement
 from radgauge.lay.translators import EmbeddedTranslator
 from radgauge.lay.whole_reports import build_reports
+from radgauge.llm.prompts import Prompt
 
 KEPT = "The quixotic catheter sits near the cardiac apex."
 WRITTEN = "No pneumothorax."
@@ -62,3 +67,20 @@ def test_whole_reports_with_a_kept_sentence_are_not_lay(tmp_path: Path) -> None:
 def test_mixed_text_has_no_advice_and_no_gloss() -> None:
     assert mixed_text(write_plain(f"{WRITTEN} {KEPT}")) == f"{PLAIN} {KEPT}"
     assert mixed_text(()) == ""
+
+
+def test_a_file_can_replace_the_whole_prompt(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[translate]\nuser = "Sentences: {items} Say each in other words."\n'
+        '[check]\nsystem = "Be strict."\nuser = "Original: {items.report} Plain: {items.plain}"\n',
+        encoding="utf-8",
+    )
+    prompts = lay_prompts(own=path)
+    assert prompts["translate"] == Prompt("", "Sentences: {items} Say each in other words.")
+    assert prompts["revise"] == lay_prompts()["revise"]
+    asked = prompts["check"].fill([{"report": "No effusion.", "plain": "No fluid."}])
+    assert " ".join(asked.split()) == 'Original: { "0": "No effusion." } Plain: { "0": "No fluid." }'
+    path.write_text('[translate]\nuser = "Nothing to fill."\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"which holds \{items\}"):
+        lay_prompts(own=path)

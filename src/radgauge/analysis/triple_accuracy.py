@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError
@@ -29,6 +30,8 @@ class TripleResult:
     ties: int  # Triples with equal values
     not_judged: int  # Triples with a text that could not be judged
     total: int
+    same: float  # Mean value of the rewrites that could be judged (SS&DE in Layman's RRG, table 2)
+    other: float  # Mean value of the opposites (DS&SE)
     wrong: tuple[str, ...]  # Ids of the others, for looking at
 
 
@@ -64,7 +67,13 @@ def triple_accuracy(
                 int((values[:, 0] == values[:, 1]).sum()),
                 int(np.isnan(values).any(axis=1).sum()),
                 len(right),
+                *(_mean(scores.headline.reshape(-1, 2)[:, column]) for column in (0, 1)),
                 tuple(triple.id for triple, well in zip(triples, right, strict=True) if not well),
             )
         )
     return found
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    judged = values[~np.isnan(values)]
+    return float(judged.mean()) if len(judged) else float("nan")

@@ -51,8 +51,11 @@ def perturb_cli(
         typer.Option("--triples", help="Make rewrites and opposites (RaTE-Eval task 3) in place of the kinds."),
     ] = False,
     writer: Annotated[
-        Literal["rules", "llm"],
-        typer.Option("--writer", help="Who writes triples; llm: the server of RADGAUGE_LLM_URL."),
+        Literal["rules", "llm", "corpus"],
+        typer.Option(
+            "--writer",
+            help="Who writes triples; llm: the server of RADGAUGE_LLM_URL; corpus: found there.",
+        ),
     ] = "rules",
     prompts: Annotated[
         str,
@@ -78,6 +81,8 @@ def perturb_cli(
 
       radgauge perturb reports.csv --triples -o triples.jsonl && radgauge probe triples triples.jsonl
 
+      radgauge perturb reports.csv --triples --writer corpus -o mined.jsonl && radgauge probe triples mined.jsonl
+
       radgauge perturb reports.csv --triples --writer llm -o triples.jsonl --llm max_cost=2
 
       radgauge perturb reports.csv --triples --writer llm --prompts paper --unchecked -o triples.jsonl
@@ -98,6 +103,16 @@ def perturb_cli(
     texts = {study: case.references[0] for study, case in originals.items()}
     if writer == "llm" and output is not None:
         write_llm_triples(texts, output, server=server, say=say, prompts=prompts, checked=not unchecked)
+        return
+    if triples and writer == "corpus":
+        from radgauge.core.subjects import from_subject
+
+        mined = from_subject("lay", "mining:mine_triples")(texts)
+        if output is not None:
+            write_triples(output, mined)
+        if say.as_json:
+            o.print_json({"triples": [triple._asdict() for triple in mined], "reports": len(texts)})
+        say.tell(f"{len(mined)} triples of sentences found in {len(texts)} reports")
         return
     if triples:
         made = make_triples(texts, seed=seed)

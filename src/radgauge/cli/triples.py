@@ -45,7 +45,13 @@ def triples_cli(
         o.print_json(found)
         return
     rows = [
-        (each.column, each.accuracy, interval(each.low, each.high), each.ties, each.not_judged) for each in found
+        (
+            *(each.column, each.accuracy, interval(each.low, each.high), each.same, each.other),
+            *(each.ties, each.not_judged),
+        )
+        for each in found
     ]
-    console().show(table("metric", "accuracy", "interval", "ties", "not judged", rows=rows))
+    console().show(
+        table("metric", "accuracy", "interval", "same meaning", "other meaning", "ties", "not judged", rows=rows)
+    )
     say.notes(f"{len(triples)} triples; ties and what cannot be judged count as wrong")

@@ -37,7 +37,8 @@ def lay_prompts(
     Args:
         unit: What is translated at a time.
         style: "plain" is the paper's first prompt (A.1), "examples" its second (figure 5), both in our words.
-        own: A TOML file of the user's with one text or more under these names; `{examples}` in a text is filled.
+        own: A TOML file of the user's with texts, or tables of system and user, under these names
+            (`read_prompts`); `{examples}` in a text is filled.
         examples: A table of the user's with the columns professional and lay, in place of the shipped examples.
     """
     end = "" if unit == "sentence" else "_report"
@@ -49,8 +50,7 @@ def lay_prompts(
             else Prompt(f"{found['translate'].system}\n\n{{examples}}", found["translate"].user)
         )
     if own is not None:
-        given = read_prompts(own, names=TASKS, some=True)
-        found |= {task: Prompt(given[task].system, found[task].user) for task in given}
+        found |= read_prompts(own, names=TASKS, some=True, users={task: found[task].user for task in TASKS})
     if examples is not None and not any("{examples}" in each.system for each in found.values()):
         raise UsageError("examples need a prompt with a place for them: the style 'examples', or {examples} in it")
     shown = "\n\n".join(map(_example, read_examples(examples) if examples is not None else _shipped(unit)))

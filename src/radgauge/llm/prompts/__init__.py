@@ -8,6 +8,7 @@ letter brings it in a file (`read_prompts`).
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -17,10 +18,14 @@ from typing import NamedTuple
 from radgauge.core.errors import InputError
 
 _MARK = "\n===\n"
+_PART = re.compile(r"\{items\.(\w+)\}")
 
 
 class Prompt(NamedTuple):
-    """What the model is to do, and the frame of the question with {items} and {form} in it."""
+    """What the model is to do, and the frame of the question with {items} and {form} in it.
+
+    Items of several parts may stand apart: {items.report} and {items.plain} are numbered objects of one part each.
+    """
 
     system: str
     user: str
@@ -35,7 +40,12 @@ class Prompt(NamedTuple):
         places = [f'"{number}": "..."' for number in range(len(items))]
         if len(places) > 3:
             places[2:-1] = ["..."]
-        return self.user.replace("{form}", f"{{{', '.join(places)}}}").replace("{items}", shown)
+        filled = self.user.replace("{form}", f"{{{', '.join(places)}}}")
+        parts = dict.fromkeys(_PART.findall(filled))
+        for part in parts:
+            column = {number: item[part] for number, item in enumerate(items) if isinstance(item, Mapping)}
+            filled = filled.replace(f"{{items.{part}}}", json.dumps(column, ensure_ascii=False, indent=1))
+        return filled.replace("{items}", shown)
 
 
 @lru_cache(maxsize=16)
@@ -49,13 +59,19 @@ def prompt(name: str) -> Prompt:
     return Prompt(system.strip(), user.strip())
 
 
-def read_prompts(path: Path | str, *, names: Sequence[str], some: bool = False) -> Mapping[str, Prompt]:
-    """Prompts of the user's own: a TOML file with one text per name. Numbers and form of the answer are added.
+def read_prompts(
+    path: Path | str, *, names: Sequence[str], some: bool = False, users: Mapping[str, str] | None = None
+) -> Mapping[str, Prompt]:
+    """Prompts of the user's own: a TOML file with a text, or a table of system and user, per name.
+
+    A text takes the place of what the model is to do; numbers and form of the answer are added. A table is the
+    prompt to the letter: `user` must hold {items} (or its parts), `system` may be left out.
 
     Args:
-        path: The file, such as `rewrite = "..."` and `opposite = "..."`.
+        path: The file, such as `rewrite = "..."`, or `[translate]` with `system = "..."` and `user = "..."`.
         names: What it must name, and nothing else.
         some: Whether it may name some of them only.
+        users: Frames of the question for texts, in place of the shipped ones.
     """
     file = Path(path)
     try:
@@ -63,7 +79,20 @@ def read_prompts(path: Path | str, *, names: Sequence[str], some: bool = False) 
     except (OSError, ValueError) as error:
         raise InputError(f"{file.name} cannot be read as TOML: {type(error).__name__}") from None
     complete = bool(given) and set(given) <= set(names) if some else set(given) == set(names)
-    if not complete or not all(isinstance(text, str) and text.strip() for text in given.values()):
+    found: dict[str, Prompt] = {}
+    for name, said in given.items() if complete else ():
+        if isinstance(said, str) and said.strip():
+            found[name] = Prompt(said.strip(), (users or {}).get(name) or prompt(name).user)
+        elif isinstance(said, dict) and set(said) <= {"system", "user"} and _holds_items(said.get("user")):
+            found[name] = Prompt(str(said.get("system", "")).strip(), said["user"].strip())
+    if not complete or len(found) < len(given):
         which = "one or more" if some else "each"
-        raise InputError(f"{file.name} must give a text for {which} of {', '.join(names)} and nothing else")
-    return {name: Prompt(given[name].strip(), prompt(name).user) for name in names if name in given}
+        raise InputError(
+            f"{file.name} must give a text for {which} of {', '.join(names)} and nothing else, or a table with "
+            "user, which holds {items}, and system"
+        )
+    return {name: found[name] for name in names if name in found}
+
+
+def _holds_items(user: object) -> bool:
+    return isinstance(user, str) and ("{items}" in user or _PART.search(user) is not None)
