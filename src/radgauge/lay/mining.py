@@ -62,7 +62,9 @@ def mine_triples(
         for n, (everyday, found) in enumerate(zip(readings, findings, strict=True))
         if everyday.facts and not everyday.unread and (found.present or found.denied)
     ]
-    sentences, readings, findings = ([each[n] for n in clear] for each in (sentences, readings, findings))
+    sentences = [sentences[n] for n in clear]
+    readings = [readings[n] for n in clear]
+    findings = [findings[n] for n in clear]
     rewrites = _rewrites(sentences, readings, findings, other_words)
     mined = []
     for index, others in _similar(sentences, similar_words):
@@ -100,8 +102,8 @@ def _differ(readings: Sequence[EverydayReading], findings: Sequence[Findings], i
     """Whether both readers find another meaning, and not in a degree, a course or one more denial alone."""
     everyday = compare_readings(readings[index], readings[other], strict=True)
     told = compare_lay(findings[index], findings[other])
-    changed = {each.attribute for _, _, differences in told.changed for each in differences} - {"severity", "change"}
-    return bool(everyday.differences) and bool(told.lost or told.added or changed)
+    changed = {each.attribute for _, _, differences in told.changed for each in differences}
+    return bool(everyday.differences) and bool(told.lost or told.added or changed - {"severity", "change"})
 
 
 def _words(text: str) -> set[str]:
