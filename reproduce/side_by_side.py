@@ -57,6 +57,7 @@ class Settings:
     encoders: Mapping[str, str] = field(default_factory=dict)
     reports: Path | None = None
     figures: Path | None = None
+    labels: Path | None = None
     yes: bool = False
 
     def specs(self) -> dict[str, str]:
@@ -147,6 +148,9 @@ def run(
     )
     parser.add_argument("--reports", type=Path, help="reports that a script needs: findings, or a training set")
     parser.add_argument("--figures", type=Path, help="folder for figures, where a script draws any")
+    parser.add_argument(
+        "--labels", type=Path, help="labels of the CheXpert labeler by text, where a script takes them"
+    )
     parser.add_argument("--yes", action="store_true", help="fetch the checkpoints that are missing, unasked")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the table too (.csv, .md, .tex)")
     parser.add_argument("--json", action="store_true")
@@ -162,6 +166,7 @@ def run(
         encoders=dict(text.split("=", 1) for text in given.encoder or ()),
         reports=given.reports,
         figures=given.figures,
+        labels=given.labels,
         yes=given.yes,
     )
     try:

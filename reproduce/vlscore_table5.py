@@ -2,7 +2,8 @@
 
 Each encoder comes from `--encoder NAME=PLACE` (a checkpoint or a folder, see docs/metrics/vlscore.md); LIMITR
 also from `--models published`. Correlations are of areas, so no constant is needed; `--encoder NAME=PLACE` with
-any other name adds a row of its own.
+any other name adds a row of its own. The published numbers are those of table 5 as printed in the
+proceedings (NeurIPS 2024).
 """
 
 from __future__ import annotations

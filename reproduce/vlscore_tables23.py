@@ -2,7 +2,10 @@
 
 Input: the folder of their control files (`perturbed_data`), `--reports mimic_cxr_sectioned.csv` for the
 findings, and `--images` for VLScore. `--figures FOLDER` draws figure 2: each metric against VLScore on normal
-reports. CheXpert's row is of our own reader's labels.
+reports. CheXpert's row is of our own reader's labels, or with `--labels FILE.csv` of those that the real labeler
+wrote for all texts (`Reports` and 14 columns).
+
+The published numbers are those of tables 2 and 3 and of section 4.2 as printed in the proceedings (NeurIPS 2024).
 """
 
 from __future__ import annotations
@@ -45,10 +48,13 @@ def make(settings: Settings) -> list[Line]:
     images = study_images(settings.images) if settings.images is not None else {}
     found = read_controls(settings.place, settings.reports, images=images)
     specs = {name: spec for name, (spec, _) in METRICS.items() if name != "VLScore" or images}
+    if settings.labels is not None:
+        specs["CheXpert"] = f"chexbert:models={settings.labels}"
     results, missing = score_cases(found.cases, list(specs.values()), settings)
     kinds = np.array([case.system for case in found.cases])
     lines, values = [], {}
     for name, (spec, column) in METRICS.items():
+        spec = specs.get(name, spec)
         if spec in results and name in specs:
             scores = results[spec]
             place = next(at for at, each in enumerate(scores.columns) if each.startswith(column))

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import radgauge as rg
-from radgauge.core.errors import UsageError
+from radgauge.core.errors import InputError, UsageError
 from radgauge.core.metric import sums
-from radgauge.encoders.text.chexbert_labels import CONDITIONS, FIVE, condition_codes
+from radgauge.encoders.text.chexbert_labels import CONDITIONS, FIVE, condition_codes, label_table
 from radgauge.metrics.chexbert import Chexbert
 from radgauge.metrics.chexbert_similarity import ChexbertSimilarity
 
@@ -178,3 +178,27 @@ def test_findings_outside_the_14_are_no_finding_for_the_similarity() -> None:
     assert found.headline[0] == pytest.approx(1.0)
     assert found.headline[1] == 0.0
     assert found.reasons == {("3", "system"): "no condition is positive in either text"}
+
+
+def test_labels_of_another_labeler_as_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "labeled_reports.csv"
+    edema = CONDITIONS.index("Edema")
+    lines = {"Pulmonary  edema.": "1", "No edema.": "0", "Possible edema.": "-1", "Clear lungs.": ""}
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["Reports", *CONDITIONS])
+        writer.writerows([text, *[""] * edema, state, *[""] * (13 - edema)] for text, state in lines.items())
+    cases = [
+        rg.Case(str(number), text, ("Pulmonary edema.",))
+        for number, text in enumerate(("Possible edema.", "No edema."))
+    ]
+    metric = Chexbert(models=str(path))
+    assert metric.columns[0] == "chexbert_14_micro_f1"  # not ours, so not marked as embedded
+    assert "labeled_reports.csv@" in metric.signature()
+    assert metric.case_scores(metric.measure(cases, reading=rg.Readings()))[:, 0].tolist() == [1, 0]
+    with pytest.raises(InputError, match="1 of 2 texts have no row"):
+        metric.measure([rg.Case("x", "Large effusion.", ("No edema.",))], reading=rg.Readings())
+    path.write_text("Reports,Edema\na,1\n")
+    label_table.cache_clear()
+    with pytest.raises(InputError, match="missing: Atelectasis"):
+        metric.signature()

@@ -12,7 +12,7 @@ import importlib.util
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +203,7 @@ def _numpy(tensor: Any) -> Any:
 
 
 FILE, NUMBERS = "image_text.npz", "numbers.npz"
+FOLDS = 5  # for VLScore's constant: areas of studies that the fit has seen are smaller than those of new ones
 OTHERS = 50  # other reports that each training study is paired with to find VLScore's constant
 EVERY = 4  # each so many-th training picture is also shown inverted and turned
 BOTH = "+".join(VIEWS)
@@ -255,7 +256,7 @@ def train_image_text(
     started = time.monotonic()
     side, text, centre = _fitted(numbers, owners, inverted, turned, reports, chosen)
     told(f"fitted both sides: {time.monotonic() - started:.0f} s")
-    constants = _constants(side, numbers, owners, reports.rows @ text - centre @ text, seed=chosen.seed)
+    constants = _held_out_constants(numbers, owners, inverted, turned, reports, chosen)
     facts = {
         "constants": constants,
         "studies": len(train),
@@ -368,21 +369,36 @@ def _fitted(
     return PictureSide(view, (one, two), upside, turn, limits), layers.text, layers.centre
 
 
-def _constants(
-    side: PictureSide,
+def _held_out_constants(
     numbers: Numbers,
     owners: NDArray[np.intp],
-    reports: NDArray[np.float64],
-    *,
-    seed: int,
+    inverted: Numbers,
+    turned: Numbers,
+    reports: ReportRows,
+    settings: ImageTextSettings,
 ) -> dict[str, float]:
-    """The largest triangle of training studies by the views that they are judged by."""
-    texts = unit(reports.astype(np.float32))
-    found = {}
-    for name, (points, studies) in view_points(side.rows(numbers), owners, len(reports)).items():
-        if len(studies) > 1:
-            found[name] = largest_area(points, texts[studies], others=OTHERS, seed=seed)
-    return found
+    """The largest triangle of a study by its views, where the study was left out of the fit."""
+    fold = np.random.default_rng(settings.seed).permutation(len(reports.rows)) % FOLDS
+    constants: dict[str, float] = {}
+    for number in np.unique(fold):
+        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        part = replace(reports, rows=reports.rows[train])
+        side, text, centre = _fitted(*_of_studies(train, numbers, owners), inverted, turned, part, settings)
+        texts = unit(((reports.rows[test] - centre) @ text).astype(np.float32))
+        features, studies_of = _of_studies(test, numbers, owners)
+        for name, (points, studies) in view_points(side.rows(features), studies_of, len(test)).items():
+            if len(studies) > 1:
+                area = largest_area(points, texts[studies], others=OTHERS, seed=settings.seed)
+                constants[name] = max(constants.get(name, 0.0), area)
+    return constants
+
+
+def _of_studies(
+    studies: NDArray[np.intp], numbers: Numbers, owners: NDArray[np.intp]
+) -> tuple[Numbers, NDArray[np.intp]]:
+    """Features of the images of some studies, and the position of each image's study among them."""
+    shown = np.isin(owners, studies)
+    return numbers[shown], np.searchsorted(studies, owners[shown])
 
 
 def view_points(
