@@ -43,7 +43,7 @@ COMMAND = "python -m radgauge.behaviour --update"
 SOURCE = Path(__file__).parent
 FIXTURES = SOURCE.parents[1] / "tests" / "data" / "parity"
 DECIMALS = 9
-LEFT_OUT = ("llm_errors", "meteor", "spice")
+LEFT_OUT = ("llm_errors", "green_llm", "crimson_llm", "meteor", "spice")
 """Asks a server, or runs a published program; these carry their `revision`."""
 DRAWN = {"vlscore": "domain=off"}
 """A drawn picture is no chest radiograph, which the default refuses to judge."""

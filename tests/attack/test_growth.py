@@ -178,7 +178,8 @@ ALL_PAIRS = ("bertscore", "ratescore", "radcliq")
 (RadCliQ contains BERTScore). Memory is bounded by blocks, time by `score(longest=...)`."""
 SENTENCES = ("short sentences", "lines", "unlike sentences", "unlike normal sentences", "full stops and blanks")
 """Shapes for `layman`, which looks up each sentence in a set; what it reads them with is timed above on all."""
-METRICS = [name for name in metric_names() if name not in ("meteor", "vlscore", "spice", "medcon", "llm_errors")]
+NOT_RUN = ("meteor", "vlscore", "spice", "medcon", "crepe", "llm_errors", "green_llm", "crimson_llm")
+METRICS = [name for name in metric_names() if name not in NOT_RUN]
 """METEOR's and SPICE's time is that of a Java program, a language model's that of its server (its checks are timed
 below); MEDCON needs the UMLS. Of VLScore the side of the text is timed below, without pictures."""
 

@@ -37,7 +37,7 @@ VARIANTS = (
     *("vlscore:similarity=sphere,views=best,domain=off", "vlscore:similarity=image_cosine,domain=off"),
     "vlscore:similarity=cosine,domain=off",
 )
-ASK_A_SERVER = ("llm_errors",)
+ASK_A_SERVER = ("llm_errors", "green_llm", "crimson_llm")
 """Held to the contract with a server on this machine, in its own tests."""
 DRAWN = {"vlscore": "vlscore:domain=off"}
 """Drawn pictures are no chest radiographs, which it would refuse to judge."""

@@ -24,6 +24,8 @@ _ALIAS = re.compile(r"(\S+) +as +(\S+)")
 METRICS: dict[str, str] = {
     "errors": "radgauge.metrics.errors:Errors",
     "llm_errors": "radgauge.metrics.llm_errors:LlmErrors",
+    "green_llm": "radgauge.metrics.llm_errors.published:GreenLlm",
+    "crimson_llm": "radgauge.metrics.llm_errors.published:CrimsonLlm",
     "bleu": "radgauge.metrics.bleu:Bleu",
     "rouge": "radgauge.metrics.rouge:Rouge",
     "meteor": "radgauge.metrics.meteor:Meteor",

@@ -28,7 +28,7 @@ class Account:
 
     def __init__(self, limits: Limits, past: Iterable[Record], ledger: Callable[[Record], None]) -> None:
         self._limits, self._ledger = limits, ledger
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()  # notified when a question is settled
         self._open: dict[int, float] = {}  # questions on their way -> the most they may cost
         self._usage = Usage()
         self._next = 0
@@ -52,6 +52,9 @@ class Account:
     def reserve(self, tokens_in: int, tokens_out: int) -> int:
         """Set the most aside that a question can cost, and return its number.
 
+        What is set aside for questions under way is more than they will cost: where only that stands in the way,
+        their answers are waited for.
+
         Args:
             tokens_in: Most tokens of the question.
             tokens_out: Most tokens of the answer.
@@ -61,9 +64,13 @@ class Account:
         """
         bound = self._limits.cost(tokens_in, tokens_out)
         with self._lock:
-            used, most = self._usage, self._limits.max_cost
-            spent = used.cost + used.unsure + sum(self._open.values())
-            if most is not None and spent + bound > most:
+            most = self._limits.max_cost
+            while most is not None and self._open and self._spent() + sum(self._open.values()) + bound > most:
+                if self._spent() + bound > most:
+                    break  # it will not become less
+                self._lock.wait()
+            used = self._usage
+            if most is not None and self._spent() + bound > most:
                 raise BudgetReached(
                     f"stopped before max_cost: {used.cost:.4f} of {most:g} is spent"
                     + (f" (up to {used.unsure:.4f} more is unsure)" if used.unsure else "")
@@ -75,11 +82,15 @@ class Account:
         self._ledger({"id": number, "bound": bound})
         return number
 
+    def _spent(self) -> float:
+        return self._usage.cost + self._usage.unsure
+
     def failed(self, number: int, *, may_be_charged: bool) -> None:
         """A question came to nothing."""
         record = {"id": number, "void": not may_be_charged}
         with self._lock:
             self._count(record)
+            self._lock.notify_all()
         self._ledger(record)
 
     def answered(self, number: int, tokens: tuple[int, int] | None) -> Record:
@@ -94,6 +105,7 @@ class Account:
             record = {"id": number, "in": tokens[0], "out": tokens[1], "cost": self._limits.cost(*tokens)}
         with self._lock:
             self._count(record)
+            self._lock.notify_all()
         return record
 
     def retried(self) -> None:

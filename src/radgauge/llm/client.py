@@ -143,7 +143,7 @@ class LanguageModel:
             TooLong: The question does not fit the model.
             Stopped: `stop` was called.
         """
-        messages = [("system", system), ("user", user), *turns]
+        messages = [*([("system", system)] if system else []), ("user", user), *turns]
         most_in = _most_tokens(messages, wish)
         pause = 0.0
         why = ""
@@ -155,6 +155,9 @@ class LanguageModel:
             if self._stop.is_set():
                 raise Stopped("stopped")
             number = self._account.reserve(most_in, max_tokens)
+            if self._stop.is_set():  # while it waited for the answers under way
+                self._account.failed(number, may_be_charged=False)
+                raise Stopped("stopped")
             try:
                 found, form = self._send_in_time(messages, wish, max_tokens)
             except _Failed as failed:

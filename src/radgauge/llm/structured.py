@@ -38,10 +38,12 @@ class StructuredQuestion:
     task: str  # Its kind, for people
     system: str  # What the model is to do
     user: str
-    schema: Mapping[str, Any]  # JSON schema of the answer
+    schema: Mapping[str, Any] | None  # JSON schema of the answer; None = free text, which is not sent back
     # Object -> what is wrong with it, for the model and for people, without words of the reports
     check: Callable[[Mapping[str, Any]], Sequence[str]]
     texts: str  # The reports in it, whose words the journal does not hold
+    # Answer -> object, or what is wrong with it
+    read: Callable[[str], tuple[Mapping[str, Any] | None, str]] = parse_object
     max_tokens: int = 4096  # Longest answer
     temperature: float = 0.0
     seed: int = 0
@@ -235,6 +237,9 @@ class _Run:
             value, faults = _checked(question, answer)
             if not faults:
                 return self._keep(key, question, value, answer, repaired=False)
+            if question.schema is None:
+                journal.add({}, costs=[answer.cost])
+                return Verdict(None, faults[0])
             draft = answer.text
             journal.add({key: {"draft": _packed(draft, question)}}, costs=[answer.cost])
         else:
@@ -283,7 +288,7 @@ def _checked(question: StructuredQuestion, answer: Answer) -> tuple[Mapping[str,
 
 def _faults(question: StructuredQuestion, text: str) -> tuple[Mapping[str, Any], Sequence[str]]:
     """The object in an answer, and what is wrong with it."""
-    value, fault = parse_object(text)
+    value, fault = question.read(text)
     if value is None:
         return {}, [fault]
     return value, question.check(value)

@@ -299,7 +299,7 @@ def _settings(spec: InputSpec, longest: int, any_language: bool) -> dict[str, An
 
 
 def _check_metrics(metrics: Sequence[Metric], tables: Sequence[Table], engine: Engine) -> None:
-    asking = [metric.name for metric in metrics if unaliased(metric).name == "llm_errors"]
+    asking = [metric.name for metric in metrics if unaliased(metric).extra == "llm"]
     if asking and engine.name != "process":
         raise UsageError(f"{asking[0]} asks a server, with one budget and one journal: score it in one process")
     twice = surveyed(metrics)

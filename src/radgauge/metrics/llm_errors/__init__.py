@@ -8,6 +8,7 @@ NaN with the reason.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,11 @@ from radgauge.metrics.llm_errors.short_forms import (
     self_agreement,
 )
 
+log = logging.getLogger(__name__)
+
 SUFFIX, MIXED = "_llm", "_cascade"
+MIN_CONSTANT = 10
+"""Pairs of different reports from which on one and the same value for all is suspect."""
 LONGEST_REPEATS = 25
 
 _OUTPUTS: dict[str, tuple[tuple[str, ...], tuple[bool, ...], tuple[float, float]]] = {
@@ -61,6 +66,8 @@ _OUTPUTS: dict[str, tuple[tuple[str, ...], tuple[bool, ...], tuple[float, float]
         (*DIRECTIONS, False, False),
         (-1.0, 1.0),
     ),
+    "green": (("green", "green_errors", "green_significant"), (True, False, False), (0.0, 1.0)),
+    "crimson": (("crimson",), (True,), (-1.0, 1.0)),
     "rating": (("rating",), (True,), (1.0, 5.0)),
     "preference": (("preference", "preference_by_position"), (True, False), (0.0, 1.0)),
     "entailment": (
@@ -132,7 +139,14 @@ class LlmErrors(Metric):
                 "llm_errors: a cascade needs the variant findings or rating, which errors can stand in for"
             )
         load_weights(self.weights)
-        judge_prompt(self.variant, self.prompt)
+        judge_prompt(self.variant, self._checked_prompt())
+
+    def _checked_prompt(self) -> str:
+        """The user's prompt for our own form of the answer."""
+        return self.prompt
+
+    def _prompt_version(self) -> str:
+        return judge_prompt(self.variant, self.prompt).version
 
     @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]  # a fact about the variant
@@ -174,7 +188,7 @@ class LlmErrors(Metric):
             model = "none"
         found = {
             "model": model.replace("|", "/"),
-            "prompt_version": judge_prompt(self.variant, self.prompt).version,
+            "prompt_version": self._prompt_version(),
         }
         if self.variant == "findings":
             found["weights_hash"] = Errors(weights=self.weights).parts()["weights_hash"]
@@ -232,7 +246,8 @@ class LlmErrors(Metric):
             if (verdict := ledger.verdicts.get(item)) is not None and verdict.value is None
         ]
         if not reasons:
-            return "no answer"
+            answered = any(item in ledger.verdicts for item in self._items(case))
+            return "nothing to match, and no error" if answered else "no answer"
         return next((why for why in reasons if why != NOT_ASKED), reasons[0])
 
     def account(self, *, reading: Readings) -> Mapping[str, Any]:
@@ -243,7 +258,20 @@ class LlmErrors(Metric):
             if self.repeats > 1:
                 repeated.setdefault(item._replace(repeat=0), []).append(self._headline(item, verdict))
         settings = {"temperature": self.temperature, "seed": self.seed, "repeats": self.repeats}
-        return ledger.account(settings, list(repeated.values()), self.range[1] - self.range[0])
+        account = ledger.account(settings, list(repeated.values()), self.range[1] - self.range[0])
+        # Copies of the reference may all deserve one answer; reports that differ do not.
+        differing = {
+            item: self._headline(item, verdict)
+            for item, verdict in ledger.verdicts.items()
+            if verdict.value is not None and item.repeat == 0 and item.reference not in item.candidates
+        }
+        if len(differing) >= MIN_CONSTANT and len(set(differing.values())) == 1:
+            account["constant"] = next(iter(differing.values()))
+            log.warning(
+                "%s: %d pairs of different reports all got %g; the judge may have read nothing",
+                *(self.name, len(differing), account["constant"]),
+            )
+        return account
 
     def profiles(self, cases: Sequence[Case], *, reading: Readings) -> list[Profile | None]:
         """The errors of each case against its best reference, for `fit errors`; None if it cannot be judged."""
@@ -298,6 +326,7 @@ class LlmErrors(Metric):
 
     def _question(self, item: Item) -> StructuredQuestion:
         told = judge_prompt(self.variant, self.prompt)
+        form = "findings" if self.variant in ("green", "crimson") else self.variant
         reference, candidates = Text(item.reference), [Text(text) for text in item.candidates]
         names = ("candidate",) if len(candidates) == 1 else ("first", "second")
         shown = {name: text.numbered for name, text in zip(names, candidates, strict=True)}
@@ -308,9 +337,9 @@ class LlmErrors(Metric):
             "rating": (RATING, partial(explained_faults, schema=RATING, texts=quoted)),
             "preference": (PREFERENCE, partial(explained_faults, schema=PREFERENCE, texts=quoted)),
             "entailment": (ENTAILMENT, partial(entailment_faults, pair=pair)),
-        }[self.variant]
+        }[form]
         return StructuredQuestion(
-            task=self.variant,
+            task=form,
             system=told.system,
             user=told.fill({"reference": reference.numbered, "context": item.context, **shown}),
             schema=schema,
@@ -405,16 +434,18 @@ class LlmErrors(Metric):
             return ()
         pair, verdict = best[0][0]
         which = case.references.index(pair.reference.text)
-        if self.variant == "entailment":
-            notes = entailment_notes(verdict.value or {}, pair, which=which)
-        elif self.variant == "rating":
-            notes = (Note("info", str((verdict.value or {})["explanation"]).strip(), data={"reference": which}),)
-        else:
-            notes = judgment_notes(read_judgment(verdict.value or {}, pair), self._arithmetic(), which=which)
+        notes = self._answer_notes(pair, verdict, which)
         if self.repeats > 1:
             more = f"Values are means of {len(best[0])} judgments; the reasons are those of the first."
             notes = (*notes, Note("info", more))
         return notes
+
+    def _answer_notes(self, pair: Pair, verdict: Verdict, which: int) -> tuple[Note, ...]:
+        if self.variant == "entailment":
+            return entailment_notes(verdict.value or {}, pair, which=which)
+        if self.variant == "rating":
+            return (Note("info", str((verdict.value or {})["explanation"]).strip(), data={"reference": which}),)
+        return judgment_notes(read_judgment(verdict.value or {}, pair), self._arithmetic(), which=which)
 
     # --- several systems
 

@@ -140,6 +140,12 @@ def account_text(judge: str, account: Mapping[str, Any]) -> str:
         parts.append(
             f"{account['addressed_judge']:,} candidates speak to the judge, which was told to pass over it"
         )
+    if "constant" in account:
+        parts.append(
+            f"all pairs of different reports got {account['constant']:g}: the judge may have read nothing"
+        )
+    if account.get("long_texts"):
+        parts.append(f"{account['long_texts']:,} texts of more than 300 words, which were sent in full")
     if "position" in account:
         where = account["position"]
         parts.append(f"the first report won {where['first']} times, the second {where['second']}")

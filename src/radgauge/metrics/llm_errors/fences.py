@@ -22,9 +22,9 @@ def fenced(parts: Mapping[str, str]) -> dict[str, str]:
     """Return the parts that are not empty between fences, whose code none of them contains.
 
     >>> print(fenced({"candidate": "[1] No effusion."})["candidate"])
-    <<<ce4fc3f34dda
+    <<<c1a70965a7ce
     [1] No effusion.
-    ce4fc3f34dda>>>
+    c1a70965a7ce>>>
     """
     everything = "\n".join(f"{name}={text}" for name, text in sorted(parts.items()))
     code = hashlib.sha256(everything.encode("utf-8", "surrogatepass")).hexdigest()[:12]

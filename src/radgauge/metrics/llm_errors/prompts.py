@@ -14,6 +14,8 @@ from radgauge.metrics.llm_errors.fences import RULE, fenced
 
 FILES = {
     "findings": "findings.txt",
+    "green": "findings.txt",
+    "crimson": "findings.txt",
     "rating": "rating.txt",
     "preference": "preference.txt",
     "entailment": "entailment.txt",
