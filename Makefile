@@ -7,7 +7,8 @@
 #   make test-llm  write lay sentences and judge with a real small language model on this machine (slow, 130 MB)
 #   make test-integrations  train and evaluate inside TRL, transformers, Lightning, evaluate, Inspect and others (own environment, slow)
 #   make fuzz    attack readers, metrics and files with random input for hours (RADGAUGE_FUZZ=100000 RADGAUGE_FUZZ_SEED=0)
-#   make check   linters and types
+#   make check   linters, types and the budget of lines, modules and options
+#   make pages   write the pages that are made from the code: commands, Python, architecture, llms.txt
 #   make parity  rebuild the fixtures that prove fidelity to the authors' code (slow, own environments)
 #   make bench-published  time the published models against their authors' packages (own environment, long)
 #   make docs    build the documentation as a static site, warnings are errors (build/site)
@@ -30,7 +31,7 @@ PYTEST  := $(RUN) -m pytest -n $(WORKERS) --dist loadfile
 INTEGRATIONS := .venv-integrations
 DOCS   := .venv-docs
 
-.PHONY: demo test test-all test-nightly test-llm test-integrations fuzz check format bench-published parity figures docs lock release clean
+.PHONY: demo test test-all test-nightly test-llm test-integrations fuzz check pages format bench-published parity figures docs lock release clean
 
 demo: $(DEMO)/installed
 	@$(DEMO)/bin/radgauge demo
@@ -82,6 +83,11 @@ check: $(VENV)/installed
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check src tests
 	$(RUN) -m mypy
+	$(RUN) scripts/budget.py
+
+# Reference pages, architecture, llms.txt: from the code.
+pages: $(VENV)/installed
+	$(RUN) scripts/pages.py
 
 format: $(VENV)/installed
 	$(RUN) -m ruff check --fix .

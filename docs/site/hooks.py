@@ -1,15 +1,12 @@
-"""What the site computes when it is built: every verb's help, the table of measured agreement, the lists of cards.
+"""Pages and lists of the site that are not in docs/ itself; `scripts/pages.py` writes generated pages.
 
 mkdocs calls these functions; `make docs` builds the site with warnings as errors.
 """
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
-import subprocess
-import sys
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -49,7 +46,7 @@ def on_config(config: Any) -> Any:
     return config
 
 
-CARDS = {"METRICS": "metrics", "MODELS": "models"}
+CARDS = {"METRICS": "metrics", "MODELS": "models", "COMMANDS": "commands"}
 
 
 def _filled(nav: list[Any], cards: dict[str, list[str]]) -> list[Any]:
@@ -76,11 +73,7 @@ def _pages(nav: list[Any]) -> list[str]:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Fill in what is computed, and let links to files of the repository lead to their pages."""
-    if "{{ commands }}" in markdown:
-        markdown = markdown.replace("{{ commands }}", commands())
-    if "{{ agreement }}" in markdown:
-        markdown = markdown.replace("{{ agreement }}", agreement())
+    """Let links to files of the repository lead to their pages."""
     return _LINK.sub(lambda found: _linked(found, page.file.src_uri), markdown)
 
 
@@ -103,53 +96,3 @@ def _linked(found: re.Match[str], page: str) -> str:
         return "]"  # code: the name stays, in brackets
     where = posixpath.relpath(there, posixpath.dirname(page) or ".")
     return f"]({where}{'#' + anchor if anchor else ''})"
-
-
-def commands() -> str:
-    """The help of every verb, as the program prints it."""
-    sections = []
-    for words in verbs():
-        said = _help(words)
-        sections.append(f"## radgauge {' '.join(words)}\n\n```text\n{said.strip()}\n```\n")
-    return "\n".join(sections)
-
-
-def verbs() -> list[tuple[str, ...]]:
-    """Every verb, with the verbs inside groups behind their group."""
-    import typer.main
-
-    import radgauge.cli  # noqa: F401  # the verbs register themselves
-    from radgauge.cli.options import app
-
-    root = typer.main.get_command(app)
-    return sorted(_walk(root, ()))
-
-
-def _walk(command: Any, words: tuple[str, ...]) -> list[tuple[str, ...]]:
-    inside = getattr(command, "commands", None)
-    if not inside:
-        return [words]
-    return [found for name, each in inside.items() if not each.hidden for found in _walk(each, (*words, name))]
-
-
-def _help(words: tuple[str, ...]) -> str:
-    import os
-
-    environment = {**os.environ, "COLUMNS": "110", "NO_COLOR": "1", "TERM": "dumb"}
-    command = [sys.executable, "-m", "radgauge", *words, "--help"]
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-
-
-def agreement() -> str:
-    """The measured agreement of the metrics as a table, as `benchmarks/agreement_by_metric.py --write` left it."""
-    from radgauge.render.metric_names import metric_name
-
-    kept = json.loads((ROOT / "src/radgauge/render/data/agreement.json").read_text(encoding="utf-8"))
-    lines = ["| metric | column | follows | Kendall τ-b | 95 % interval |", "|---|---|---|---:|---:|"]
-    for column, line in sorted(kept.items(), key=lambda each: -each[1]["tau"]):
-        known = metric_name(column)
-        lines.append(
-            f"| {known.name} | `{column}` | {known.follows} | {line['tau']:.2f} | "
-            f"[{line['low']:.2f}, {line['high']:.2f}] |"
-        )
-    return "\n".join(lines) + "\n"

@@ -10,10 +10,17 @@ import pytest
 CARDS = sorted((Path(__file__).parents[2] / "docs" / "metrics").glob("*.md"))
 
 
-@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.stem)
+MARKS = {"layman": [pytest.mark.long], "lay_fidelity": [pytest.mark.long], "meteor": [pytest.mark.java]}
+
+
+@pytest.mark.parametrize(
+    "card", [pytest.param(card, marks=MARKS.get(card.stem, []), id=card.stem) for card in CARDS]
+)
 def test_examples(card: Path) -> None:
     if card.stem == "vlscore":
         pytest.importorskip("PIL", reason="the extra 'image' is not installed")
+    if card.stem == "meteor":
+        pytest.importorskip("pycocoevalcap.meteor", reason="the extra 'meteor' is not installed")
     found = doctest.testfile(str(card), module_relative=False, encoding="utf-8")
     assert found.failed == 0
 

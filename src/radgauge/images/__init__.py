@@ -1,4 +1,4 @@
-"""Image files as grey pictures: what a viewer would show, and nothing about models."""
+"""Image files as grey arrays: what a viewer would show, and nothing about models."""
 
 from radgauge.images.files import digest, grey
 from radgauge.images.limits import Grey

@@ -1,1 +1,1 @@
-"""How results look: numbers in words, plots, tables, for every output."""
+"""Presentation of results: numbers in words, plots, tables, for every output."""

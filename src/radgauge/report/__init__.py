@@ -1,4 +1,4 @@
-"""The report people look at: scores and judgments in, one self-contained HTML file out; tables and plots too."""
+"""The HTML report: scores and judgments in, one self-contained HTML file out; tables and plots too."""
 
 from radgauge.render.tables import write_tables
 from radgauge.report.build import Report, build_report

@@ -244,6 +244,8 @@ class _Judged:
                 "%s: %d texts taken from reports are longer than the encoder reads", self.label, self.cut_pieces
             )
         metric = self.metric
+        if np.array_equal(self.rows, self.values, equal_nan=True):
+            self.rows = self.values  # one table in memory where statistics are the values
         return Scores(
             judge=self.label,
             signature=metric.signature(),
