@@ -63,7 +63,8 @@ def _is_wrapped(text: str, begin: int, heading: re.Match[str]) -> bool:
     above = text[begin : heading.start()].strip(" ,\n")
     if above.isupper() and above.count(" ") < 2 and text[:begin].rstrip(" ")[-1:] not in ("", "\n"):
         return True  # words in capitals at the end of a line
-    return " ".join(f"{above} {heading[0]}".lower().strip(" ,:").split()) in SPOKEN_AS
+    last = above.rpartition(",")[2]  # "ULTRASOUND,REASON FOR\nEXAM:"
+    return " ".join(f"{last} {heading[0]}".lower().strip(" ,:").split()) in SPOKEN_AS
 
 
 def _is_inside_brackets(text: str, begin: int, start: int, end: int) -> bool:
