@@ -16,7 +16,7 @@ SOURCE = Path(radgauge.__file__).parent
 # Lowest first. A module may import from its own folder and from layers below it.
 LAYERS = [
     {"core"},
-    {"text", "stats", "images"},
+    {"text", "stats", "images", "client"},
     {"render", "io", "reader", "samples"},
     {"encoders", "llm", "findings"},
     {"metrics"},

@@ -48,7 +48,9 @@ def radgauge_cli(
 def main() -> None:
     """Entry point of the `radgauge` command."""
     from radgauge.core.errors import BrokenLimit, RadgaugeError, UsageError
+    from radgauge.core.log import listen
 
+    listen()
     _write_what_can_be_written()
     silent = _to_nowhere()
     try:

@@ -15,6 +15,7 @@ from radgauge.core.cache import default_cache_dir
 from radgauge.core.cases import Case
 from radgauge.core.errors import InputError, RadgaugeError, UsageError, require
 from radgauge.core.files import make_folder, tighten
+from radgauge.core.log import event
 from radgauge.core.metric import Metric, unaliased
 from radgauge.core.progress import working
 from radgauge.core.storage import Store, local_copy, plain, url_of
@@ -220,6 +221,7 @@ def _finish(
         for name, spent in done.seconds.items():
             seconds[name] = seconds.get(name, 0.0) + spent
         told("scoring", there + at + 1, len(wanted))
+        event("part scored", part=there + at + 1, parts=len(wanted), seconds=round(sum(done.seconds.values()), 3))
     summed = Sums()
     checks = ((plan, number, cases, keys) for number, (cases, keys) in sorted(wanted.items()))
     for at, checked in enumerate(run_in_order(check_part, checks, engine=engine)):

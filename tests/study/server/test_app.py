@@ -353,7 +353,7 @@ def test_health_readiness_and_the_page(client: TestClient) -> None:
     assert not re.search(r"https?://|<script|style=", page.text)
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
     document = client.get("/openapi.json").json()
-    assert set(document["paths"]) == {"/score", "/get_reward", "/health", "/ready"}
+    assert set(document["paths"]) == {"/score", "/get_reward", "/health", "/ready", "/version", "/metrics"}
 
 
 def _resolved(schema: Any, document: Any) -> Any:

@@ -31,6 +31,7 @@ def serve_cli(
     ] = None,
     no_token: Annotated[bool, "Let everybody on this machine in; not with other hosts."] = False,
     workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that judge.")] = 1,
+    queue: Annotated[int, typer.Option("--queue", min=1, help="Requests that wait at most; more get 503.")] = 512,
     reward: Annotated[str, "The metric behind /get_reward; '' = no such address."] = "errors",
     floor: Annotated[float, typer.Option("--floor", max=0.0, help="The reward of what cannot be judged.")] = -1.0,
     references: Annotated[
@@ -124,6 +125,7 @@ def serve_cli(
             body=most_megabytes << 20,
             cases=most_cases,
             seconds=seconds,
+            waiting=queue,
             longest=longest,
             references=most_references,
             case_characters=most_characters,

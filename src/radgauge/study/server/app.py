@@ -26,6 +26,7 @@ from starlette.routing import Route
 
 from radgauge import __version__
 from radgauge.core.errors import InputError, RadgaugeError, UsageError
+from radgauge.core.log import event
 from radgauge.core.scores import Results
 from radgauge.study.http.connections import disconnected
 from radgauge.study.http.headers import AllowedHosts, SecurityHeaders
@@ -35,6 +36,7 @@ from radgauge.study.http.tokens import bearer, is_known
 from radgauge.study.server.judge import Late, Settings, as_bytes
 from radgauge.study.server.requests import Limits, TooMany, options_of, parts_of
 from radgauge.study.server.stream import LINES, StreamedScores
+from radgauge.study.server.telemetry import Observed, Telemetry
 from radgauge.study.server.workers import Broken, Workers
 
 if TYPE_CHECKING:
@@ -102,6 +104,15 @@ _SCHEMAS: dict[str, Any] = {
     "Scores": _object(
         cases=_listed("JudgedCase"), summary=_listed("Summary"), metrics={"type": "object"}, notes=_TEXTS
     ),
+    "Rewards": _object(
+        rewards={
+            "type": "array",
+            "items": {"type": "number"},
+            "description": "The floor if not judged.",
+        },
+        scores={"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}},
+        extra_logs=_object(judged={"type": "array", "items": {"type": "number"}, "description": "1 = judged."}),
+    ),
     "Error": _object(error=_TEXT),
 }
 
@@ -152,6 +163,14 @@ def description(metrics: Mapping[str, Mapping[str, Any]], limits: Limits, *, rew
                 "responses": _responses("Scores", "The values, intervals and reasons."),
             }
         },
+        "/version": {"get": {"summary": "Version and signatures", "security": [], "responses": _plain("Both.")}},
+        "/metrics": {
+            "get": {
+                "summary": "Counters for Prometheus: requests, latency, queue, workers",
+                "security": [],
+                "responses": {"200": {"description": "Text format 0.0.4.", "content": {"text/plain": {}}}},
+            }
+        },
         "/health": {"get": {"summary": "Is the process alive?", "security": [], "responses": _plain("It is.")}},
         "/ready": {
             "get": {
@@ -178,7 +197,7 @@ def description(metrics: Mapping[str, Mapping[str, Any]], limits: Limits, *, rew
                         }
                     },
                 },
-                "responses": _responses("", "rewards, scores and extra_logs."),
+                "responses": _responses("Rewards", "One reward per query, in order."),
             }
         }
     return {
@@ -227,7 +246,7 @@ def page(document: Mapping[str, Any]) -> str:
 
 log = logging.getLogger(__name__)
 
-OPEN = frozenset({"/", "/style.css", "/openapi.json", "/health", "/ready"})
+OPEN = frozenset({"/", "/style.css", "/openapi.json", "/health", "/ready", "/version", "/metrics"})
 """Addresses that show no token: they take no reports and give none."""
 
 
@@ -237,13 +256,16 @@ class Busy(RadgaugeError):
 
 def build(settings: Settings, place: Place) -> ASGIApp:
     """The application; metrics are loaded at once, and warmed while `/ready` says 503."""
-    workers = Workers(settings)
+    telemetry = Telemetry()
+    workers = Workers(settings, telemetry)
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
         async with anyio.create_task_group() as group:
             await workers.start(group)
+            event("started", version=__version__, workers=settings.workers, metrics=list(settings.metrics))
             yield
+            event("stopping", in_flight=telemetry.in_flight)
             group.cancel_scope.cancel()
 
     service = _Service(workers)
@@ -253,11 +275,14 @@ def build(settings: Settings, place: Place) -> ASGIApp:
         Route("/openapi.json", service.openapi),
         Route("/health", service.health),
         Route("/ready", service.is_ready),
+        Route("/version", service.version),
+        Route("/metrics", service.metrics),
         Route("/score", service.score, methods=["POST"]),
     ]
     if settings.reward:
         routes.append(Route("/get_reward", service.rewards, methods=["POST"]))
     layers = [
+        Middleware(Observed, telemetry=telemetry),
         Middleware(SecurityHeaders, https=place.https),
         Middleware(AllowedHosts, names=place.host_names),
         Middleware(TokenNeeded, hashes=settings.tokens),
@@ -333,6 +358,19 @@ class _Service:
     async def health(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
+    async def version(self, request: Request) -> Response:
+        signatures = {name: about["signature"] for name, about in self.judge.signatures.items()}
+        return JSONResponse({"radgauge": __version__, "metrics": signatures})
+
+    async def metrics(self, request: Request) -> Response:
+        text = self.workers.telemetry.exposition(
+            version=__version__,
+            waiting=self._waiting,
+            workers=self.judge.settings.workers,
+            ready=self.workers.ready,
+        )
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
     async def is_ready(self, request: Request) -> Response:
         ready = self.workers.ready
         about = {"status": "ready" if ready else "loading", "metrics": self.judge.signatures}
@@ -352,7 +390,10 @@ class _Service:
         return await self._in_turn(request, self._rewarded)
 
     async def _answer(self, body: bytes, until: float) -> bytes:
-        cases, options = await self.workers.run("request", body, until=until)
+        read = await self.workers.run("request", body, until=until)
+        if isinstance(read, bytes):
+            return read
+        cases, options = read
         results: list[Results] = []
         records: list[bytes] = []
         independent = all(self.judge.metrics[name].independent for name in options.metrics)
@@ -389,7 +430,7 @@ class _Service:
 
     def _take_place(self) -> None:
         if self._waiting >= self.limits.waiting:
-            raise Busy("many requests are waiting; come again in a moment")
+            raise Busy(f"{self._waiting} requests are waiting (option --queue); come again in a moment")
         self._waiting += 1
 
     def _leave_place(self) -> None:

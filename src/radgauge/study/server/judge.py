@@ -25,7 +25,7 @@ from radgauge.io.explanations import explanations_of
 from radgauge.io.records import text_notes
 from radgauge.run.score import score
 from radgauge.stats.resampling import Resampling
-from radgauge.study.server.requests import Limits, RequestOptions, cases_of_rewards, request_of
+from radgauge.study.server.requests import Limits, RequestOptions, cases_of_rewards, parts_of, request_of
 
 KEEP = 4000
 """Texts whose readings stay in memory; clients send new ones for ever."""
@@ -89,9 +89,17 @@ class Judge:
             for name, metric in self.metrics.items()
         }
 
-    def request(self, body: bytes) -> tuple[list[Case], RequestOptions]:
-        """Read the JSON of a request for scores."""
-        return request_of(body, metrics=self.metrics, limits=self.settings.limits)
+    def request(self, body: bytes) -> bytes | tuple[list[Case], RequestOptions]:
+        """Answer a request for scores that is one part; of a larger one return its cases and options.
+
+        Most requests are small, and would otherwise wait three times for their turn: to be read, judged, summed.
+        """
+        cases, options = request_of(body, metrics=self.metrics, limits=self.settings.limits)
+        if len(list(parts_of(cases, self.settings.limits))) > 1:
+            return cases, options
+        results, records = self.part(cases, options)
+        closing = self.closing([results], cases, options)
+        return b'{"cases":[' + b",".join(records) + b"]," + closing.removeprefix(b"{")
 
     def reward_request(self, body: bytes) -> list[Case]:
         """Read the JSON of a request for rewards."""

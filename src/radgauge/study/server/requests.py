@@ -42,7 +42,7 @@ class Limits:
     upload: float = 60.0  # Seconds that a client may take to send a JSON request
     seconds: float = 60.0  # From the end of a JSON request to its answer; in streams, for each part that is judged
     idle: float = 30.0  # Seconds that a client may be silent while it sends JSON lines
-    waiting: int = 64  # Requests that may wait for their turn; more are told to come again
+    waiting: int = 512  # Requests that may wait for their turn; more are told to come again
 
 
 @dataclass(frozen=True, kw_only=True)

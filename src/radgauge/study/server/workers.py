@@ -18,6 +18,7 @@ from anyio.abc import TaskGroup
 
 from radgauge.core.errors import RadgaugeError
 from radgauge.study.server.judge import Judge, Late, Settings
+from radgauge.study.server.telemetry import Telemetry
 
 
 class Broken(RadgaugeError):
@@ -32,7 +33,8 @@ class Workers:
         ready: True once all workers have loaded what they need.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, telemetry: Telemetry | None = None) -> None:
+        self.telemetry = telemetry or Telemetry()
         self.judge = Judge(settings)
         self.ready = False
         self._settings = settings
@@ -50,10 +52,12 @@ class Workers:
             with anyio.fail_after(max(0.0, until - time.monotonic())):
                 return await self._do(task, arguments)
         except TimeoutError:
+            self.telemetry.replace_worker("timeout")
             if self._settings.workers and self._group is not None:
                 self._group.start_soon(self._warm)
             raise Late("the request took longer than it may; send fewer cases") from None
         except anyio.BrokenWorkerProcess:
+            self.telemetry.replace_worker("ended")
             raise Broken("the process that judged this ended; come again in a moment") from None
 
     async def _do(self, task: str, arguments: tuple[Any, ...]) -> Any:
