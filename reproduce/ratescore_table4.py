@@ -6,7 +6,7 @@ Input: the folder of RaTE-Eval with Task2_paragraph_rate and Task3_synthetic_rat
 
 from __future__ import annotations
 
-from side_by_side import Line, Settings, run, score_cases
+from side_by_side import PRESET, PRESET_NOTE, Line, Settings, run, score_cases
 
 import radgauge as rg
 from radgauge.analysis.triple_accuracy import triple_accuracy
@@ -32,7 +32,7 @@ SPECS = {
     "BLEU": "bleu",
     "ROUGE-L": "rouge",
     "METEOR": "meteor",
-    "RaTEScore": "ratescore:weights=long",
+    "RaTEScore": f"ratescore:weights=long,{PRESET}",
 }
 NAN = float("nan")
 
@@ -41,13 +41,20 @@ def make(settings: Settings) -> list[Line]:
     """Three coefficients and an accuracy per metric."""
     judgments = rg.read_judgments(settings.place, format="rate_eval")
     triples = read_triples(settings.place)
-    specs = {**SPECS, **({"SPICE": f"spice:jars={settings.spice}"} if settings.spice else {})}
+    specs = settings.with_spice(SPECS)
     results, missing = score_cases(judgments.cases, list(specs.values()), settings)
     human = judgments.mean_ratings().column("rating")
     lines = []
     for name, published in PUBLISHED.items():
         spec = specs.get(name, "")
-        why = missing.get(spec, "" if spec else "needs --spice FOLDER with the jars of CoreNLP 3.6.0")
+        why = missing.get(
+            spec,
+            PRESET_NOTE
+            if PRESET in spec
+            else ""
+            if spec
+            else "needs --spice FOLDER with the jars of CoreNLP 3.6.0",
+        )
         values = [NAN] * 4
         if spec in results:
             scores = results[spec]

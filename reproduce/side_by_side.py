@@ -60,6 +60,10 @@ class Settings:
     labels: Path | None = None
     yes: bool = False
 
+    def with_spice(self, specs: Mapping[str, str]) -> dict[str, str]:
+        """Metrics by name, with SPICE where its jars were given."""
+        return {**specs, **({"SPICE": f"spice:jars={self.spice}"} if self.spice else {})}
+
     def specs(self) -> dict[str, str]:
         """Estimators by the name that the paper gives them, as radgauge loads them, each under an alias."""
         return {
@@ -83,6 +87,9 @@ def score_cases(
     return Results(found), missing
 
 
+PRESET = "preset=2024"
+"""What RaTEScore's paper used: p = 0.3612 with every matrix (docs/metrics/ratescore.md, Versions)."""
+PRESET_NOTE = "preset=2024 (p 0.3612), as the paper"
 NO_IMAGES = "needs --images: a folder of MIMIC-CXR's images, or a table with id and image"
 
 

@@ -465,3 +465,12 @@ def test_the_command_line(rexval: Path, tmp_path: Path) -> None:
     done = run(str(tmp_path))
     assert done.returncode == 1
     assert "50_samples_gt_and_candidates.csv" in done.stderr
+
+
+@pytest.mark.parametrize("script", ["ratescore_table3", "ratescore_table4", "ratescore_figure3"])
+def test_ratescore_has_the_penalty_of_its_paper(script: str) -> None:
+    specs = [spec for spec in importlib.import_module(script).SPECS.values() if spec.startswith("ratescore")]
+    assert specs
+    for spec in specs:
+        assert "|p:0.3612|" in rg.load(spec.partition(",encoder")[0].partition(" as ")[0]).signature()
+        assert "preset=2024" in spec  # with checkpoints the default is the release's
