@@ -60,9 +60,15 @@ VERBS: dict[str, Entry] = {
         "One self-contained HTML file: summary, tests, plots, and every case with its explanation.",
         ("cli.report",),
     ),
-    "board": Entry("One static leaderboard page from many scores files.", ("cli.share",)),
-    "export": Entry("Write scores in the form of Every Eval Ever or Hugging Face.", ("cli.share",)),
-    "rescore": Entry("Score again only what changed.", ("cli.share",)),
+    "board": Entry(
+        "One static leaderboard page from many scores files: intervals and clusters of significance.",
+        ("cli.share",),
+    ),
+    "export": Entry("Write scores in a form that collections of evaluations take.", ("cli.share",)),
+    "rescore": Entry(
+        "Score again only what changed: metrics of another signature, on the reports found by their hash.",
+        ("cli.share",),
+    ),
     "oracle": Entry(
         "Find the best-scoring report of a corpus for every query, exactly.",
         ("cli.oracle",),
