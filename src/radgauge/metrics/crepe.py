@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from radgauge.core.cases import Case
 from radgauge.core.error_categories import CATEGORIES
+from radgauge.core.errors import ModelError
 from radgauge.core.metric import (
     NETWORK_PRECISION,
     Explanation,
@@ -24,7 +27,8 @@ from radgauge.core.metric import (
 )
 from radgauge.core.readings import Readings, pair_text
 from radgauge.encoders.text.crepe_network import HEADS, CrepeReader, crepe_folder
-from radgauge.metrics._settings import wordless
+from radgauge.encoders.text.embedded_estimator import load_embedded
+from radgauge.metrics._settings import EMBEDDED, label_columns, wordless
 from radgauge.text.words import has_words
 
 
@@ -57,11 +61,20 @@ class Crepe(Metric):
     @property
     def columns(self) -> tuple[str, ...]:
         """The sum, then each category."""
-        return ("crepe", *(f"crepe_{category.key}" for category in CATEGORIES[:HEADS]))
+        names = ("crepe", *(f"crepe_{category.key}" for category in CATEGORIES[:HEADS]))
+        return label_columns(names, EMBEDDED if self._file() is not None else self.models)
 
     def parts(self) -> Mapping[str, str]:
         """The checkpoint."""
+        if (file := self._file()) is not None:
+            estimator = load_embedded(file)
+            return {"checkpoint": estimator.hash, "reader": estimator.sketch.signature, "references": "best"}
         return {"checkpoint": self._reader().signature, "references": "best"}
+
+    def _file(self) -> Path | None:
+        """Heads on the embedded reader, of `train estimator --encoder embedded --heads counts`."""
+        path = Path(self.models).expanduser()
+        return path if path.suffix == ".npz" else None
 
     def _reader(self) -> CrepeReader:
         return CrepeReader(crepe_folder(self.models))
@@ -74,17 +87,31 @@ class Crepe(Metric):
         ]
         counts = np.full((len(owner), HEADS), np.nan)
         if judged:
-            pairs = [pair_text(references[at], candidates[at]) for at in judged]
-            counts[judged] = reading.of(self._reader(), pairs)
+            counts[judged] = self._counts([(references[at], candidates[at]) for at in judged], reading)
         values = np.column_stack([counts.sum(axis=1), counts])
         rows = np.full((len(cases), 1 + HEADS), np.nan)
         best = best_reference(values, owner, cases=len(cases), higher_is_better=False)
         rows[best >= 0] = values[best[best >= 0]]
         return rows
 
+    def _counts(self, pairs: Sequence[tuple[str, str]], reading: Readings) -> Rows:
+        if (file := self._file()) is None:
+            return np.array(reading.of(self._reader(), [pair_text(*pair) for pair in pairs]), dtype=np.float64)
+        estimator = load_embedded(file)
+        number = {text: index for index, text in enumerate(dict.fromkeys(chain.from_iterable(pairs)))}
+        vectors = estimator.sketch.vectors(list(number), reading=reading)
+        reference, candidate = np.array([[number[text] for text in pair] for pair in pairs], dtype=np.intp).T
+        counts = estimator.head.outputs(vectors, candidate=candidate, reference=reference).clip(min=0)
+        if counts.shape[1] != HEADS:
+            raise ModelError(f"{file} must have {HEADS} heads of counts, has {counts.shape[1]}")
+        empty = estimator.sketch.empty(vectors)
+        counts[empty[candidate] | empty[reference]] = np.nan
+        return counts
+
     def why_not(self, case: Case, *, reading: Readings) -> str:
-        """Which side has no words."""
-        return wordless(case.candidate, case.references)
+        """Which side has no words, or nothing that was read."""
+        missing = wordless(case.candidate, case.references)
+        return missing or "no finding and no normal statement was read in one of the reports"
 
     def explain(self, case: Case, *, reading: Readings) -> Explanation | None:
         """The predicted counts, largest first; the network does not say where the errors are."""

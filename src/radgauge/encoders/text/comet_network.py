@@ -111,13 +111,14 @@ class FeedForward(nn.Module):
         activation: str = "Tanh",
         final_activation: str = "",
         dropout: float = 0.1,
+        outputs: int = 1,
     ) -> None:
         super().__init__()
         parts: list[nn.Module] = []
         for size in hidden_sizes:
             parts += [nn.Linear(inputs, size), _activation(activation), nn.Dropout(dropout)]
             inputs = size
-        parts.append(nn.Linear(inputs, 1))
+        parts.append(nn.Linear(inputs, outputs))
         if final_activation:
             parts.append(_activation(final_activation))
         self.ff = nn.Sequential(*parts)
@@ -125,8 +126,8 @@ class FeedForward(nn.Module):
     def forward(self, candidate: Tensor, reference: Tensor) -> Tensor:
         """Scores of pairs of vectors."""
         features = [candidate, reference, candidate * reference, (candidate - reference).abs()]
-        scores: Tensor = self.ff(torch.cat(features, dim=1)).view(-1)
-        return scores
+        scores: Tensor = self.ff(torch.cat(features, dim=1))
+        return scores.view(-1) if scores.shape[1] == 1 else scores
 
     def parameters_of_layers(self) -> list[tuple[Any, Any]]:
         """Weight and bias of every linear layer, as numpy arrays."""

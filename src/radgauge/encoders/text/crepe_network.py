@@ -107,6 +107,11 @@ def limit_of(config: Any) -> int:
     return min(LIMIT, int(positions) - offset)
 
 
+def has_types(encoder: Any) -> bool:
+    """True if the tokens of the second text are marked: in BERT, the only kind that is run here with types."""
+    return is_plain_bert(encoder) and getattr(encoder.config, "type_vocab_size", 0) > 1
+
+
 @lru_cache(maxsize=1)
 def _load(folder: str, device: str) -> _Network:
     torch = require("torch", extra="models")
@@ -145,8 +150,7 @@ def _load(folder: str, device: str) -> _Network:
         made = torch.nn.functional.linear(rows, weight, bias)
         return (torch.nn.functional.softplus(made) if positive else made).clamp(min=0)
 
-    types = is_plain_bert(encoder) and getattr(config, "type_vocab_size", 0) > 1
-    size = len(encoder.embeddings.word_embeddings.weight) if types else 0
+    size = len(encoder.embeddings.word_embeddings.weight) if has_types(encoder) else 0
     tokenizer = load_tokenizer(place, of="a CREPE checkpoint")
     sequences = SequenceEncoder(encoder, pad=int(tokenizer.pad_token_id), device=device)
     return _Network(tokenizer, sequences, counts, limit_of(config), size)

@@ -55,7 +55,13 @@ class Head:
     def score(
         self, vectors: Vectors, *, candidate: NDArray[np.intp], reference: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """One score per pair.
+        """One score per pair: the first output."""
+        return self.outputs(vectors, candidate=candidate, reference=reference)[:, 0]
+
+    def outputs(
+        self, vectors: Vectors, *, candidate: NDArray[np.intp], reference: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Every output of each pair.
 
         Args:
             vectors: One row per distinct text.
@@ -69,7 +75,7 @@ class Head:
         )
         wide = vectors.astype(np.float64)  # in single precision rounding would depend on the other rows
         alone = wide @ of_candidate, wide @ of_reference
-        scores = np.empty(len(candidate))
+        scores = np.empty((len(candidate), len(self.biases[-1])))
         for start in range(0, len(candidate), PAIRS_AT_ONCE):
             part = slice(start, start + PAIRS_AT_ONCE)
             mine, theirs = wide[candidate[part]], wide[reference[part]]
@@ -77,7 +83,7 @@ class Head:
             np.subtract(mine, theirs, out=mine)
             hidden += np.abs(mine, out=mine) @ distance
             hidden += alone[0][candidate[part]] + alone[1][reference[part]] + self.biases[0]
-            scores[part] = self._rest(hidden)[:, 0]
+            scores[part] = self._rest(hidden)
         return scores
 
     def _rest(self, values: Floats) -> Floats:

@@ -157,6 +157,10 @@ def estimator_cli(
     ],
     output: Annotated[Path, "-o", "Folder for the checkpoint."],
     encoder: Annotated[str, "'embedded', or folder or hub id of a transformers encoder."] = "embedded",
+    heads: Annotated[
+        Literal["value", "counts"],
+        "'value': one target; 'counts': errors in six categories, from judgments as `agree` reads them.",
+    ] = "value",
     validation: Annotated[Path | None, "Validation table; val.csv of the folder if left out."] = None,
     target: Annotated[
         str,
@@ -188,9 +192,13 @@ def estimator_cli(
     from radgauge.core.errors import InputError, UsageError
     from radgauge.lab.training.estimator import train_estimator
     from radgauge.lab.training.estimator_settings import EstimatorSettings
-    from radgauge.lab.training.pair_files import read_pairs
+    from radgauge.lab.training.pair_files import count_pairs, read_pairs
 
-    if pairs.is_dir():
+    if heads == "counts":
+        training = pairs
+        if validation is None:
+            raise UsageError("count heads need --validation FILE with judgments of other studies")
+    elif pairs.is_dir():
         training, validation = pairs / "train.csv", validation or pairs / "val.csv"
     elif not pairs.exists() and not pairs.suffix:
         raise InputError(f"{pairs} does not exist; `radgauge train pairs CORPUS -o {pairs}` makes such a folder")
@@ -206,20 +214,21 @@ def estimator_cli(
         "encoder_learning_rate": encoder_learning_rate,
         "hidden_sizes": _sizes(hidden_sizes),
     }
-    base = EstimatorSettings.for_embedded() if encoder == "embedded" else EstimatorSettings()
-    settings = replace(
-        base,
-        encoder=encoder,
-        target=target,
-        direction=direction,
-        device=device,
-        seed=seed,
-        **{name: value for name, value in given.items() if value is not None},
-    )
+    given = {name: value for name, value in given.items() if value is not None}
+    if heads == "counts":
+        from radgauge.io.judgments import read_judgments
+
+        settings = EstimatorSettings.for_counts(encoder, device=device, seed=seed, **given)
+        tables = [count_pairs(read_judgments(path)) for path in (training, validation)]
+    else:
+        base = EstimatorSettings.for_embedded() if encoder == "embedded" else EstimatorSettings()
+        settings = replace(
+            base, encoder=encoder, target=target, direction=direction, device=device, seed=seed, **given
+        )
+        tables = [read_pairs(path, target=target) for path in (training, validation)]
     keeps(lambda: output.is_dir() and any(output.iterdir()))
     trained = train_estimator(
-        read_pairs(training, target=target),
-        read_pairs(validation, target=target),
+        *tables,
         folder=output,
         settings=settings,
         about={"training": training.name, "validation_file": validation.name},

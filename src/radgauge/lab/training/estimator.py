@@ -97,7 +97,7 @@ def train_estimator(
     """
     torch = require("torch", extra="models")
     chosen = settings or EstimatorSettings.for_embedded()
-    if len(validation) < 2 or np.ptp(validation.target) == 0:
+    if len(validation) < 2 or np.ptp(_totals(validation.target)) == 0:
         raise InputError("validation needs at least two pairs with different targets to have a Kendall tau")
     place = Path(folder)
     make_folder(place)
@@ -138,6 +138,11 @@ class _Trainer:
         self.folder, self.settings, self.about, self.tell = folder, settings, about, tell
         self.progress, self.saved = progress, time.monotonic()
         self.run_state = _Run()
+        self.loss = self.torch.nn.functional.mse_loss
+        if settings.counts:
+            from radgauge.lab.training.count_heads import count_loss
+
+            self.loss = count_loss
         self.optimizer = self.torch.optim.AdamW(learner.parameter_groups(), weight_decay=settings.weight_decay)
         self.mixed = learner.device.startswith("cuda")
         self.scaler = self.torch.amp.GradScaler(learner.device, enabled=self.mixed)
@@ -187,7 +192,7 @@ class _Trainer:
         target = torch.from_numpy(self.train.target[chosen]).to(self.learner.device)
         with torch.autocast(self.learner.device.partition(":")[0], enabled=self.mixed):
             predicted = self.learner.predict(self.train.candidate[chosen], self.train.reference[chosen])
-            loss = torch.nn.functional.mse_loss(predicted.float(), target)
+            loss = self.loss(predicted.float(), target)
         self.scaler.scale(loss / self.settings.accumulate).backward()
         if last or (state.step + 1) % self.settings.accumulate == 0:
             self.scaler.unscale_(self.optimizer)
@@ -206,7 +211,7 @@ class _Trainer:
     def _end_epoch(self) -> None:
         state = self.run_state
         predictions = self.predictions()
-        goal = self.validation.target.astype(np.float64)
+        goal = _totals(self.validation.target)
         figures = Epoch(
             epoch=state.epoch + 1,
             steps=state.step,
@@ -312,6 +317,12 @@ def _fingerprint(settings: EstimatorSettings, *tables: PairTable) -> str:
         for column in (table.reference, table.candidate, table.target):
             digest.update(np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()
+
+
+def _totals(target: Any) -> Any:
+    """One value per pair: the target, or the sum of its counts."""
+    values = target.astype(np.float64)
+    return values if values.ndim == 1 else values.sum(axis=1)
 
 
 def _defined(coefficient: Callable[..., Any], x: Any, y: Any) -> float:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from radgauge.core.errors import UsageError
 from radgauge.lab.training.pair_scores import TARGETS
 
-LEARNED = {**TARGETS, "errors_quality": True}
+ERROR_COUNTS = "error_counts"
+LEARNED = {**TARGETS, "errors_quality": True, ERROR_COUNTS: False}
 """What an estimator can learn, and whether higher is better."""
 
 
@@ -62,9 +63,23 @@ class EstimatorSettings:
             raise UsageError("hidden_sizes must name at least one layer")
 
     @property
+    def counts(self) -> bool:
+        """True if six heads learn the errors in each category, and not one head a value."""
+        return self.target == ERROR_COUNTS
+
+    @property
     def higher_is_better(self) -> bool:
         """The direction of the target."""
         return LEARNED[self.target] if self.direction == "auto" else self.direction == "higher"
+
+    @classmethod
+    def for_counts(cls, encoder: str, **changes: Any) -> EstimatorSettings:
+        """Return settings for count heads on an encoder that is trained with them, or on the sketch."""
+        counts: dict[str, Any] = {"encoder": encoder, "target": ERROR_COUNTS}
+        if encoder == "embedded":
+            return cls.for_embedded(**counts, **changes)
+        rates = {"learning_rate": 1e-3, "encoder_learning_rate": 5e-5, "frozen": 0.0}
+        return cls(**{**counts, **rates, "accumulate": 1, "epochs": 4, "patience": 2, **changes})
 
     @classmethod
     def for_embedded(cls, **changes: Any) -> EstimatorSettings:

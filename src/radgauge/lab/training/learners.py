@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 from radgauge.core.errors import require
 from radgauge.core.readings import Readings
 from radgauge.encoders.checkpoints.hub import pick_device
+from radgauge.encoders.text.crepe_network import HEADS
 from radgauge.encoders.text.embedded_estimator import save_embedded
 from radgauge.encoders.text.estimator import DEFAULTS, ENCODERS, Loaded, build, save_estimator
 from radgauge.encoders.text.feed_forward import head_of
 from radgauge.encoders.text.report_sketch import CLAIMS, WORDS_AND_GRAPH, ReportSketch
-from radgauge.lab.training.estimator_settings import EstimatorSettings
+from radgauge.lab.training.estimator_settings import ERROR_COUNTS, EstimatorSettings
 from radgauge.lab.training.pair_files import PairTable
 
 Index = NDArray[np.intp]
-EMBEDDED_FILE = "comet_embedded.npz"
+EMBEDDED_FILE, COUNTS_FILE = "comet_embedded.npz", "crepe_embedded.npz"
+OF_FINDINGS = ("errors_quality", ERROR_COUNTS)
+"""Targets made of findings, for which the sketch holds claims instead of words."""
 TEXTS_AT_ONCE = 32  # in validation; every layer of each is held
 PAIRS_AT_ONCE = 1024
 
@@ -49,8 +52,13 @@ class Learner(Protocol):
 
 def make_learner(settings: EstimatorSettings, *, train: PairTable, validation: PairTable) -> Learner:
     """The learner that the settings name."""
+    start = np.atleast_1d(train.target.mean(axis=0)).tolist()
     if settings.encoder == "embedded":
-        return SketchLearner(settings, train.texts, validation.texts, start=float(train.target.mean()))
+        return SketchLearner(settings, train.texts, validation.texts, start=start)
+    if settings.counts:
+        from radgauge.lab.training.count_heads import PairLearner
+
+        return PairLearner(settings, train.texts, validation.texts, start=start)
     return TransformerLearner(settings, train.texts, validation.texts)
 
 
@@ -58,29 +66,38 @@ class SketchLearner:
     """The head alone; every text is a fixed vector."""
 
     def __init__(
-        self, settings: EstimatorSettings, train: Sequence[str], validation: Sequence[str], *, start: float
+        self,
+        settings: EstimatorSettings,
+        train: Sequence[str],
+        validation: Sequence[str],
+        *,
+        start: Sequence[float],
     ) -> None:
         torch = require("torch", extra="models")
         from radgauge.encoders.text.comet_network import FeedForward
 
         self.settings, self.device = settings, pick_device(settings.device)
-        self.sketch = ReportSketch(CLAIMS if settings.target == "errors_quality" else WORDS_AND_GRAPH)
+        self.sketch = ReportSketch(CLAIMS if settings.target in OF_FINDINGS else WORDS_AND_GRAPH)
         reading = Readings()
         self._vectors = [
             torch.from_numpy(self.sketch.vectors(texts, reading=reading)).to(self.device)
             for texts in (train, validation)
         ]
-        self.module = FeedForward(4 * self.sketch.dimensions, settings.hidden_sizes, dropout=settings.dropout).to(
-            self.device
-        )
-        torch.nn.init.constant_(self.module.ff[-1].bias, start)  # the mean target: epochs are few
+        self._counts = settings.counts
+        biases = [*start, *[0.0] * len(start)] if self._counts else start
+        self.module = FeedForward(
+            4 * self.sketch.dimensions, settings.hidden_sizes, dropout=settings.dropout, outputs=len(biases)
+        ).to(self.device)
+        with torch.no_grad():
+            self.module.ff[-1].bias.copy_(torch.tensor(biases))  # the mean target: epochs are few
 
     def predict(self, candidate: Index, reference: Index) -> Any:
         vectors = self._vectors[0]
         return self.module(vectors[candidate], vectors[reference])
 
     def validate(self, candidate: Index, reference: Index) -> NDArray[np.float64]:
-        return _scores(self.module, self._vectors[1], candidate, reference)
+        predicted = _scores(self.module, self._vectors[1], candidate, reference)
+        return predicted[:, :HEADS].clip(min=0).sum(axis=1) if self._counts else predicted
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         return [{"params": list(self.module.parameters()), "lr": self.settings.learning_rate}]
@@ -89,8 +106,11 @@ class SketchLearner:
         """There is no encoder to freeze."""
 
     def save(self, folder: Path, *, about: Mapping[str, Any]) -> None:
-        head = head_of(self.module.parameters_of_layers(), activation="tanh")
-        save_embedded(folder / EMBEDDED_FILE, head, sketch=self.sketch, about=about)
+        layers = self.module.parameters_of_layers()
+        if self._counts:  # heads of presence are for training
+            layers[-1] = (layers[-1][0][:HEADS], layers[-1][1][:HEADS])
+        file = folder / (COUNTS_FILE if self._counts else EMBEDDED_FILE)
+        save_embedded(file, head_of(layers, activation="tanh"), sketch=self.sketch, about=about)
 
 
 class TransformerLearner:

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from radgauge.core.error_categories import CATEGORIES
 from radgauge.core.errors import InputError, UsageError, shown
 from radgauge.core.files import make_folder, write_csv, write_file
+from radgauge.io.judgments import Judgments
 from radgauge.io.tables import iter_records
 from radgauge.io.tables.sources import inspect_file
 from radgauge.lab.training.clusters import Clusters, Floats
@@ -27,6 +29,7 @@ from radgauge.lab.training.term_reports import TermReport, TermReports
 from radgauge.render.curves import share_curves
 from radgauge.render.plots import scatter
 from radgauge.render.svg import SERIES, label, shape
+from radgauge.text.words import has_words
 
 # Pictures of a clustering: the three curves behind K, and the reports on two principal components.
 #
@@ -99,7 +102,7 @@ class PairTable:
     texts: tuple[str, ...]  # Every distinct text once
     reference: NDArray[np.intp]  # Position of each pair's reference (COMET's src)
     candidate: NDArray[np.intp]  # Position of each pair's candidate (COMET's mt)
-    target: NDArray[np.float32]  # What the estimator is to say
+    target: NDArray[np.float32]  # What the estimator is to say: a value, or errors in six categories (pairs, 6)
     ids: tuple[tuple[str, str], ...]  # Two ids per pair, for people
 
     def __len__(self) -> int:
@@ -248,6 +251,33 @@ def read_pairs(path: Path | str, *, target: str = "radcliq") -> PairTable:
         np.array(candidate, dtype=np.intp),
         np.array(values, dtype=np.float32),
         tuple(ids),
+    )
+
+
+def count_pairs(judgments: Judgments) -> PairTable:
+    """Return judged pairs with their mean rater's errors in the six categories of ReXVal.
+
+    Raises:
+        InputError: No pair has texts and counts in all six.
+    """
+    counts = judgments.mean_errors()
+    columns = np.stack([counts.column(f"errors_{category.key}") for category in CATEGORIES[:6]], axis=1)
+    number: dict[str, int] = {}
+    reference, candidate, chosen = [], [], []
+    for index, case in enumerate(judgments.cases):
+        judged = next(filter(has_words, case.references), "")
+        if judged and has_words(case.candidate) and not np.isnan(columns[index]).any():
+            reference.append(number.setdefault(judged, len(number)))
+            candidate.append(number.setdefault(case.candidate, len(number)))
+            chosen.append(index)
+    if not chosen:
+        raise InputError(f"{judgments.name} must have pairs of texts with errors counted in six categories")
+    return PairTable(
+        tuple(number),
+        np.array(reference, dtype=np.intp),
+        np.array(candidate, dtype=np.intp),
+        columns[chosen].astype(np.float32),
+        tuple(judgments.cases[index].key for index in chosen),
     )
 
 
