@@ -22,7 +22,7 @@ def _levels(data: bytes) -> np.ndarray:
 
 def test_a_plain_picture_becomes_a_small_grey_jpeg(tmp_path: Path) -> None:
     Image.fromarray(np.tile(np.arange(250, dtype=np.uint8), (500, 8))).save(tmp_path / "a.png")
-    found = web_picture(tmp_path / "a.png", longest=400)
+    found = web_picture(tmp_path / "a.png", max_size=400)
     opened = Image.open(io.BytesIO(found.data))
     assert (opened.format, opened.mode, opened.size) == ("JPEG", "L", (400, 100))
     assert (found.width, found.height, found.full, found.deep) == (400, 100, (2000, 500), False)
@@ -72,6 +72,6 @@ def test_nothing_of_the_header_is_sent(dicom, ramp: np.ndarray) -> None:
 
 def test_sizes_out_of_bounds_and_missing_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="16 to 4096 pixels, got 5000"):
-        web_picture(tmp_path / "a.png", longest=5000)
+        web_picture(tmp_path / "a.png", max_size=5000)
     with pytest.raises(ImageError, match=r"a\.png is not there"):
         web_picture(tmp_path / "a.png")

@@ -17,7 +17,7 @@ from radgauge.study.web.app import Limits, create_app
 from radgauge.study.http.server import Place, serve
 with Store(sys.argv[1]) as store:
     place = Place(port=int(sys.argv[2]))
-    app = create_app(store, place=place, limits=Limits(burst=100_000))
+    app = create_app(store, address=place, limits=Limits(burst=100_000))
     serve(app, place, ready=lambda address: print(address, flush=True))
 """
 

@@ -175,8 +175,8 @@ def _shown(path: Path, data: Any, stored: NDArray[Any]) -> Grey:
         raise ImageError(f"{path.name} uses a colour palette; only grey and RGB pictures can be read")
     if stored.ndim == 3:
         luma = stored[..., :3].astype(np.float64) @ np.array([0.299, 0.587, 0.114])
-        found: Grey = np.rint(luma * (255.0 / (2 ** int(data.BitsStored) - 1))).astype(np.uint8)
-        return found
+        shown: Grey = np.rint(luma * (255.0 / (2 ** int(data.BitsStored) - 1))).astype(np.uint8)
+        return shown
     padding = _padding(data, stored)
     pixels = require("pydicom.pixels", extra="image")
     try:
@@ -219,15 +219,15 @@ def _padding(data: Any, stored: NDArray[Any]) -> NDArray[np.bool_]:
         return np.zeros(stored.shape, dtype=bool)
     limit = data.get("PixelPaddingRangeLimit")
     low, high = sorted((int(value), int(value if limit is None else limit)))
-    found: NDArray[np.bool_] = (stored >= low) & (stored <= high)
-    return found
+    padding: NDArray[np.bool_] = (stored >= low) & (stored <= high)
+    return padding
 
 
 def _looked_up(data: Any, values: Values) -> Values:
     pixels = require("pydicom.pixels", extra="image")
     table = data.VOILUTSequence[0]
-    whole = np.rint(values).astype(np.int64)
-    looked_up: Values = np.asarray(pixels.apply_voi(whole, data, 0), dtype=np.float64)
+    indices = np.rint(values).astype(np.int64)
+    looked_up: Values = np.asarray(pixels.apply_voi(indices, data, 0), dtype=np.float64)
     white = float(2 ** int(table.LUTDescriptor[2]) - 1)
     return looked_up / white
 

@@ -42,7 +42,7 @@ class Preparation:
         if self.crop is not None:
             picture = _middle(picture, *self.crop, half_up=self.half_up)
         values = picture.astype(np.float32) * np.float32(self.scale)
-        mean, std = (np.asarray(each, dtype=np.float32)[:, None, None] for each in (self.mean, self.std))
+        mean, std = (np.asarray(channel, dtype=np.float32)[:, None, None] for channel in (self.mean, self.std))
         prepared: NDArray[np.float32] = (values[None] - mean) / std
         return prepared
 
@@ -54,43 +54,43 @@ class Preparation:
         return (long, short) if height >= width else (short, long)
 
 
-def from_transformers(found: Mapping[str, Any], *, where: object) -> Preparation:
+def from_transformers(config: Mapping[str, Any], *, where: object) -> Preparation:
     """The preparation that a preprocessor_config.json describes.
 
     >>> from_transformers({"size": {"shortest_edge": 8}, "do_center_crop": False}, where="").size
     (8,)
     """
-    kind = str(found.get("image_processor_type", found.get("feature_extractor_type", "")))
-    cropped = bool(found.get("do_center_crop", kind.startswith(("CLIP", "ChineseCLIP"))))
+    kind = str(config.get("image_processor_type", config.get("feature_extractor_type", "")))
+    cropped = bool(config.get("do_center_crop", kind.startswith(("CLIP", "ChineseCLIP"))))
     size: tuple[int, ...] = ()
-    if found.get("do_resize", True):
-        size = _edges(found.get("size", 224), where=where)
-        if isinstance(found.get("size", 224), int) and not cropped:
+    if config.get("do_resize", True):
+        size = _edges(config.get("size", 224), where=where)
+        if isinstance(config.get("size", 224), int) and not cropped:
             size = size * 2  # older files: a number is the shorter side for those that crop, a square for others
-    crop = _edges(found.get("crop_size", 224), where=where) if cropped else None
-    normal = found.get("do_normalize", True)
-    mean = _three(found.get("image_mean", CLIP_MEAN) if normal else 0.0)
-    std = _three(found.get("image_std", CLIP_STD) if normal else 1.0)
-    scale = float(found.get("rescale_factor", 1 / 255)) if found.get("do_rescale", True) else 1.0
-    resample = found.get("resample", 3)
+    crop = _edges(config.get("crop_size", 224), where=where) if cropped else None
+    normal = config.get("do_normalize", True)
+    mean = _three(config.get("image_mean", CLIP_MEAN) if normal else 0.0)
+    std = _three(config.get("image_std", CLIP_STD) if normal else 1.0)
+    scale = float(config.get("rescale_factor", 1 / 255)) if config.get("do_rescale", True) else 1.0
+    resample = config.get("resample", 3)
     if resample not in FILTERS:
         raise ModelError(f"{where} asks for the unknown resampling filter {resample!r}")
     square = crop if crop is None or len(crop) == 2 else crop * 2
     return Preparation(size, square, FILTERS[resample], scale, mean, std)  # type: ignore[arg-type]
 
 
-def _edges(given: Any, *, where: object) -> tuple[int, ...]:
-    if isinstance(given, int):
-        return (given,)
-    if isinstance(given, Mapping) and "shortest_edge" in given and "longest_edge" not in given:
-        return (int(given["shortest_edge"]),)
-    if isinstance(given, Mapping) and {"height", "width"} <= given.keys():
-        return (int(given["height"]), int(given["width"]))
-    raise ModelError(f"{where} must give a size as shortest_edge or height and width, got {given!r}")
+def _edges(size: Any, *, where: object) -> tuple[int, ...]:
+    if isinstance(size, int):
+        return (size,)
+    if isinstance(size, Mapping) and "shortest_edge" in size and "longest_edge" not in size:
+        return (int(size["shortest_edge"]),)
+    if isinstance(size, Mapping) and {"height", "width"} <= size.keys():
+        return (int(size["height"]), int(size["width"]))
+    raise ModelError(f"{where} must give a size as shortest_edge or height and width, got {size!r}")
 
 
-def _three(given: float | Sequence[float]) -> tuple[float, ...]:
-    values = (given,) if isinstance(given, int | float) else tuple(given)
+def _three(value: float | Sequence[float]) -> tuple[float, ...]:
+    values = (value,) if isinstance(value, int | float) else tuple(value)
     return tuple(map(float, values * 3 if len(values) == 1 else values))
 
 
@@ -99,5 +99,5 @@ def _middle(picture: Grey, height: int, width: int, *, half_up: bool) -> Grey:
     if rows or columns:
         picture = np.pad(picture, ((rows // 2, rows - rows // 2), (columns // 2, columns - columns // 2)))
     extra = (picture.shape[0] - height, picture.shape[1] - width)
-    top, left = (round(each / 2) if half_up else each // 2 for each in extra)
+    top, left = (round(margin / 2) if half_up else margin // 2 for margin in extra)
     return picture[top : top + height, left : left + width]

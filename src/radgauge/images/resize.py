@@ -50,8 +50,8 @@ def _enlarged(picture: Grey, height: int, width: int) -> Grey:
     """OpenCV's rule for INTER_AREA when a side grows: linear, but only across the borders of old pixels."""
     top, bottom, down = _neighbours(picture.shape[0], height)
     left, right, across = _neighbours(picture.shape[1], width)
-    whole = picture.astype(np.int64)
-    lines = (whole[:, left] * (_ONE - across) + whole[:, right] * across) >> 4
+    pixels = picture.astype(np.int64)
+    lines = (pixels[:, left] * (_ONE - across) + pixels[:, right] * across) >> 4
     upper, lower = lines[top] * (_ONE - down)[:, None], lines[bottom] * down[:, None]
     mixed = ((upper >> 16) + (lower >> 16) + 2) >> 2  # OpenCV's integer arithmetic, bit by bit
     return _grey(mixed)

@@ -20,7 +20,7 @@ from radgauge.images.dicom import DicomValues, read_dicom_values
 from radgauge.images.files import grey, is_dicom
 from radgauge.images.limits import Grey
 
-LONGEST = 1024
+MAX_SIZE = 1024
 """Pixels of the longer side, unless the caller wants fewer or more."""
 _LARGEST = 4096
 _QUALITY = 85  # of JPEG
@@ -44,7 +44,7 @@ class WebPicture:
     inverted: bool = False  # True if high values are shown dark (MONOCHROME1)
 
 
-def web_picture(path: Path | str, *, longest: int = LONGEST) -> WebPicture:
+def web_picture(path: Path | str, *, max_size: int = MAX_SIZE) -> WebPicture:
     """The picture in a PNG, JPEG, DICOM, TIFF, BMP or WebP file, made ready for a page.
 
     Args:
@@ -55,20 +55,20 @@ def web_picture(path: Path | str, *, longest: int = LONGEST) -> WebPicture:
         ImageError: There is no such file, it is damaged, no image, or larger than any radiograph.
         UsageError: `longest` is not between 16 and 4096.
     """
-    if not 16 <= longest <= _LARGEST:
-        raise UsageError(f"the longer side of a picture must have 16 to {_LARGEST} pixels, got {longest}")
+    if not 16 <= max_size <= _LARGEST:
+        raise UsageError(f"the longer side of a picture must have 16 to {_LARGEST} pixels, got {max_size}")
     path = Path(path)
     if is_dicom(path):
         values = read_dicom_values(path)
         if values is not None:
-            return _deep(values, longest)
-    return _eight_bits(grey(path), longest)
+            return _deep(values, max_size)
+    return _eight_bits(grey(path), max_size)
 
 
-def _eight_bits(picture: Grey, longest: int) -> WebPicture:
+def _eight_bits(picture: Grey, max_size: int) -> WebPicture:
     image = require("PIL.Image", extra="image")
     height, width = picture.shape
-    size = _fitting(width, height, longest)
+    size = _fitting(width, height, max_size)
     shown = image.fromarray(picture)
     if size != (width, height):
         shown = shown.resize(size, image.Resampling.BOX if min(size) * 2 <= min(width, height) else 1)
@@ -77,23 +77,23 @@ def _eight_bits(picture: Grey, longest: int) -> WebPicture:
     return WebPicture(file.getvalue(), "image/jpeg", *size, (width, height))
 
 
-def _deep(found: DicomValues, longest: int) -> WebPicture:
+def _deep(dicom: DicomValues, max_size: int) -> WebPicture:
     image = require("PIL.Image", extra="image")
-    height, width = found.values.shape
-    size = _fitting(width, height, longest)
-    values = found.values
+    height, width = dicom.values.shape
+    size = _fitting(width, height, max_size)
+    values = dicom.values
     if size != (width, height):
         small = image.fromarray(values.astype(np.float32)).resize(size, image.Resampling.BOX)
         values = np.asarray(small, dtype=np.float64)
     low, high = float(values.min()), float(values.max())
-    whole = bool(np.array_equal(found.values, np.rint(found.values)))
-    step = 1.0 if whole and high - low <= _DEEPEST else max(high - low, 1e-9) / _DEEPEST
+    integral = bool(np.array_equal(dicom.values, np.rint(dicom.values)))
+    step = 1.0 if integral and high - low <= _DEEPEST else max(high - low, 1e-9) / _DEEPEST
     levels = np.rint((values - low) / step).astype(np.uint16)
     file = io.BytesIO()
     image.fromarray(_two_bytes(levels)).save(file, format="PNG", optimize=True)
-    window = found.window or ((low + high) / 2, max(high - low, 1e-9))
+    window = dicom.window or ((low + high) / 2, max(high - low, 1e-9))
     return WebPicture(
-        file.getvalue(), "image/png", *size, (width, height), True, low, step, window, found.inverted
+        file.getvalue(), "image/png", *size, (width, height), True, low, step, window, dicom.inverted
     )
 
 
@@ -104,8 +104,8 @@ def _two_bytes(levels: NDArray[np.uint16]) -> NDArray[np.uint8]:
     return packed
 
 
-def _fitting(width: int, height: int, longest: int) -> tuple[int, int]:
+def _fitting(width: int, height: int, max_size: int) -> tuple[int, int]:
     longer = max(width, height)
-    if longer <= longest:
+    if longer <= max_size:
         return width, height
-    return max(1, round(width * longest / longer)), max(1, round(height * longest / longer))
+    return max(1, round(width * max_size / longer)), max(1, round(height * max_size / longer))

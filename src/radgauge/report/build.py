@@ -97,7 +97,7 @@ def page_pictures(
         records = []
         for path in images[study]:
             try:
-                records.append(picture_record(web_picture(path, longest=longest), name=path.name))
+                records.append(picture_record(web_picture(path, max_size=longest), name=path.name))
             except ImageError:
                 unreadable += 1
         size = sum(len(record["data"]) for record in records)

@@ -70,13 +70,13 @@ def submitted(store: Store, *, roles: Sequence[str] = ("rater",)) -> Iterator[Ju
     for person, case, study, systems, assisted, state in rows:
         if person not in everyone:
             continue
-        said = CaseState(**json.loads(state))
-        if not said.submitted:
+        case_state = CaseState(**json.loads(state))
+        if not case_state.submitted:
             continue
         listed = json.loads(systems)
         named = dict(zip(labels(len(listed)), listed, strict=True))
         sentences = {label: spans[case, system] for label, system in named.items()}
-        yield Judged(everyone[person], case, study, named, sentences, said, bool(assisted))
+        yield Judged(everyone[person], case, study, named, sentences, case_state, bool(assisted))
 
 
 def error_counts(design: Design, state: CaseState, label: str) -> list[ErrorCount]:
@@ -84,18 +84,20 @@ def error_counts(design: Design, state: CaseState, label: str) -> list[ErrorCoun
     field = design.used_as("errors")
     if field is None:
         return []
-    given = state.answers.get(label, {})
+    answered = state.answers.get(label, {})
     if field.kind == "counts":
         tables = [counts_of(design, state, label=label, field=field)]
         if field.per == "sentence":
-            tables = list(given.get(field.key, {}).values())
+            tables = list(answered.get(field.key, {}).values())
         return [_count(field, part, number) for table in tables for part, number in table.items() if number]
-    entries = given.get(field.key, ())
-    found = [_entry(field, entry) for entry in (_one_per_finding(entries) if field.on == "sentence" else entries)]
+    entries = answered.get(field.key, ())
+    counted = [
+        _entry(field, entry) for entry in (_one_per_finding(entries) if field.on == "sentence" else entries)
+    ]
     for other in design.fields:
         if other.kind == "missing" and not other.counts_into:
-            found += [_entry(other, entry) for entry in given.get(other.key, ())]
-    return found
+            counted += [_entry(other, entry) for entry in answered.get(other.key, ())]
+    return counted
 
 
 def _one_per_finding(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -103,17 +105,17 @@ def _one_per_finding(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, 
     by_unit: dict[int, list[Mapping[str, Any]]] = {}
     for entry in entries:
         by_unit.setdefault(entry["unit"], []).append(entry)
-    found = []
+    distinct = []
     for marks in by_unit.values():
         plain = [mark for mark in marks if "attribute" not in mark]
         first = (plain or marks)[0]
         if not plain and (grave := [mark for mark in marks if mark.get("significance") in SIGNIFICANT]):
             first = {**first, "significance": grave[0]["significance"]}
-        found.append(first)
-    return found
+        distinct.append(first)
+    return distinct
 
 
-def rating_of(design: Design, said: Judged, label: str) -> float | None:
+def rating_of(design: Design, judgment: Judged, label: str) -> float | None:
     """The rating of a candidate for `agree`, larger is better; None if there is none.
 
     A rating or number is taken as it is. Of a choice the first option is worth 1 and the last 0, in even steps;
@@ -124,15 +126,15 @@ def rating_of(design: Design, said: Judged, label: str) -> float | None:
     if field is None:
         return None
     if field.candidates:
-        answer = said.state.answers.get("", {}).get(field.key)
+        answer = judgment.state.answers.get("", {}).get(field.key)
         if answer is None:
             return None
-        return float(answer["choice"] == label) if answer["choice"] in said.systems else 0.5
-    answer = said.state.answers.get(label, {}).get(field.key)
+        return float(answer["choice"] == label) if answer["choice"] in judgment.systems else 0.5
+    answer = judgment.state.answers.get(label, {}).get(field.key)
     if answer is None:
         return None
     if field.per == "sentence":
-        values = [_worth(field, each) for each in answer.values()]
+        values = [_worth(field, value) for value in answer.values()]
         return sum(values) / len(values) if values else None
     return _worth(field, answer)
 
@@ -141,25 +143,25 @@ def answer_tables(store: Store, *, roles: Sequence[str] = ("rater",)) -> list[An
     """A table per question: errors first, then the fields with numbers or names."""
     judged = list(submitted(store, roles=roles))
     design = store.design
-    raters = tuple(dict.fromkeys(each.person.name for each in judged))
-    found = []
+    raters = tuple(dict.fromkeys(judgment.person.name for judgment in judged))
+    tables = []
     if design.used_as("errors") is not None:
         levels = any(field.levels(part.partition("/")[0]) for field in design.fields for part in field.parts())
         for name in ("total", "significant") if levels else ("total",):
             cells = {
-                (each.case, each.study, system, each.person.name): float(
-                    sum(n for _, sig, n in error_counts(design, each.state, label) if sig or name == "total")
+                (judgment.case, judgment.study, system, judgment.person.name): float(
+                    sum(n for _, sig, n in error_counts(design, judgment.state, label) if sig or name == "total")
                 )
-                for each in judged
-                for label, system in each.able().items()
+                for judgment in judged
+                for label, system in judgment.able().items()
             }
-            found.append(_table(f"errors: {name}", cells, raters))
+            tables.append(_table(f"errors: {name}", cells, raters))
     for field in design.fields:
         if field.kind in ("rating", "number"):
-            found.append(_table(field.key, dict(_numbers(field, judged)), raters))
+            tables.append(_table(field.key, dict(_numbers(field, judged)), raters))
         elif field.kind == "choice":
-            found.append(_named_table(field, judged, raters))
-    return [table for table in found if len(table.keys)]
+            tables.append(_named_table(field, judged, raters))
+    return [table for table in tables if len(table.keys)]
 
 
 Cell = tuple[str, str, str, str]
@@ -167,37 +169,37 @@ Cell = tuple[str, str, str, str]
 
 
 def _numbers(field: Field, judged: Sequence[Judged]) -> Iterator[tuple[Cell, float]]:
-    for each in judged:
-        places = {"": ""} if field.per == "case" else each.able()
-        for label, system in places.items():
-            answer = each.state.answers.get(label, {}).get(field.key)
-            if answer is None or not each.able():
+    for judgment in judged:
+        labels = {"": ""} if field.per == "case" else judgment.able()
+        for label, system in labels.items():
+            answer = judgment.state.answers.get(label, {}).get(field.key)
+            if answer is None or not judgment.able():
                 continue
             value = float(np.mean(list(answer.values()))) if field.per == "sentence" else float(answer)
-            yield (each.case, each.study, system, each.person.name), value
+            yield (judgment.case, judgment.study, system, judgment.person.name), value
 
 
 def _named_table(field: Field, judged: Sequence[Judged], raters: tuple[str, ...]) -> AnswerTable:
     """A choice as names; per sentence as the share of the first option, which is a number."""
-    said: dict[Cell, str] = {}
+    chosen: dict[Cell, str] = {}
     shares: dict[Cell, float] = {}
-    for each in judged:
-        if not each.able():
+    for judgment in judged:
+        if not judgment.able():
             continue
-        for label, system in ({"": ""} if field.per == "case" else each.able()).items():
-            answer = each.state.answers.get(label, {}).get(field.key)
-            place = (each.case, each.study, system, each.person.name)
+        for label, system in ({"": ""} if field.per == "case" else judgment.able()).items():
+            answer = judgment.state.answers.get(label, {}).get(field.key)
+            cell = (judgment.case, judgment.study, system, judgment.person.name)
             if answer is None:
                 continue
             if field.per == "sentence":
                 values = [_worth(field, one) for one in answer.values()]
-                shares[place] = sum(values) / len(values)
+                shares[cell] = sum(values) / len(values)
             else:
-                said[place] = each.systems.get(answer["choice"], answer["choice"])
+                chosen[cell] = judgment.systems.get(answer["choice"], answer["choice"])
     if field.per == "sentence":
         return _table(field.key, shares, raters)
-    names = tuple(sorted(set(said.values())))
-    return _table(field.key, {place: float(names.index(name)) for place, name in said.items()}, raters, names)
+    names = tuple(sorted(set(chosen.values())))
+    return _table(field.key, {cell: float(names.index(name)) for cell, name in chosen.items()}, raters, names)
 
 
 def _table(
@@ -205,10 +207,10 @@ def _table(
 ) -> AnswerTable:
     rows = list(dict.fromkeys((case, study, system) for case, study, system, _ in sorted(cells)))
     values = np.full((len(rows), len(raters)), np.nan)
-    place = {row: number for number, row in enumerate(rows)}
+    index = {row: number for number, row in enumerate(rows)}
     column = {rater: number for number, rater in enumerate(raters)}
     for (case, study, system, rater), value in cells.items():
-        values[place[case, study, system], column[rater]] = value
+        values[index[case, study, system], column[rater]] = value
     keys = tuple((study, system) for _, study, system in rows)
     return AnswerTable(
         question, names is not None, raters, keys, tuple(row[0] for row in rows), values, names or ()
@@ -218,7 +220,7 @@ def _table(
 def _worth(field: Field, answer: Any) -> float:
     if field.kind != "choice":
         return float(answer)
-    keys = [each.key for each in field.options]
+    keys = [option.key for option in field.options]
     return 1 - keys.index(answer["choice"]) / (len(keys) - 1)
 
 
@@ -238,7 +240,7 @@ def _entry(field: Field, entry: Mapping[str, Any]) -> ErrorCount:
 
 
 def _category(field: Field, key: str) -> Category | None:
-    return next((each for each in field.categories if each.key == key), None)
+    return next((category for category in field.categories if category.key == key), None)
 
 
 def _number(category: Category | None, key: str, field: Field) -> int:
@@ -256,16 +258,16 @@ def asked_categories(design: Design) -> tuple[int, ...]:
     field = design.used_as("errors")
     if field is None:
         return ()
-    fields = [field, *(each for each in design.fields if each.kind == "missing" and field.kind == "marks")]
+    fields = [field, *(other for other in design.fields if other.kind == "missing" and field.kind == "marks")]
     numbers: set[int] = set()
-    for each in fields:
-        for category in each.categories:
+    for other in fields:
+        for category in other.categories:
             if category.attributes and not category.counts_as:
                 numbers |= {
                     ATTRIBUTES.get(option.key, BY_KEY["severity"].number) for option in category.attributes
                 }
             else:
-                numbers.add(_number(category, category.key, each))
-        if not each.categories:
+                numbers.add(_number(category, category.key, other))
+        if not other.categories:
             numbers.add(BY_KEY["omission"].number)
     return tuple(sorted(numbers))

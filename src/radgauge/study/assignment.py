@@ -41,10 +41,10 @@ def places(connection: sqlite3.Connection, person_id: str, *, design: Design) ->
     )
     locked = open_training and design.training_required
     seen = {True: 0, False: 0}
-    found = []
+    assigned = []
     for (key, training, _), state in zip(rows, states, strict=True):
         seen[bool(training)] += 1
-        found.append(
+        assigned.append(
             Place(
                 key,
                 seen[bool(training)],
@@ -56,7 +56,7 @@ def places(connection: sqlite3.Connection, person_id: str, *, design: Design) ->
                 state.seconds,
             )
         )
-    return tuple(found)
+    return tuple(assigned)
 
 
 def is_locked(connection: sqlite3.Connection, person_id: str, *, design: Design) -> bool:

@@ -55,19 +55,19 @@ def check_study(path: Path | str, *, anchor: str | None = None) -> StudyCheck:
 
 def require_proof(path: Path | str) -> StudyCheck:
     """The check of a study that is to be believed; InputError if anything is wrong."""
-    found = check_study(path)
-    if found.problems:
+    result = check_study(path)
+    if result.problems:
         raise InputError(
-            f"{Path(path).name} cannot be trusted: {found.problems[0]}; look at `radgauge study check`"
+            f"{Path(path).name} cannot be trusted: {result.problems[0]}; look at `radgauge study check`"
         )
-    return found
+    return result
 
 
 def _checked(path: Path | str, anchor: str | None) -> StudyCheck:
     problems: list[str] = []
     with Store(path, readonly=True) as store, store._reading() as connection:
         broken = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
-        problems += [f"the file is damaged: {each}" for each in broken[:5]]
+        problems += [f"the file is damaged: {line}" for line in broken[:5]]
         if broken:
             return StudyCheck(0, 0, "", "", tuple(problems))
         previous, expected, version = "", 0, store.design.version
@@ -93,15 +93,15 @@ def _checked(path: Path | str, anchor: str | None) -> StudyCheck:
                 grouped.setdefault((event.person, event.case), []).append(event)
             if event.design != version:
                 problems.append(f"event {event.seq} was made under another version of the design ({event.design})")
-        kept = {
+        stored = {
             (person, case): (version, state)
             for person, case, version, state in connection.execute(
                 'SELECT person, "case", version, state FROM states'
             )
         }
-        for place, events in grouped.items():
-            problems += _replayed(store, place, events, kept.pop(place, None))
-        problems += [f"{person}, case {case}: a state without events" for person, case in kept]
+        for owner, events in grouped.items():
+            problems += _replayed(store, owner, events, stored.pop(owner, None))
+        problems += [f"{person}, case {case}: a state without events" for person, case in stored]
         (design,) = connection.execute("SELECT value FROM about WHERE key = 'design_version'").fetchone()
         if json.loads(design) != version:
             problems.append("the design was changed after the study was made")
@@ -141,20 +141,20 @@ def _against(anchor: str, store: Store, connection: sqlite3.Connection, hashes: 
 
 
 def _replayed(
-    store: Store, place: tuple[str, str], events: list[Event], kept: tuple[int, str] | None
+    store: Store, owner: tuple[str, str], events: list[Event], stored: tuple[int, str] | None
 ) -> list[str]:
     """Replay one rater on one case, step by step: every event was allowed when it came."""
-    person, case = place
+    person, case = owner
     where = f"{person}, case {case}"
     try:
         check = store.action_check(person, case)
     except Refused:
         return [f"{where}: events on a case that was not assigned"]
-    found = []
+    differences = []
     for number, event in enumerate(events):
         before = replay(events[:number])
         if event.kind != "time" and event.based_on != before.version:
-            found.append(
+            differences.append(
                 f"event {event.seq}: based on version {event.based_on} where {before.version} was current"
             )
         if event.kind == "undo":
@@ -162,16 +162,16 @@ def _replayed(
         try:
             payload = check.payload(event.kind, event.payload, state=before)
         except Refused as error:
-            found.append(f"event {event.seq} could not have been accepted: {error}")
+            differences.append(f"event {event.seq} could not have been accepted: {error}")
             continue
         if payload != event.payload:
-            found.append(f"event {event.seq}: its content is not in the form that is written")
+            differences.append(f"event {event.seq}: its content is not in the form that is written")
     after = replay(events)
-    if kept is None:
-        found.append(f"{where}: there are events and no state")
-    elif kept != (after.version, plain_json(after.as_dict())):
-        found.append(f"{where}: the state kept is not what the events give")
-    return found
+    if stored is None:
+        differences.append(f"{where}: there are events and no state")
+    elif stored != (after.version, plain_json(after.as_dict())):
+        differences.append(f"{where}: the state kept is not what the events give")
+    return differences
 
 
 def _assigned(connection: sqlite3.Connection) -> list[str]:

@@ -45,12 +45,12 @@ def suggestions(cases: Sequence[Case], design: Design) -> dict[Key, list[dict[st
     """
     metric = Errors()
     reading = Readings()
-    asked = {category.key for each in design.fields for category in each.categories} & BY_KEY.keys()
-    found: dict[Key, list[dict[str, Any]]] = {}
+    category_keys = {category.key for field in design.fields for category in field.categories} & BY_KEY.keys()
+    suggested: dict[Key, list[dict[str, Any]]] = {}
     for case in cases:
         explained = metric.explain(case, reading=reading) if case.candidate.strip() else None
         notes = explained.notes if explained is not None else ()
-        found[case.key] = [
+        suggested[case.key] = [
             {
                 "category": note.data["category_key"],
                 "significance": "significant" if note.data["significant"] else "insignificant",
@@ -59,9 +59,9 @@ def suggestions(cases: Sequence[Case], design: Design) -> dict[Key, list[dict[st
                 "reference_spans": [list(span) for span in note.reference_spans],
             }
             for note in notes
-            if "category_key" in note.data and note.data["category_key"] in (asked or BY_KEY)
+            if "category_key" in note.data and note.data["category_key"] in (category_keys or BY_KEY)
         ]
-    return found
+    return suggested
 
 
 Assistance = Literal["none", "half", "all"]
@@ -153,7 +153,7 @@ def new_study(
     blinding = secrets.token_hex(32) if blinding is None else blinding
     if not _BLINDING.fullmatch(blinding):
         raise UsageError("blinding must have 64 hexadecimal digits, as a study keeps them")
-    draw, divide = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(2))
+    draw, divide = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
     shuffle = np.random.default_rng(int(blinding, 16))  # never `seed`: raters could try every short one
     sample = sample_studies(cases, rng=draw, number=number, by=by, equal=equal, scores=scores, before=before)
     studies, notes = _studies(cases, sample, plan)
@@ -164,7 +164,7 @@ def new_study(
         raise UsageError(f"raters per case must be 1 to {len(names)}, got {raters_per_case}")
     keys = [_case_key(blinding, study.id) for study in studies]
     seen = _who_sees(len(studies), together, len(names), raters_per_case, divide)
-    shown = [_as_case(each, system) for each in studies for system in each.candidates]
+    shown = [_as_case(study, system) for study in studies for system in study.candidates]
     hints = suggestions(shown, plan) if assistance != "none" else {}
     key = schema.key_from_environment()
     file = Path(path)
@@ -202,9 +202,9 @@ def new_study(
         training = _write_training(connection, plan)
         organiser = people.add(connection, "Organiser", role="organiser")
         who = [people.add(connection, name, role="rater") for name in names]
-        for place, person in enumerate(who):
-            mine = [at for at in range(len(studies)) if place in seen[at]]
-            order = [mine[at] for at in shuffle.permutation(len(mine))]
+        for index, person in enumerate(who):
+            own = [at for at in range(len(studies)) if index in seen[at]]
+            order = [own[at] for at in shuffle.permutation(len(own))]
             helped = (
                 set(shuffle.permutation(order)[: len(order) // 2].tolist()) if assistance == "half" else set(order)
             )
@@ -221,7 +221,7 @@ def new_study(
         deciding = [people.add(connection, name, role="adjudicator") for name in adjudicators]
         now = datetime.now(UTC)
         everybody = (organiser, *who, *deciding)
-        tokens = {each.id: people.new_token(connection, each.id, days=days, now=now) for each in everybody}
+        tokens = {person.id: people.new_token(connection, person.id, days=days, now=now) for person in everybody}
         schema.write_about(connection, {"content": schema.content_hash(connection, key=key)})
         connection.execute("COMMIT")
     except BaseException:
@@ -230,7 +230,7 @@ def new_study(
             leftover.unlink(missing_ok=True)
         raise
     connection.close()
-    assigned = {person.id: sum(place in each for each in seen) for place, person in enumerate(who)}
+    assigned = {person.id: sum(index in raters_of for raters_of in seen) for index, person in enumerate(who)}
     return NewStudy(file, everybody, tokens, sample, assigned, check_study(file).anchor, (*notes, *sample.notes))
 
 
@@ -250,7 +250,7 @@ def _studies(cases: Sequence[Case], sample: Sample, plan: Design) -> tuple[list[
     grouped: dict[str, list[Case]] = {}
     for case in cases:
         grouped.setdefault(case.id, []).append(case)
-    found, notes = [], []
+    usable, notes = [], []
     absent = blank = 0
     for study in sample.studies:
         members = grouped[study]
@@ -266,36 +266,36 @@ def _studies(cases: Sequence[Case], sample: Sample, plan: Design) -> tuple[list[
             raise InputError(
                 f"study {study!r} has {len(there)} candidates; at most {MOST_CANDIDATES} can be shown"
             )
-        if any(each.candidates for each in plan.fields) and len(there) < 2:
+        if any(field.candidates for field in plan.fields) and len(there) < 2:
             raise InputError(f"study {study!r} has one candidate; the design {plan.name} compares at least two")
         blank += plan.show_reference and not reference.strip()
         images = tuple(dict.fromkeys(image for case in members for image in case.images))
         meta = {name: value for case in members for name, value in case.meta.items()}
-        found.append(_Study(study, reference, there, images, meta))
+        usable.append(_Study(study, reference, there, images, meta))
     if absent:
         notes.append(f"{absent} candidates were not supplied and are not shown")
     if blank:
-        notes.append(f"{blank} of {len(found)} studies have no reference to show")
+        notes.append(f"{blank} of {len(usable)} studies have no reference to show")
     if not plan.show_images:
-        return [replace(study, images=()) for study in found], notes
-    problems = {image: why for study in found for image in study.images if (why := _image_problem(image))}
+        return [replace(study, images=()) for study in usable], notes
+    problems = {image: why for study in usable for image in study.images if (why := _image_problem(image))}
     if problems:
         first, why = next(iter(problems.items()))
-        number = sum(len(study.images) for study in found)
+        number = sum(len(study.images) for study in usable)
         notes.append(
             f"{len(problems)} of {number} images cannot be read; raters do not see them. First {first.name}: {why}"
         )
-        found = [
+        usable = [
             replace(study, images=tuple(image for image in study.images if image not in problems))
-            for study in found
+            for study in usable
         ]
-    return found, notes
+    return usable, notes
 
 
 def _image_problem(path: Path) -> str:
     """Why raters could not see an image; "" if they can."""
     try:
-        web_picture(path, longest=32)
+        web_picture(path, max_size=32)
     except (ImageError, MissingExtra, OSError) as error:
         return str(error)
     return ""
@@ -305,12 +305,12 @@ def _as_case(study: _Study, system: str) -> Case:
     return Case(study.id, study.candidates[system], (study.reference,), system)
 
 
-def _who_sees(studies: int, together: int, raters: int, each: int, rng: np.random.Generator) -> list[set[int]]:
+def _who_sees(studies: int, together: int, raters: int, per_case: int, rng: np.random.Generator) -> list[set[int]]:
     """For each study the raters who see it; loads differ by at most one."""
     seen: list[set[int]] = [set(range(raters)) for _ in range(together)]
     load = np.zeros(raters)
     for _ in range(studies - together):
-        chosen = np.lexsort((rng.permutation(raters), load))[:each]
+        chosen = np.lexsort((rng.permutation(raters), load))[:per_case]
         load[chosen] += 1
         seen.append({int(rater) for rater in chosen})
     return seen
@@ -345,19 +345,19 @@ def _write_case(
 
 def _write_training(connection: Any, plan: Design) -> dict[str, list[str]]:
     """Training cases under keys of their own; their candidates are called by number."""
-    found: dict[str, list[str]] = {}
-    for number, each in enumerate(plan.training, start=1):
+    keys: dict[str, list[str]] = {}
+    for number, example in enumerate(plan.training, start=1):
         key = f"t{number:02d}"
-        systems = [str(n) for n in range(1, len(each.candidates) + 1)]
-        answers = {system: dict(said) for system, said in zip(systems, each.answers, strict=True)}
-        expected = {"answers": {"": dict(each.case_answers or {}), **answers}, "feedback": each.feedback}
-        row = (key, f"training {number}", each.reference, _spans(each.reference), "{}", "[]", "{}")
+        systems = [str(n) for n in range(1, len(example.candidates) + 1)]
+        answers = {system: dict(answer) for system, answer in zip(systems, example.answers, strict=True)}
+        expected = {"answers": {"": dict(example.case_answers or {}), **answers}, "feedback": example.feedback}
+        row = (key, f"training {number}", example.reference, _spans(example.reference), "{}", "[]", "{}")
         connection.execute("INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, plain_json(expected)))
-        for system, text in zip(systems, each.candidates, strict=True):
+        for system, text in zip(systems, example.candidates, strict=True):
             shown = (key, system, text, _spans(text), "[]")
             connection.execute("INSERT INTO candidates VALUES (?, ?, ?, ?, ?)", shown)
-        found[key] = systems
-    return found
+        keys[key] = systems
+    return keys
 
 
 def _spans(text: str) -> str:

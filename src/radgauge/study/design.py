@@ -28,7 +28,7 @@ Per = Literal["case", "candidate", "sentence"]
 Reason = Literal["none", "optional", "required"]
 
 LANGUAGES = ("en", "de", "fr", "es")
-MOST = 99  # of one error in one report, unless the design says otherwise
+MAX_COUNT = 99  # of one error in one report, unless the design says otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Field:
     categories: tuple[Category, ...] = ()  # Of counts, marks and missing findings
     significance: tuple[Option, ...] = ()  # Levels, most severe first; empty = not asked
     minimum: float = 0  # Of numbers, ratings and counts
-    maximum: float = MOST  # Of numbers, ratings and counts
+    maximum: float = MAX_COUNT  # Of numbers, ratings and counts
     step: float = 1  # Of ratings
     anchors: tuple[tuple[float, str], ...] = ()  # Value -> what it means, of ratings
     options: tuple[Option, ...] = ()  # Of choices
@@ -79,8 +79,8 @@ class Field:
 
     def levels(self, category: str) -> tuple[Option, ...]:
         """Levels of significance of an entry with this category; empty = not asked."""
-        found = next((each for each in self.categories if each.key == category), None)
-        return found.significance if found is not None and found.significance else self.significance
+        match = next((candidate for candidate in self.categories if candidate.key == category), None)
+        return match.significance if match is not None and match.significance else self.significance
 
     def parts(self) -> tuple[str, ...]:
         """Names of the numbers of a field of counts: "omission/significant", or "omission" without levels."""
@@ -141,19 +141,19 @@ class Design:
 
     def field(self, key: str) -> Field:
         """The field of this key."""
-        found = next((each for each in self.fields if each.key == key), None)
-        if found is None:
+        match = next((item for item in self.fields if item.key == key), None)
+        if match is None:
             raise InputError(f"the design {self.name} has no field {key!r}; it has {', '.join(self.keys)}")
-        return found
+        return match
 
     @property
     def keys(self) -> tuple[str, ...]:
         """Keys of the fields."""
-        return tuple(each.key for each in self.fields)
+        return tuple(field.key for field in self.fields)
 
     def used_as(self, use: str) -> Field | None:
         """The field that `agree` takes for errors or for the rating."""
-        return next((each for each in self.fields if each.use == use), None)
+        return next((field for field in self.fields if field.use == use), None)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values that `design_from_dict` reads back."""
@@ -166,13 +166,13 @@ def design_from_dict(values: Mapping[str, Any]) -> Design:
     return Design(
         **{
             **values,
-            "fields": tuple(_field_from(each) for each in values["fields"]),
+            "fields": tuple(_field_from(row) for row in values["fields"]),
             "context": tuple(values["context"]),
             "training": tuple(
                 Training(
-                    **{**each, "candidates": tuple(each["candidates"]), "answers": tuple(each["answers"])},
+                    **{**row, "candidates": tuple(row["candidates"]), "answers": tuple(row["answers"])},
                 )
-                for each in values["training"]
+                for row in values["training"]
             ),
         }
     )
@@ -180,14 +180,19 @@ def design_from_dict(values: Mapping[str, Any]) -> Design:
 
 def _field_from(values: Mapping[str, Any]) -> Field:
     def options(of: Sequence[Mapping[str, str]]) -> tuple[Option, ...]:
-        return tuple(Option(**each) for each in of)
+        return tuple(Option(**row) for row in of)
 
     categories = tuple(
         Category(
-            *(each["key"], each["title"], options(each["significance"]), options(each["attributes"])),
-            each["counts_as"],
+            *(
+                category["key"],
+                category["title"],
+                options(category["significance"]),
+                options(category["attributes"]),
+            ),
+            category["counts_as"],
         )
-        for each in values["categories"]
+        for category in values["categories"]
     )
     return Field(
         **{
@@ -195,6 +200,6 @@ def _field_from(values: Mapping[str, Any]) -> Field:
             "categories": categories,
             "significance": options(values["significance"]),
             "options": options(values["options"]),
-            "anchors": tuple((float(value), str(said)) for value, said in values["anchors"]),
+            "anchors": tuple((float(value), str(label)) for value, label in values["anchors"]),
         }
     )

@@ -10,7 +10,18 @@ from typing import Any, get_args
 from radgauge.core.error_categories import BY_KEY
 from radgauge.core.errors import InputError, UsageError
 from radgauge.core.parsing import parse_toml
-from radgauge.study.design import LANGUAGES, MOST, Category, Design, Field, Kind, Option, Per, Reason, Training
+from radgauge.study.design import (
+    LANGUAGES,
+    MAX_COUNT,
+    Category,
+    Design,
+    Field,
+    Kind,
+    Option,
+    Per,
+    Reason,
+    Training,
+)
 
 FOLDER = Path(__file__).parent / "designs"
 
@@ -71,7 +82,7 @@ _KINDS: dict[str, set[str]] = {
     "missing": {"category", "significance", "counts_into"},
 }
 _COMMON = {"key", "kind", "title", "per", "help", "required", "use"}
-_LONGEST = 20_000
+_MAX_LENGTH = 20_000
 
 
 class _Reader:
@@ -89,20 +100,20 @@ class _Reader:
         fields = tuple(self.field(row, number) for number, row in enumerate(rows, start=1))
         if not fields:
             self.problems.append("a design must have at least one [[field]]")
-        keys = [each.key for each in fields]
+        keys = [item.key for item in fields]
         for key in sorted({key for key in keys if keys.count(key) > 1}):
             self.problems.append(f"two fields have the key {key!r}")
-        for each in fields:
-            target = next((other for other in fields if other.key == each.counts_into), None)
-            if each.counts_into and (target is None or target.kind != "counts" or target.per != "candidate"):
+        for item in fields:
+            target = next((other for other in fields if other.key == item.counts_into), None)
+            if item.counts_into and (target is None or target.kind != "counts" or target.per != "candidate"):
                 self.problems.append(
-                    f"field {each.key!r}: counts_into must name a field of counts per candidate, "
-                    f"got {each.counts_into!r}"
+                    f"field {item.key!r}: counts_into must name a field of counts per candidate, "
+                    f"got {item.counts_into!r}"
                 )
             elif target is not None:
-                self.shared_categories(each, target)
+                self.shared_categories(item, target)
         for use in ("errors", "rating"):
-            if sum(each.use == use for each in fields) > 1:
+            if sum(item.use == use for item in fields) > 1:
                 self.problems.append(f"only one field can have use = {use!r}")
         context = self.typed(show, "context", list, [], "show")
         training = self.typed(table, "training", list, [], "the design")
@@ -114,7 +125,7 @@ class _Reader:
             source=self.typed(table, "source", str, "", "the design"),
             show_reference=self.typed(show, "reference", bool, True, "show"),
             show_images=self.typed(show, "images", bool, True, "show"),
-            context=tuple(str(each) for each in context),
+            context=tuple(str(item) for item in context),
             blinded=self.typed(table, "blinded", bool, True, "the design"),
             assistance=self.typed(table, "assistance", bool, False, "the design"),
             training=tuple(
@@ -151,8 +162,8 @@ class _Reader:
         if kind in ("marks", "missing") and per != "candidate":
             self.problems.append(f"{where}: {kind} are asked per candidate")
         categories = tuple(
-            self.category(each, f"{where}, category {n}")
-            for n, each in enumerate(self.typed(row, "category", list, [], where), start=1)
+            self.category(table, f"{where}, category {n}")
+            for n, table in enumerate(self.typed(row, "category", list, [], where), start=1)
         )
         if kind in ("counts", "marks") and not categories:
             self.problems.append(f"{where}: {kind} need at least one [[field.category]]")
@@ -162,7 +173,7 @@ class _Reader:
             self.problems.append(f"{where}: a choice needs at least two options, or candidates = true")
         if candidates and per != "case":
             self.problems.append(f"{where}: a choice among candidates is asked per case")
-        low, high = self.number(row, "min", 0, where), self.number(row, "max", MOST, where)
+        low, high = self.number(row, "min", 0, where), self.number(row, "max", MAX_COUNT, where)
         if low >= high:
             self.problems.append(f"{where}: min must be below max, got {low:g} and {high:g}")
         step = self.number(row, "step", 1, where)
@@ -171,9 +182,9 @@ class _Reader:
         if kind == "rating" and "max" not in row:
             self.problems.append(f"{where}: a rating needs max")
         anchors: list[tuple[float, str]] = []
-        for value, said in self.typed(row, "anchors", dict, {}, where).items():
+        for value, label in self.typed(row, "anchors", dict, {}, where).items():
             try:
-                anchors.append((float(value), str(said)))
+                anchors.append((float(value), str(label)))
             except ValueError:
                 self.problems.append(f"{where}: anchors must be numbers, got {value!r}")
         for value, _ in anchors:
@@ -223,11 +234,11 @@ class _Reader:
 
     def options(self, row: Mapping[str, Any], name: str, where: str) -> tuple[Option, ...]:
         """Options as {key = "title", ...}."""
-        given = self.typed(row, name, dict, {}, where)
-        for key in given:
+        table = self.typed(row, name, dict, {}, where)
+        for key in table:
             if not key.isidentifier():
                 self.problems.append(f"{where}: a key of {name} must be a word, got {key!r}")
-        return tuple(Option(key, str(title)) for key, title in given.items())
+        return tuple(Option(key, str(title)) for key, title in table.items())
 
     def training(self, row: Any, where: str, fields: Sequence[Field]) -> Training:
         if not isinstance(row, Mapping):
@@ -236,39 +247,39 @@ class _Reader:
         self.unknown(row, {"reference", "candidate", "answers", "feedback"}, where)
         rows = self.typed(row, "candidate", list, [], where)
         texts, answers = [], []
-        for number, each in enumerate(rows, start=1):
+        for number, case in enumerate(rows, start=1):
             here = f"{where}, candidate {number}"
-            if not isinstance(each, Mapping):
+            if not isinstance(case, Mapping):
                 self.problems.append(f"{here} must be a table")
                 continue
-            self.unknown(each, {"text", "answers"}, here)
-            texts.append(self.typed(each, "text", str, "", here))
-            answers.append(self.typed(each, "answers", dict, {}, here))
+            self.unknown(case, {"text", "answers"}, here)
+            texts.append(self.typed(case, "text", str, "", here))
+            answers.append(self.typed(case, "answers", dict, {}, here))
             self.answered(answers[-1], fields, here)
         if not texts or not all(text.strip() for text in texts):
             self.problems.append(f"{where} needs at least one [[training.candidate]] with a text")
-        whole = self.typed(row, "answers", dict, {}, where)
-        self.answered(whole, fields, where)
+        of_case = self.typed(row, "answers", dict, {}, where)
+        self.answered(of_case, fields, where)
         return Training(
             self.typed(row, "reference", str, "", where),
             tuple(texts),
             tuple(answers),
-            whole,
+            of_case,
             self.typed(row, "feedback", str, "", where).strip(),
         )
 
     def answered(self, answers: Mapping[str, Any], fields: Sequence[Field], where: str) -> None:
         for key in answers:
-            if key not in {each.key for each in fields}:
+            if key not in {field.key for field in fields}:
                 self.problems.append(f"{where}: answers name the field {key!r}, which the design does not have")
 
     def shared_categories(self, marks: Field, counts: Field) -> None:
-        known = set(counts.parts())
+        of_counts = set(counts.parts())
         for category in marks.categories:
             levels = marks.levels(category.key) or (None,)
             for level in levels:
                 part = f"{category.key}/{level.key}" if level is not None else category.key
-                if part not in known:
+                if part not in of_counts:
                     self.problems.append(f"field {marks.key!r}: {counts.key!r} does not count {part!r}")
 
     def typed(self, row: Mapping[str, Any], name: str, kind: type, default: Any, where: str) -> Any:
@@ -277,8 +288,8 @@ class _Reader:
             words = {str: "a text", dict: "a table", list: "a list", bool: "true or false"}
             self.problems.append(f"{where}: {name} must be {words[kind]}, got {type(value).__name__}")
             return default
-        if isinstance(value, str) and len(value) > _LONGEST:
-            self.problems.append(f"{where}: {name} is longer than {_LONGEST} characters")
+        if isinstance(value, str) and len(value) > _MAX_LENGTH:
+            self.problems.append(f"{where}: {name} is longer than {_MAX_LENGTH} characters")
         return value
 
     def number(self, row: Mapping[str, Any], name: str, default: float, where: str) -> float:
@@ -291,11 +302,11 @@ class _Reader:
     def choice(self, row: Mapping[str, Any], name: str, among: Sequence[str], default: str, where: str) -> str:
         value = row.get(name, default)
         if value not in among:
-            listed = ", ".join(repr(each) for each in among if each)
+            listed = ", ".join(repr(option) for option in among if option)
             self.problems.append(f"{where}: {name} must be one of {listed}; got {value!r}")
             return default
         return str(value)
 
-    def unknown(self, row: Mapping[str, Any], known: set[str], where: str) -> None:
-        for name in sorted(set(row) - known):
-            self.problems.append(f"{where}: there is no setting {name!r}; there are {', '.join(sorted(known))}")
+    def unknown(self, row: Mapping[str, Any], allowed: set[str], where: str) -> None:
+        for name in sorted(set(row) - allowed):
+            self.problems.append(f"{where}: there is no setting {name!r}; there are {', '.join(sorted(allowed))}")

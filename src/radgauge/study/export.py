@@ -62,7 +62,7 @@ def export_study(
             events = every event as it was written.
         adjudicated: In a table: the adjudicator's judgment where there is one, else the mean of the raters.
     """
-    place = Path(output)
+    target = Path(output)
     if form not in FORMS:
         raise UsageError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
     if adjudicated and form != "table":
@@ -73,9 +73,9 @@ def export_study(
         "events": (".jsonl",),
         "radpref": (".json",),
     }
-    if form in endings and place.suffix not in endings[form]:
-        raise UsageError(f"{form} is written as {' or '.join(endings[form])}, got {place.name!r}")
-    check_folder(place)
+    if form in endings and target.suffix not in endings[form]:
+        raise UsageError(f"{form} is written as {' or '.join(endings[form])}, got {target.name!r}")
+    check_folder(target)
     proof = require_proof(path)
     writers: dict[str, Callable[[Store, Path], Exported]] = {
         "table": lambda store, to: _table(store, to, adjudicated=adjudicated),
@@ -85,9 +85,9 @@ def export_study(
         "events": _events,
     }
     with Store(path, readonly=True) as store:
-        written = writers[form](store, place)
+        written = writers[form](store, target)
         about = provenance(store, form=form, notes=written.notes, proof=proof)
-    beside = place / "about.json" if form == "rexval" else place.with_name(f"{place.name}.about.json")
+    beside = target / "about.json" if form == "rexval" else target.with_name(f"{target.name}.about.json")
     about["files"] = {file.name: sha256_of(file) for file in written.files}
     write_file(beside, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
     return Exported((*written.files, beside), written.rows, written.notes, proof.anchor)
@@ -95,13 +95,13 @@ def export_study(
 
 def provenance(store: Store, *, form: str, notes: Sequence[str], proof: StudyCheck) -> dict[str, Any]:
     """How an export came about: study, design, seed, sampling, what was read, the last event and the anchor."""
-    kept = {key: value for key, value in store.about.items() if key not in ("secret", "blinding", "notes")}
-    people = [asdict(each) for each in store.people() if each.role != "organiser"]
+    settings = {key: value for key, value in store.about.items() if key not in ("secret", "blinding", "notes")}
+    people = [asdict(person) for person in store.people() if person.role != "organiser"]
     return {
         "radgauge": __version__,
         "exported": datetime.now(UTC).isoformat(timespec="seconds"),
         "form": form,
-        "study": kept,
+        "study": settings,
         "people": people,
         "events": proof.events,
         "last_event_hash": proof.last_hash,
@@ -110,13 +110,13 @@ def provenance(store: Store, *, form: str, notes: Sequence[str], proof: StudyChe
     }
 
 
-def _table(store: Store, place: Path, *, adjudicated: bool) -> Exported:
+def _table(store: Store, path: Path, *, adjudicated: bool) -> Exported:
     judgments = judgments_of(store, adjudicated=adjudicated)
     levels = any(field.significance for field in store.design.fields)
-    levels |= any(each.significance for field in store.design.fields for each in field.categories)
+    levels |= any(category.significance for field in store.design.fields for category in field.categories)
     rows = list(_rows(judgments, asked_categories(store.design), levels))
-    _write_rows(place, rows, guard=_reversibly)
-    return Exported((place,), len(rows), judgments.notes)
+    _write_rows(path, rows, guard=_reversibly)
+    return Exported((path,), len(rows), judgments.notes)
 
 
 def _rows(judgments: Judgments, categories: Sequence[int], levels: bool) -> Iterator[dict[str, Any]]:
@@ -133,40 +133,40 @@ def _rows(judgments: Judgments, categories: Sequence[int], levels: bool) -> Iter
                 every = scores.column(f"errors_{key}")[at]
                 grave = scores.column(f"errors_{key}_significant")[at]
                 for significant, count in ((True, grave), (False, every - grave)) if levels else ((True, every),):
-                    said = {"rater": rater, "category": key, "significant": significant, "count": _short(count)}
-                    yield {**head, **said, "rating": None, **texts}
+                    answer = {"rater": rater, "category": key, "significant": significant, "count": _short(count)}
+                    yield {**head, **answer, "rating": None, **texts}
         for rater, scores in judgments.ratings.items():
             if (value := scores.headline[at]) == value:
-                said = {"rater": rater, "category": None, "significant": None, "count": None}
-                yield {**head, **said, "rating": _short(value), **texts}
+                answer = {"rater": rater, "category": None, "significant": None, "count": None}
+                yield {**head, **answer, "rating": _short(value), **texts}
 
 
 def _short(value: float) -> float | int:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def _answers(store: Store, place: Path) -> Exported:
+def _answers(store: Store, path: Path) -> Exported:
     cases = {case.key: case for case in study_cases(store)}
     everyone = submitted(store, roles=("rater", "adjudicator"))
-    rows = [row for said in everyone for row in _answer_rows(store, said, cases)]
-    _write_rows(place, rows, guard=spreadsheet_cell)
-    return Exported((place,), len(rows))
+    rows = [row for judgment in everyone for row in _answer_rows(store, judgment, cases)]
+    _write_rows(path, rows, guard=spreadsheet_cell)
+    return Exported((path,), len(rows))
 
 
-def _answer_rows(store: Store, said: Judged, cases: Mapping[Key, Case]) -> Iterator[dict[str, Any]]:
+def _answer_rows(store: Store, judgment: Judged, cases: Mapping[Key, Case]) -> Iterator[dict[str, Any]]:
     head = {
-        "id": said.study,
-        "case": said.case,
-        "person": said.person.name,
-        "role": said.person.role,
-        "seconds": said.state.seconds,
-        "assisted": said.assisted,
+        "id": judgment.study,
+        "case": judgment.case,
+        "person": judgment.person.name,
+        "role": judgment.person.role,
+        "seconds": judgment.state.seconds,
+        "assisted": judgment.assisted,
     }
     empty = dict.fromkeys(("sentence", "part", "value", "category", "significance", "attribute", "text", "reason"))
-    names = {"": "", **said.systems}
-    for label, reason in said.state.cannot_judge.items():
+    names = {"": "", **judgment.systems}
+    for label, reason in judgment.state.cannot_judge.items():
         yield {**head, "system": names[label], "field": "cannot_judge", **empty, "reason": reason}
-    for label, fields in said.state.answers.items():
+    for label, fields in judgment.state.answers.items():
         for key, answer in fields.items():
             field = store.design.field(key)
             base = {**head, "system": names[label], "field": key, **empty}
@@ -177,11 +177,14 @@ def _answer_rows(store: Store, said: Judged, cases: Mapping[Key, Case]) -> Itera
                     for part, number in value.items():
                         yield {**here, "part": part, "value": number}
                 elif field.kind == "choice":
-                    chosen = said.systems.get(value["choice"], value["choice"])
+                    chosen = judgment.systems.get(value["choice"], value["choice"])
                     yield {**here, "value": chosen, "reason": value.get("reason")}
                 elif field.kind in ("marks", "missing"):
                     for entry in value:
-                        yield {**here, **_entry_cells(entry, field.kind, cases[said.study, said.systems[label]])}
+                        yield {
+                            **here,
+                            **_entry_cells(entry, field.kind, cases[judgment.study, judgment.systems[label]]),
+                        }
                 else:
                     yield {**here, "value": value}
 
@@ -189,20 +192,20 @@ def _answer_rows(store: Store, said: Judged, cases: Mapping[Key, Case]) -> Itera
 def _entry_cells(entry: Mapping[str, Any], kind: str, case: Case) -> dict[str, Any]:
     source = case.candidate if kind == "marks" else case.references[0]
     passage = source[entry["start"] : entry["end"]] if "start" in entry else None
-    place = f"{entry['start']}-{entry['end']}" if "start" in entry else None
+    span = f"{entry['start']}-{entry['end']}" if "start" in entry else None
     return {
         "sentence": entry.get("unit"),
-        "part": place,
+        "part": span,
         **{name: entry.get(name) for name in ("category", "significance", "attribute")},
         "text": entry.get("text") or passage,
         "reason": entry.get("note"),
     }
 
 
-def _events(store: Store, place: Path) -> Exported:
+def _events(store: Store, path: Path) -> Exported:
     events = store.events()
-    write_file(place, "".join(json.dumps(asdict(event), ensure_ascii=False) + "\n" for event in events))
-    return Exported((place,), len(events))
+    write_file(path, "".join(json.dumps(asdict(event), ensure_ascii=False) + "\n" for event in events))
+    return Exported((path,), len(events))
 
 
 def _rexval(store: Store, folder: Path) -> Exported:
@@ -213,7 +216,7 @@ def _rexval(store: Store, folder: Path) -> Exported:
     if (
         field is None
         or not set(categories) <= set(range(1, 7))
-        or {each.key for each in field.significance}
+        or {level.key for level in field.significance}
         != {
             "significant",
             "insignificant",
@@ -233,19 +236,19 @@ def _rexval(store: Store, folder: Path) -> Exported:
     judged = list(submitted(store))
     raters = {person.name: place for place, person in enumerate(store.people(role="rater"))}
     rows = []
-    for said in judged:
-        for label, system in said.able().items():
-            given: dict[tuple[int, bool], int] = {}
-            for category, significant, number in error_counts(design, said.state, label):
-                given[category, significant] = given.get((category, significant), 0) + number
+    for judgment in judged:
+        for label, system in judgment.able().items():
+            counts: dict[tuple[int, bool], int] = {}
+            for category, significant, number in error_counts(design, judgment.state, label):
+                counts[category, significant] = counts.get((category, significant), 0) + number
             rows += [
                 {
-                    "study_number": studies.index(said.study),
+                    "study_number": studies.index(judgment.study),
                     "candidate_type": names[system],
                     "error_category": category,
                     "clinically_significant": significant,
-                    "rater_index": raters[said.person.name],
-                    "num_errors": given.get((category, significant), 0),
+                    "rater_index": raters[judgment.person.name],
+                    "num_errors": counts.get((category, significant), 0),
                 }
                 for category in range(1, 7)
                 for significant in (True, False)
@@ -269,21 +272,21 @@ def _rexval(store: Store, folder: Path) -> Exported:
 
 def _oracle_names(systems: Sequence[str]) -> dict[str, str]:
     """System -> which of ReXVal's four candidates it is, by the metric in its name."""
-    found = {
+    names = {
         system: next((name for word, name in _ORACLES.items() if word in system.lower()), "") for system in systems
     }
-    if sorted(found.values()) != sorted(CANDIDATES):
+    if sorted(names.values()) != sorted(CANDIDATES):
         raise InputError(
             f"the layout of ReXVal has the candidates {', '.join(CANDIDATES)}; this study has "
             f"{', '.join(systems)}; write a table"
         )
-    return found
+    return names
 
 
-def _radpref(store: Store, place: Path) -> Exported:
+def _radpref(store: Store, path: Path) -> Exported:
     items, notes = radpref_items(store)
-    write_file(place, json.dumps(items, ensure_ascii=False, indent=1) + "\n")
-    return Exported((place,), len(items), notes)
+    write_file(path, json.dumps(items, ensure_ascii=False, indent=1) + "\n")
+    return Exported((path,), len(items), notes)
 
 
 def _reversibly(value: object) -> object:
@@ -292,17 +295,17 @@ def _reversibly(value: object) -> object:
 
 
 def _write_rows(
-    place: Path, rows: Sequence[Mapping[str, Any]], *, guard: Callable[[object], object] = lambda value: value
+    path: Path, rows: Sequence[Mapping[str, Any]], *, guard: Callable[[object], object] = lambda value: value
 ) -> None:
     """Records as CSV or JSON lines; in CSV `guard` keeps spreadsheets from running texts."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    if place.suffix == ".jsonl":
-        write_file(place, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    if path.suffix == ".jsonl":
+        write_file(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
         return
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(names)
     for row in rows:
         cells = ["" if row.get(name) is None else row[name] for name in names]
-        writer.writerow([guard(each) for each in cells])
-    write_file(place, stream.getvalue())
+        writer.writerow([guard(content) for content in cells])
+    write_file(path, stream.getvalue())

@@ -42,15 +42,15 @@ def judgments_of(store: Store, *, adjudicated: bool = False) -> Judgments:
         raise InputError(
             f"the design {design.name} says of no field that `agree` may take it (use = 'errors' or 'rating')"
         )
-    said = list(submitted(store))
+    submissions = list(submitted(store))
     decided = list(submitted(store, roles=("adjudicator",)))
-    if not said and not decided:
+    if not submissions and not decided:
         raise InputError(f"{store.path.name}: no case has been submitted yet")
     cases = study_cases(store)
     keys = tuple(case.key for case in cases)
     signature = f"study {store.about['title']}|design {design.name} {design.version}"
-    counts, judged, ratings = _collected(store, said)
-    notes = _notes(store, said, keys, judged, decided)
+    counts, judged, ratings = _collected(store, submissions)
+    notes = _notes(store, submissions, keys, judged, decided)
     categories = asked_categories(design)
     if adjudicated:
         better = _collected(store, decided)
@@ -80,18 +80,18 @@ def study_cases(store: Store) -> tuple[Case, ...]:
 Collected = tuple[list[Count], dict[str, set[Key]], dict[str, dict[Key, float]]]
 
 
-def _collected(store: Store, said: list[Judged]) -> Collected:
+def _collected(store: Store, submissions: list[Judged]) -> Collected:
     counts: list[Count] = []
     judged: dict[str, set[Key]] = {}
     ratings: dict[str, dict[Key, float]] = {}
-    for each in said:
-        rater = each.person.name
-        for label, system in each.able().items():
-            key = (each.study, system)
+    for judgment in submissions:
+        rater = judgment.person.name
+        for label, system in judgment.able().items():
+            key = (judgment.study, system)
             judged.setdefault(rater, set()).add(key)
-            for category, significant, number in error_counts(store.design, each.state, label):
+            for category, significant, number in error_counts(store.design, judgment.state, label):
                 counts.append((key, rater, category, significant, float(number)))
-            if (value := rating_of(store.design, each, label)) is not None:
+            if (value := rating_of(store.design, judgment, label)) is not None:
                 ratings.setdefault(rater, {})[key] = value
     return counts, judged, ratings
 
@@ -102,11 +102,11 @@ def _merged(raters: Collected, deciding: Collected) -> Collected:
     judged: set[Key] = set()
     ratings: dict[Key, float] = {}
     settled: set[Key] = set().union(*deciding[1].values())
-    for source, wanted in ((deciding, settled), (raters, None)):
+    for source, chosen in ((deciding, settled), (raters, None)):
         of = {
-            key: sum(key in each for each in source[1].values())
+            key: sum(key in of_rater for of_rater in source[1].values())
             for key in set().union(*source[1].values())
-            if (key in settled) is (wanted is not None)
+            if (key in settled) is (chosen is not None)
         }
         judged |= of.keys()
         counts += [
@@ -115,17 +115,17 @@ def _merged(raters: Collected, deciding: Collected) -> Collected:
             if key in of
         ]
         values: dict[Key, list[float]] = {}
-        for given in source[2].values():
-            for key, value in given.items():
+        for rated in source[2].values():
+            for key, value in rated.items():
                 if key in of:
                     values.setdefault(key, []).append(value)
-        ratings |= {key: float(np.mean(each)) for key, each in values.items()}
+        ratings |= {key: float(np.mean(of_rater)) for key, of_rater in values.items()}
     return counts, {ADJUDICATED: judged}, {ADJUDICATED: ratings} if ratings else {}
 
 
 def _notes(
     store: Store,
-    said: list[Judged],
+    submissions: list[Judged],
     keys: tuple[Key, ...],
     judged: Mapping[str, set[Key]],
     decided: list[Judged],
@@ -134,13 +134,15 @@ def _notes(
     nobody = sum(not any(key in cases for cases in judged.values()) for key in keys)
     if nobody:
         notes.append(f"{nobody} of {len(keys)} candidates are judged by nobody so far")
-    unable = sum(len(each.systems) - len(each.able()) for each in said)
+    unable = sum(len(judgment.systems) - len(judgment.able()) for judgment in submissions)
     if unable:
         notes.append(f"{unable} candidates could not be judged, with a reason: not judged, not 0 errors")
     if decided:
         notes.append(f"an adjudicator has decided {len(decided)} cases; they count only where that is asked for")
-    if assisted := sum(each.assisted for each in said):
-        notes.append(f"{assisted} of {len(said)} submitted cases were judged with radgauge's suggestions in view")
+    if assisted := sum(judgment.assisted for judgment in submissions):
+        notes.append(
+            f"{assisted} of {len(submissions)} submitted cases were judged with radgauge's suggestions in view"
+        )
     field = store.design.used_as("rating")
     if field is not None and field.candidates:
         notes.append("rating: 1 for the preferred candidate, 0 for the others, 0.5 each if none was preferred")

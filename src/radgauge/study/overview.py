@@ -76,39 +76,39 @@ def progress(store: Store) -> tuple[Progress, ...]:
     last: dict[str, str] = {}
     for event in store.events():
         last[event.person] = event.time
-    found = []
+    rows = []
     for person in store.people():
         if person.role == "organiser":
             continue
-        places = store.places(person.id)
-        real = [each for each in places if not each.training]
-        submitted = [each for each in real if each.submitted]
-        unable = sum(bool(store.state(person.id, each.key).cannot_judge) for each in real if each.started)
-        times = [each.seconds for each in submitted]
-        practised = [each for each in places if each.training and each.submitted]
-        feedback = [part for each in practised if (part := store.case(person.id, each.key).feedback) is not None]
-        found.append(
+        assigned = store.places(person.id)
+        real = [item for item in assigned if not item.training]
+        submitted = [item for item in real if item.submitted]
+        unable = sum(bool(store.state(person.id, item.key).cannot_judge) for item in real if item.started)
+        times = [item.seconds for item in submitted]
+        practised = [item for item in assigned if item.training and item.submitted]
+        feedback = [part for item in practised if (part := store.case(person.id, item.key).feedback) is not None]
+        rows.append(
             Progress(
                 person.id,
                 person.name,
                 person.role,
                 len(real),
-                sum(each.started or each.submitted for each in real),
+                sum(item.started or item.submitted for item in real),
                 len(submitted),
                 unable,
-                all(each.submitted for each in places if each.training),
+                all(item.submitted for item in assigned if item.training),
                 (sum(part["right"] for part in feedback), sum(part["of"] for part in feedback)),
-                sum(each.seconds for each in real),
+                sum(item.seconds for item in real),
                 float(np.median(times)) if times else float("nan"),
                 last.get(person.id, ""),
             )
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 def agreement_so_far(store: Store, *, resamples: int = 200, seed: int = 0) -> tuple[Agreeing, ...]:
     """Agreement of raters on every question with numbers or names, from submitted cases."""
-    found = []
+    agreements = []
     for table in answer_tables(store):
         values = table.values
         several = (~np.isnan(values)).sum(axis=1) >= 2
@@ -123,7 +123,7 @@ def agreement_so_far(store: Store, *, resamples: int = 200, seed: int = 0) -> tu
             studies=studies,
             resamples=resamples,
         )
-        whole = not table.nominal and int((~np.isnan(values).any(axis=1)).sum()) >= 2
+        complete = not table.nominal and int((~np.isnan(values).any(axis=1)).sum()) >= 2
         pairs, same = {}, {}
         for (first, one), (second, two) in combinations(zip(table.raters, values.T, strict=True), 2):
             both = ~np.isnan(one) & ~np.isnan(two)
@@ -138,23 +138,23 @@ def agreement_so_far(store: Store, *, resamples: int = 200, seed: int = 0) -> tu
                 resamples=resamples,
             )
             same[(first, second)] = float((one[both] == two[both]).mean())
-        kappas = [each.value for each in pairs.values() if not np.isnan(each.value)]
-        found.append(
+        kappas = [kappa.value for kappa in pairs.values() if not np.isnan(kappa.value)]
+        agreements.append(
             Agreeing(
                 table.question,
                 table.nominal,
                 len(values),
-                icc(values) if whole else None,
+                icc(values) if complete else None,
                 alpha,
                 float(np.mean(kappas)) if kappas else float("nan"),
                 pairs,
                 same,
             )
         )
-    return tuple(found)
+    return tuple(agreements)
 
 
-def disagreements(store: Store, *, question: str | None = None, most: int = 20) -> tuple[Disagreement, ...]:
+def disagreements(store: Store, *, question: str | None = None, max_items: int = 20) -> tuple[Disagreement, ...]:
     """The candidates on which raters are furthest apart, worst first.
 
     Args:
@@ -166,24 +166,26 @@ def disagreements(store: Store, *, question: str | None = None, most: int = 20) 
     if not tables:
         return ()
     table = tables[0]
-    found = []
+    rows = []
     for key, case, row in zip(table.keys, table.cases, table.values, strict=True):
-        said = {rater: float(value) for rater, value in zip(table.raters, row, strict=True) if not np.isnan(value)}
-        if len(said) < 2:
+        answers = {
+            rater: float(value) for rater, value in zip(table.raters, row, strict=True) if not np.isnan(value)
+        }
+        if len(answers) < 2:
             continue
-        values = list(said.values())
+        values = list(answers.values())
         spread = float(len(set(values)) - 1) if table.nominal else max(values) - min(values)
         if spread > 0:
-            found.append(Disagreement(case, *key, table.question, said, spread, table.names))
-    return tuple(sorted(found, key=lambda each: -each.spread)[:most])
+            rows.append(Disagreement(case, *key, table.question, answers, spread, table.names))
+    return tuple(sorted(rows, key=lambda each: -each.spread)[:max_items])
 
 
 def assistance_effects(store: Store, *, resamples: int = 1000, seed: int = 0) -> tuple[AssistanceEffect, ...]:
     """Whether suggestions change what raters say, and how long they take; empty if nobody has both kinds."""
     judged = list(submitted(store))
-    helped = {(each.case, each.person.name): each.assisted for each in judged}
+    helped = {(judgment.case, judgment.person.name): judgment.assisted for judgment in judged}
     cells: dict[str, list[tuple[str, str, float]]] = {
-        "seconds": [(each.person.name, each.case, each.state.seconds) for each in judged]
+        "seconds": [(judgment.person.name, judgment.case, judgment.state.seconds) for judgment in judged]
     }
     for table in answer_tables(store):
         if not table.nominal:
@@ -194,10 +196,10 @@ def assistance_effects(store: Store, *, resamples: int = 1000, seed: int = 0) ->
                 if not np.isnan(value)
             ]
     rng = np.random.default_rng(seed)
-    found = []
-    for question, said in cells.items():
+    effects = []
+    for question, measured in cells.items():
         sides: dict[str, tuple[list[float], list[float]]] = {}
-        for rater, case, value in said:
+        for rater, case, value in measured:
             sides.setdefault(rater, ([], []))[not helped[case, rater]].append(value)
         both = [(np.array(one), np.array(two)) for one, two in sides.values() if one and two]
         if not both:
@@ -205,11 +207,11 @@ def assistance_effects(store: Store, *, resamples: int = 1000, seed: int = 0) ->
         gaps = [_drawn_means(one, resamples, rng) - _drawn_means(two, resamples, rng) for one, two in both]
         low, high = np.quantile(np.mean(gaps, axis=0), [0.025, 0.975])
         mean = float(np.mean([one.mean() - two.mean() for one, two in both]))
-        ones, twos = (np.concatenate(each) for each in zip(*both, strict=True))
+        ones, twos = (np.concatenate(judgment) for judgment in zip(*both, strict=True))
         sizes = (len(ones), len(twos))
-        gap = Interval(mean, float(low), float(high), 0.95, "percentile", sum(sizes), len(said) - sum(sizes))
-        found.append(AssistanceEffect(question, float(ones.mean()), float(twos.mean()), gap, sizes))
-    return tuple(found)
+        gap = Interval(mean, float(low), float(high), 0.95, "percentile", sum(sizes), len(measured) - sum(sizes))
+        effects.append(AssistanceEffect(question, float(ones.mean()), float(twos.mean()), gap, sizes))
+    return tuple(effects)
 
 
 def _drawn_means(values: NDArray[np.float64], resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -54,9 +54,9 @@ def add(connection: sqlite3.Connection, name: str, *, role: str) -> Person:
     if not plain or len(plain) > LONGEST_NAME:
         raise InputError(f"the name of a person must have 1 to {LONGEST_NAME} characters")
     there = everyone(connection)
-    if plain in {each.name for each in there} | {each.id for each in there}:
+    if plain in {other.name for other in there} | {other.id for other in there}:
         raise InputError(f"there is a person called {plain!r} already")
-    number = 1 + sum(each.role == role for each in there)
+    number = 1 + sum(other.role == role for other in there)
     person = Person(f"{role}-{number}", plain, role)
     created = _iso(datetime.now(UTC))
     connection.execute("INSERT INTO people VALUES (?, ?, ?, ?)", (person.id, plain, role, created))
@@ -107,13 +107,13 @@ def of_token(connection: sqlite3.Connection, token: str, *, now: datetime) -> Pe
     """Whose valid token this is."""
     if not isinstance(token, str) or not 20 <= len(token) <= 100 or not token.isascii():
         return None
-    wanted = _hash(token)
+    digest = _hash(token)
     row = connection.execute(
         "SELECT t.hash, p.id, p.name, p.role FROM tokens t JOIN people p ON p.id = t.person "
         "WHERE t.hash = ? AND t.revoked IS NULL AND t.expires > ?",
-        (wanted, _iso(now)),
+        (digest, _iso(now)),
     ).fetchone()
-    if row is None or not hmac.compare_digest(row[0], wanted):
+    if row is None or not hmac.compare_digest(row[0], digest):
         return None
     return Person(*row[1:])
 

@@ -99,15 +99,15 @@ def plan_study(
         raise UsageError("level must be 0.5 to below 1, and there must be at least 50 simulations")
     if min(studies, default=0) < 2 or min(raters, default=0) < 1:
         raise UsageError("a study has at least two studies and one rater")
-    wanted = target_name(target) if target else default_targets(judgments)[0]
-    table = np.stack(list(raters_on(judgments, wanted).values()), axis=1)
-    if wanted != "rating":
+    chosen = target_name(target) if target else default_targets(judgments)[0]
+    table = np.stack(list(raters_on(judgments, chosen).values()), axis=1)
+    if chosen != "rating":
         table = -table  # as counted: more is worse
     metric = _metric(judgments, scores, column) if statistic == "correlation" else None
-    known = (~np.isnan(table)).any(axis=1) & (~np.isnan(metric) if metric is not None else True)
+    complete = (~np.isnan(table)).any(axis=1) & (~np.isnan(metric) if metric is not None else True)
     keys = [case.key for case in judgments.cases]
-    model = _model(table[known])
-    groups = _groups([keys[at] for at in np.flatnonzero(known)])
+    model = _model(table[complete])
+    groups = _groups([keys[at] for at in np.flatnonzero(complete)])
     if len(groups) < LEAST_STUDIES or table.shape[1] < LEAST_RATERS:
         raise InputError(
             f"an earlier study needs at least {LEAST_STUDIES} studies and {LEAST_RATERS} raters, got "
@@ -115,9 +115,9 @@ def plan_study(
         )
     coefficient = _coefficient(
         statistic,
-        [keys[at][1] for at in np.flatnonzero(known)],
+        [keys[at][1] for at in np.flatnonzero(complete)],
         systems,
-        metric[known] * (1 if wanted == "rating" else -1) if metric is not None else None,
+        metric[complete] * (1 if chosen == "rating" else -1) if metric is not None else None,
     )
     rng = np.random.default_rng(seed)
     lines = []
@@ -136,13 +136,13 @@ def plan_study(
     enough = {
         people: next(
             (
-                each.studies
-                for each in sorted(lines, key=lambda each: each.studies)
-                if each.raters == people and width is not None and each.width <= width
+                line.studies
+                for line in sorted(lines, key=lambda each: each.studies)
+                if line.raters == people and width is not None and line.width <= width
             ),
             None,
         )
-        for people in dict.fromkeys(each.raters for each in lines)
+        for people in dict.fromkeys(line.raters for line in lines)
     }
     notes = [
         f"simulated from {len(groups)} studies and {table.shape[1]} raters of {judgments.name}: raters and cases "
@@ -150,7 +150,7 @@ def plan_study(
     ]
     if max(studies) > 4 * len(groups):
         notes.append(f"up to {max(studies)} studies are drawn from {len(groups)}: rare cases may be missing")
-    return Plan(statistic, wanted, tuple(lines), enough, width, model.components, tuple(notes))
+    return Plan(statistic, chosen, tuple(lines), enough, width, model.components, tuple(notes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,8 +165,8 @@ class _Model:
     ) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
         """Ratings (cases, raters) of a new study, which earlier case each row is, and which study it is of."""
         chosen = rng.integers(len(groups), size=number)
-        rows = np.concatenate([groups[each] for each in chosen])
-        study = np.repeat(np.arange(number), [len(groups[each]) for each in chosen])
+        rows = np.concatenate([groups[group] for group in chosen])
+        study = np.repeat(np.arange(number), [len(groups[group]) for group in chosen])
         strict = rng.normal(0.0, np.sqrt(self.components.raters), size=people)
         at = (rng.random((len(rows), people)) * self.sizes[rows, None]).astype(np.intp)
         return self.deserved[rows, None] + strict + self.residuals[rows[:, None], at], rows, study
@@ -174,18 +174,18 @@ class _Model:
 
 def _model(table: Array) -> _Model:
     """Two-way random effects by moments; missing ratings are allowed."""
-    known = ~np.isnan(table)
-    counts = known.sum(axis=1)
-    mean = float(table[known].mean())
+    judged = ~np.isnan(table)
+    counts = judged.sum(axis=1)
+    mean = float(table[judged].mean())
     case_means = np.nansum(table, axis=1) / counts
-    apart = np.where(known, table - case_means[:, None], np.nan)
+    apart = np.where(judged, table - case_means[:, None], np.nan)
     offsets = np.array([np.nanmean(column) if (~np.isnan(column)).any() else 0.0 for column in apart.T])
     rest = apart - offsets
-    freedom = int(known.sum()) - len(table) - table.shape[1] + 1
+    freedom = int(judged.sum()) - len(table) - table.shape[1] + 1
     if freedom < 1:
         raise InputError("the earlier study has too few cases that several raters judged")
     residual = float(np.nansum(rest**2) / freedom)
-    per_rater = float(known.sum(axis=0).mean())
+    per_rater = float(judged.sum(axis=0).mean())
     between = max(float(np.var(offsets, ddof=1)) - residual / per_rater, 0.0)
     noise = residual * float((1 / counts).mean())
     spread = float(np.var(case_means, ddof=1))
@@ -200,19 +200,19 @@ def _model(table: Array) -> _Model:
         else:
             residuals.append(np.sqrt(residual) * np.array([-1.0, 1.0]))
     # What rounding of degrees of freedom leaves: on average the residuals have their variance.
-    size = np.sqrt(np.mean([np.mean(each**2) for each in residuals]))
+    size = np.sqrt(np.mean([np.mean(part**2) for part in residuals]))
     if size > 0:
-        residuals = [each * np.sqrt(residual) / size for each in residuals]
-    sizes = np.array([len(each) for each in residuals], dtype=np.intp)
-    padded = np.stack([np.pad(each, (0, sizes.max() - len(each))) for each in residuals])
+        residuals = [part * np.sqrt(residual) / size for part in residuals]
+    sizes = np.array([len(part) for part in residuals], dtype=np.intp)
+    padded = np.stack([np.pad(part, (0, sizes.max() - len(part))) for part in residuals])
     return _Model(Components(cases, between, residual, mean), deserved, padded, sizes)
 
 
 def _groups(keys: Sequence[tuple[str, str]]) -> list[NDArray[np.intp]]:
-    found: dict[str, list[int]] = {}
-    for place, (study, _) in enumerate(keys):
-        found.setdefault(study, []).append(place)
-    return [np.array(each, dtype=np.intp) for each in found.values()]
+    groups: dict[str, list[int]] = {}
+    for index, (study, _) in enumerate(keys):
+        groups.setdefault(study, []).append(index)
+    return [np.array(indices, dtype=np.intp) for indices in groups.values()]
 
 
 def _metric(judgments: Judgments, scores: Results | None, column: str | None) -> Array:
@@ -221,12 +221,12 @@ def _metric(judgments: Judgments, scores: Results | None, column: str | None) ->
     for judge in scores.values():
         name = column or judge.columns[0]
         if name in judge.columns:
-            place = {key: at for at, key in enumerate(judge.keys)}
+            index = {key: at for at, key in enumerate(judge.keys)}
             values = judge.oriented(name)
-            found = np.array([values[place[c.key]] if c.key in place else np.nan for c in judgments.cases])
-            if np.isnan(found).all():
+            matched = np.array([values[index[c.key]] if c.key in index else np.nan for c in judgments.cases])
+            if np.isnan(matched).all():
                 raise InputError("the scores are of other cases: no (id, system) occurs in both")
-            return found
+            return matched
     raise UsageError(f"no metric has a column {column!r}")
 
 

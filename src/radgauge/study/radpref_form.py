@@ -21,7 +21,7 @@ def radpref_items(store: Store) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     if (
         marks is None
         or marks.on != "sentence"
-        or {each.key for each in marks.categories} != {"false", "attribute"}
+        or {category.key for category in marks.categories} != {"false", "attribute"}
     ):
         raise InputError(
             "the layout of RadPref holds findings marked as false or wrong in an attribute; the design "
@@ -42,10 +42,10 @@ def radpref_items(store: Store) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
             f"the layout of RadPref has two candidates per study; this study has {', '.join(systems)}; "
             "write a table"
         )
-    place = dict(zip(systems, CANDIDATES, strict=True))
-    said: dict[str, list[Judged]] = {}
-    for each in submitted(store):
-        said.setdefault(each.case, []).append(each)
+    column = dict(zip(systems, CANDIDATES, strict=True))
+    by_case: dict[str, list[Judged]] = {}
+    for category in submitted(store):
+        by_case.setdefault(category.case, []).append(category)
     items, left_out = [], 0
     for key, study, reference, sentences, meta in rows:
         item: dict[str, Any] = {
@@ -54,53 +54,55 @@ def radpref_items(store: Store) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
             "ground_truth_findings": _parts(reference, sentences),
         }
         for system, text, spans in texts[key]:
-            name = place[system]
+            name = column[system]
             item |= {f"{name}_report": text, f"{name}_findings": _parts(text, spans), f"{name}_source": system}
-        known = {name.lower(): value for name, value in json.loads(meta).items()}
-        item |= {name: known[name.lower()] for name in CONTEXT if name.lower() in known}
+        columns = {name.lower(): value for name, value in json.loads(meta).items()}
+        item |= {name: columns[name.lower()] for name in CONTEXT if name.lower() in columns}
         item["radiologists"] = {}
-        for each in said.get(key, ()):
-            if len(each.able()) < 2:
+        for category in by_case.get(key, ()):
+            if len(category.able()) < 2:
                 left_out += 1
                 continue
-            verdicts = {place[system]: _verdict(store, each, label) for label, system in each.systems.items()}
-            item["radiologists"][each.person.name] = {name: verdicts[name] for name in CANDIDATES}
+            verdicts = {
+                column[system]: _verdict(store, category, label) for label, system in category.systems.items()
+            }
+            item["radiologists"][category.person.name] = {name: verdicts[name] for name in CANDIDATES}
         items.append(item)
-    notes = [f"{name} is {system}" for system, name in place.items()]
+    notes = [f"{name} is {system}" for system, name in column.items()]
     if left_out:
         notes.append(f"{left_out} judgments were left out: the layout has no place for a candidate not judged")
     return items, tuple(notes)
 
 
-def _verdict(store: Store, said: Judged, label: str) -> dict[str, Any]:
-    given: Mapping[str, Any] = said.state.answers.get(label, {})
-    found: dict[str, Any] = {"finding_errors": {}, "missing_findings": {}, "rating": None}
+def _verdict(store: Store, judgment: Judged, label: str) -> dict[str, Any]:
+    answered: Mapping[str, Any] = judgment.state.answers.get(label, {})
+    verdict: dict[str, Any] = {"finding_errors": {}, "missing_findings": {}, "rating": None}
     for field in store.design.fields:
-        answer = given.get(field.key)
+        answer = answered.get(field.key)
         if field.kind == "marks":
-            found["finding_errors"] = _errors(answer or ())
+            verdict["finding_errors"] = _errors(answer or ())
         elif field.kind == "missing":
             for number, entry in enumerate(answer or (), start=1):
                 key = str(entry["unit"]) if "unit" in entry else f"added_{number}"
-                while key in found["missing_findings"]:
+                while key in verdict["missing_findings"]:
                     key += "_"
                 named = {"finding": entry["text"]} if "text" in entry else {}
-                found["missing_findings"][key] = {"clinical_significance": entry["significance"], **named}
+                verdict["missing_findings"][key] = {"clinical_significance": entry["significance"], **named}
         elif field.use == "rating":
-            found["rating"] = answer
-    return found
+            verdict["rating"] = answer
+    return verdict
 
 
 def _errors(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    errors: dict[str, Any] = {}
     for entry in entries:
         key = str(entry["unit"])
         if entry["category"] == "false":
-            found[key] = {"error_type": "false", "clinical_significance": entry["significance"]}
-        elif found.get(key, {}).get("error_type") != "false":
-            error = found.setdefault(key, {"error_type": "attribute", "attributes": {}})
+            errors[key] = {"error_type": "false", "clinical_significance": entry["significance"]}
+        elif errors.get(key, {}).get("error_type") != "false":
+            error = errors.setdefault(key, {"error_type": "attribute", "attributes": {}})
             error["attributes"][entry["attribute"]] = entry["significance"]
-    return found
+    return errors
 
 
 def _parts(text: str, spans: str) -> list[str]:

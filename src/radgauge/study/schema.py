@@ -78,8 +78,8 @@ def plain_json(value: object) -> str:
 
 def chained(previous: str, event: Event, *, key: bytes = b"") -> str:
     """Return the hash of an event, or its HMAC: over the hash before it and all that the event says."""
-    said = [event.seq, event.time, event.person, event.case, event.kind, event.payload]
-    line = plain_json([previous, *said, event.design, event.client_id, event.based_on])
+    content = [event.seq, event.time, event.person, event.case, event.kind, event.payload]
+    line = plain_json([previous, *content, event.design, event.client_id, event.based_on])
     return sealed(line.encode("utf-8"), key=key)
 
 
@@ -177,7 +177,7 @@ def close(connection: sqlite3.Connection) -> None:
 
 def content_hash(connection: sqlite3.Connection, *, key: bytes = b"") -> str:
     """Hash over what raters are shown and which candidate is whose: cases, candidates, raters' assignments."""
-    found = hmac.new(key, digestmod="sha256") if key else hashlib.sha256()
+    digest = hmac.new(key, digestmod="sha256") if key else hashlib.sha256()
     for query in (
         "SELECT key, id, reference, sentences, context, images, meta, training FROM cases ORDER BY key",
         'SELECT "case", system, text, sentences, suggestions FROM candidates ORDER BY "case", system',
@@ -185,8 +185,8 @@ def content_hash(connection: sqlite3.Connection, *, key: bytes = b"") -> str:
         "JOIN people p ON p.id = a.person AND p.role = 'rater' ORDER BY a.person, a.\"case\"",
     ):
         for row in connection.execute(query):
-            found.update(plain_json(row).encode("utf-8"))
-    return found.hexdigest()
+            digest.update(plain_json(row).encode("utf-8"))
+    return digest.hexdigest()
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

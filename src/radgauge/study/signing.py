@@ -36,39 +36,39 @@ def study_decisions(path: Path | str) -> list[dict[str, Any]]:
                 "patient; make the study with the design lay"
             )
         texts = {case.key: case for case in study_cases(store)}
-        found = []
-        for each in submitted(store, roles=("rater", "adjudicator")):
-            for label, system in each.able().items():
-                given = each.state.answers.get(label, {})
-                said = given.get(RELEASE, {}).get("choice")
-                if said is None:
+        decisions = []
+        for judgment in submitted(store, roles=("rater", "adjudicator")):
+            for label, system in judgment.able().items():
+                answered = judgment.state.answers.get(label, {})
+                choice = answered.get(RELEASE, {}).get("choice")
+                if choice is None:
                     continue
-                case = texts[each.study, system]
-                why = _objection(given) if said == "yes" else _reason(given)
-                found.append(
+                case = texts[judgment.study, system]
+                why = _objection(answered) if choice == "yes" else _reason(answered)
+                decisions.append(
                     {
-                        "id": each.study,
-                        "by": each.person.name,
-                        "at": _when(store, each),
+                        "id": judgment.study,
+                        "by": judgment.person.name,
+                        "at": _when(store, judgment),
                         "report": case.references[0],
                         "plain": case.candidate,
                         "released": not why,
                         "why": why,
                     }
                 )
-    return found
+    return decisions
 
 
-def _reason(given: Mapping[str, Any]) -> str:
-    return str(given[RELEASE].get("reason") or "").strip() or "the radiologist did not release it"
+def _reason(answers: Mapping[str, Any]) -> str:
+    return str(answers[RELEASE].get("reason") or "").strip() or "the radiologist did not release it"
 
 
-def _objection(given: Mapping[str, Any]) -> str:
+def _objection(answers: Mapping[str, Any]) -> str:
     """What speaks against a signature in the signer's own answers."""
-    wrong = [int(unit) + 1 for unit, said in given.get(MATCH, {}).items() if said.get("choice") == "no"]
+    wrong = [int(unit) + 1 for unit, answer in answers.get(MATCH, {}).items() if answer.get("choice") == "no"]
     if wrong:
         return f"signed, but sentence {min(wrong)} is said not to match the report"
-    if given.get(RIGHT, {}).get("choice", "yes") != "yes":
+    if answers.get(RIGHT, {}).get("choice", "yes") != "yes":
         return "signed, but not everything is said to be right"
     return ""
 

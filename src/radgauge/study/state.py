@@ -134,8 +134,8 @@ def replay(events: Iterable[Event]) -> CaseState:
 
 def _pruned(answers: Mapping[str, Any]) -> dict[str, Any]:
     """Without what was answered and cleared again."""
-    kept = {key: _pruned(each) if isinstance(each, dict) else each for key, each in answers.items()}
-    return {key: each for key, each in kept.items() if each != {}}
+    pruned = {key: _pruned(answer) if isinstance(answer, dict) else answer for key, answer in answers.items()}
+    return {key: answer for key, answer in pruned.items() if answer != {}}
 
 
 def last_step(events: Sequence[Event]) -> Event | None:
@@ -159,25 +159,25 @@ def _copy(answers: dict[str, dict[str, Any]], cannot: dict[str, str], source: st
 
 
 def _apply(answers: dict[str, dict[str, Any]], event: Event) -> None:
-    said = event.payload
-    fields = answers.setdefault(said["candidate"], {})
-    key = said["field"]
+    data = event.payload
+    fields = answers.setdefault(data["candidate"], {})
+    key = data["field"]
     if event.kind == "set":
-        path = [key, *([str(said["unit"])] if said.get("unit") is not None else [])]
-        path += [said["part"]] if said.get("part") else []
-        _put(fields, path, copy.deepcopy(said["value"]))
+        path = [key, *([str(data["unit"])] if data.get("unit") is not None else [])]
+        path += [data["part"]] if data.get("part") else []
+        _put(fields, path, copy.deepcopy(data["value"]))
         return
     entries = fields.setdefault(key, [])
     if event.kind == "add":
-        entries.append({"id": str(event.seq), **copy.deepcopy(dict(said["entry"]))})
+        entries.append({"id": str(event.seq), **copy.deepcopy(dict(data["entry"]))})
         return
-    place = next((n for n, each in enumerate(entries) if each["id"] == said["id"]), None)
-    if place is None:
+    index = next((n for n, entry in enumerate(entries) if entry["id"] == data["id"]), None)
+    if index is None:
         return  # it was added by an event that was undone
     if event.kind == "change":
-        entries[place] = {"id": said["id"], **copy.deepcopy(dict(said["entry"]))}
+        entries[index] = {"id": data["id"], **copy.deepcopy(dict(data["entry"]))}
     else:
-        del entries[place]
+        del entries[index]
     if not entries:
         del fields[key]
 
@@ -200,12 +200,12 @@ def part_of(entry: Mapping[str, Any]) -> str:
 
 def counts_of(design: Design, state: CaseState, *, label: str, field: Field) -> dict[str, int]:
     """The counts of a candidate, part -> number; each at least the number of the marks that count into it."""
-    given = state.answers.get(label, {})
-    counts = {part: int(given.get(field.key, {}).get(part, 0)) for part in field.parts()}
+    answered = state.answers.get(label, {})
+    counts = {part: int(answered.get(field.key, {}).get(part, 0)) for part in field.parts()}
     marked: dict[str, int] = {}
     for other in design.fields:
         if other.counts_into == field.key:
-            for entry in given.get(other.key, ()):
+            for entry in answered.get(other.key, ()):
                 marked[part_of(entry)] = marked.get(part_of(entry), 0) + 1
     return {part: max(number, marked.get(part, 0)) for part, number in counts.items()}
 
@@ -214,42 +214,49 @@ def problems(design: Design, candidates: Sequence[Shown], *, state: CaseState) -
     """What keeps a case from being submitted; nothing where the rater cannot judge."""
     if "" in state.cannot_judge:
         return []
-    found: list[Problem] = []
-    judged = [each for each in candidates if each.label not in state.cannot_judge]
-    for asked in design.fields:
-        if asked.per == "case":
+    refusals: list[Problem] = []
+    judged = [shown for shown in candidates if shown.label not in state.cannot_judge]
+    for question in design.fields:
+        if question.per == "case":
             if judged:
-                found += _unanswered(design, asked, state, "", None)
+                refusals += _unanswered(design, question, state, "", None)
             continue
         for candidate in judged:
-            sentences = range(len(candidate.sentences)) if asked.per == "sentence" else [None]
+            sentences = range(len(candidate.sentences)) if question.per == "sentence" else [None]
             for sentence in sentences:
-                found += _unanswered(design, asked, state, candidate.label, sentence)
-        if asked.identical:
-            found += _unequal(design, asked, judged, state)
-    return found
+                refusals += _unanswered(design, question, state, candidate.label, sentence)
+        if question.identical:
+            refusals += _unequal(design, question, judged, state)
+    return refusals
 
 
-def _unanswered(design: Design, asked: Field, state: CaseState, label: str, sentence: int | None) -> list[Problem]:
-    answer = state.answers.get(label, {}).get(asked.key)
+def _unanswered(
+    design: Design, question: Field, state: CaseState, label: str, sentence: int | None
+) -> list[Problem]:
+    answer = state.answers.get(label, {}).get(question.key)
     if sentence is not None:
         answer = (answer or {}).get(str(sentence))
     where = f"candidate {label}: " if label else ""
     where += f"sentence {sentence + 1}: " if sentence is not None else ""
-    if asked.kind == "choice" and answer is not None and asked.reason == "required" and not answer.get("reason"):
-        return [Problem(label, asked.key, f"{where}{asked.title}: give a reason", sentence)]
-    if asked.kind == "counts":
-        if not asked.explicit or answer or any(counts_of(design, state, label=label, field=asked).values()):
+    if (
+        question.kind == "choice"
+        and answer is not None
+        and question.reason == "required"
+        and not answer.get("reason")
+    ):
+        return [Problem(label, question.key, f"{where}{question.title}: give a reason", sentence)]
+    if question.kind == "counts":
+        if not question.explicit or answer or any(counts_of(design, state, label=label, field=question).values()):
             return []
-        return [Problem(label, asked.key, f"{where}count the errors, or say that there are none", sentence)]
-    if not asked.required or answer is not None:
+        return [Problem(label, question.key, f"{where}count the errors, or say that there are none", sentence)]
+    if not question.required or answer is not None:
         return []
-    what = "add at least one" if asked.kind in ("marks", "missing") else "not answered yet"
-    return [Problem(label, asked.key, f"{where}{asked.title}: {what}", sentence)]
+    what = "add at least one" if question.kind in ("marks", "missing") else "not answered yet"
+    return [Problem(label, question.key, f"{where}{question.title}: {what}", sentence)]
 
 
-def _unequal(design: Design, asked: Field, judged: Sequence[Shown], state: CaseState) -> list[Problem]:
-    found: list[Problem] = []
+def _unequal(design: Design, question: Field, judged: Sequence[Shown], state: CaseState) -> list[Problem]:
+    problems: list[Problem] = []
     first: dict[str, Shown] = {}
     for candidate in judged:
         same = first.setdefault(candidate.text.strip(), candidate)
@@ -257,11 +264,11 @@ def _unequal(design: Design, asked: Field, judged: Sequence[Shown], state: CaseS
             continue
         answers: list[Any] = []
         for label in (same.label, candidate.label):
-            if asked.kind == "counts" and asked.per == "candidate":
-                answers.append(counts_of(design, state, label=label, field=asked))
+            if question.kind == "counts" and question.per == "candidate":
+                answers.append(counts_of(design, state, label=label, field=question))
             else:
-                answers.append(state.answers.get(label, {}).get(asked.key))
+                answers.append(state.answers.get(label, {}).get(question.key))
         if answers[0] != answers[1]:
             message = f"candidates {same.label} and {candidate.label} are identical: their answers must be equal"
-            found.append(Problem(candidate.label, asked.key, f"{asked.title}: {message}"))
-    return found
+            problems.append(Problem(candidate.label, question.key, f"{question.title}: {message}"))
+    return problems

@@ -65,43 +65,49 @@ def feedback_on(
     lines = []
     for label, system in names.items():
         for key, expected in training["answers"].get(system, {}).items():
-            asked = design.field(key)
-            given = _given(design, asked, state, label)
-            wanted = _wanted(asked, expected, label_of)
+            question = design.field(key)
+            answer = _given(design, question, state, label)
+            wanted_answer = _wanted(question, expected, label_of)
             lines.append(
-                {"candidate": label, "field": key, "expected": wanted, "given": given, "right": wanted == given}
+                {
+                    "candidate": label,
+                    "field": key,
+                    "expected": wanted_answer,
+                    "given": answer,
+                    "right": wanted_answer == answer,
+                }
             )
     right = sum(bool(line["right"]) for line in lines)
     return {"text": training.get("feedback", ""), "right": right, "of": len(lines), "answers": lines}
 
 
-def _given(design: Design, asked: Field, state: CaseState, label: str) -> Any:
-    answer = state.answers.get(label, {}).get(asked.key)
-    if asked.kind == "counts" and asked.per == "candidate":
-        counts = counts_of(design, state, label=label, field=asked)
+def _given(design: Design, question: Field, state: CaseState, label: str) -> Any:
+    answer = state.answers.get(label, {}).get(question.key)
+    if question.kind == "counts" and question.per == "candidate":
+        counts = counts_of(design, state, label=label, field=question)
         return {part: number for part, number in counts.items() if number}
-    if asked.kind in ("marks", "missing"):
+    if question.kind in ("marks", "missing"):
         return sorted(part_of(entry) for entry in answer or ())
-    if asked.per == "sentence":
-        return {unit: _plain(asked, each) for unit, each in (answer or {}).items()}
-    return _plain(asked, answer)
+    if question.per == "sentence":
+        return {unit: _plain(question, value) for unit, value in (answer or {}).items()}
+    return _plain(question, answer)
 
 
-def _wanted(asked: Field, expected: Any, label_of: Mapping[str, str]) -> Any:
+def _wanted(field: Field, expected: Any, label_of: Mapping[str, str]) -> Any:
     """The expected answer in the same form; a candidate is named by its number in the design."""
-    if asked.kind == "counts" and asked.per == "candidate":
+    if field.kind == "counts" and field.per == "candidate":
         return {part: number for part, number in expected.items() if number}
-    if asked.kind in ("marks", "missing"):
-        return sorted(str(each) for each in expected)
-    if asked.kind == "choice" and asked.candidates:
+    if field.kind in ("marks", "missing"):
+        return sorted(str(value) for value in expected)
+    if field.kind == "choice" and field.candidates:
         return label_of.get(str(expected), expected)
     return expected
 
 
-def _plain(asked: Field, answer: Any) -> Any:
-    if asked.kind == "choice":
+def _plain(field: Field, answer: Any) -> Any:
+    if field.kind == "choice":
         return None if answer is None else answer["choice"]
-    if asked.kind == "counts":
+    if field.kind == "counts":
         return {part: number for part, number in (answer or {}).items() if number}
     return answer
 
@@ -167,15 +173,15 @@ class Store:
     def people(self, *, role: str | None = None) -> tuple[Person, ...]:
         """Everyone, or those of a role: rater, adjudicator, organiser."""
         with self._reading() as connection:
-            return tuple(each for each in people.everyone(connection) if role in (None, each.role))
+            return tuple(person for person in people.everyone(connection) if role in (None, person.role))
 
     def person(self, person_id: str) -> Person:
         """One of them, by id or name."""
-        found = next((each for each in self.people() if person_id in (each.id, each.name)), None)
-        if found is None:
-            names = ", ".join(f"{each.id} ({each.name})" for each in self.people())
+        match = next((other for other in self.people() if person_id in (other.id, other.name)), None)
+        if match is None:
+            names = ", ".join(f"{other.id} ({other.name})" for other in self.people())
             raise InputError(f"nobody here is called {person_id!r}; there are {names}")
-        return found
+        return match
 
     def add_person(self, name: str, *, role: Literal["rater", "adjudicator", "organiser"]) -> Person:
         """A further person; an adjudicator is assigned every case that several raters see."""
@@ -261,8 +267,8 @@ class Store:
         """What the raters said of a case, in the asker's labels; Refused unless the asker adjudicates."""
         if self.person(person_id).role != "adjudicator":
             raise Refused("only an adjudicator sees the answers of others")
-        mine = {system: label for label, system in self.key(person_id, case).items()}
-        found = []
+        own = {system: label for label, system in self.key(person_id, case).items()}
+        states = []
         for other in self.people(role="rater"):
             try:
                 theirs = self.key(other.id, case)
@@ -270,8 +276,8 @@ class Store:
                 continue
             state = self.state(other.id, case)
             if state.version:
-                found.append(Answered(other, relabelled(state, {a: mine[b] for a, b in theirs.items()})))
-        return tuple(found)
+                states.append(Answered(other, relabelled(state, {a: own[b] for a, b in theirs.items()})))
+        return tuple(states)
 
     # What a rater does
 
@@ -345,10 +351,10 @@ class Store:
     def is_ready(self, person_id: str) -> bool:
         """Whether a rater has said that the instructions are read."""
         with self._reading() as connection:
-            found = connection.execute(
+            row = connection.execute(
                 "SELECT 1 FROM events WHERE person = ? AND kind = 'ready' LIMIT 1", (person_id,)
             ).fetchone()
-        return found is not None
+        return row is not None
 
     # For the organiser
 
@@ -364,11 +370,11 @@ class Store:
 
     def backup(self, target: Path | str) -> Path:
         """A whole copy while the study runs."""
-        place = Path(target)
-        check_folder(place)
-        if place.exists():
-            raise InputError(f"{place} is there already; a backup never overwrites, choose another name")
-        with replacing(place) as beside:
+        path = Path(target)
+        check_folder(path)
+        if path.exists():
+            raise InputError(f"{path} is there already; a backup never overwrites, choose another name")
+        with replacing(path) as beside:
             copy = sqlite3.connect(beside)
             try:
                 with self._reading() as connection:
@@ -376,7 +382,7 @@ class Store:
                 copy.execute("PRAGMA journal_mode=DELETE")
             finally:
                 copy.close()
-        return place
+        return path
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -409,9 +415,9 @@ class Store:
         return [event_of(row) for row in rows]
 
     def _assignment(self, person_id: str, case: str) -> Assignment:
-        found = self._assignments.get((person_id, case))
-        if found is None:
+        cached = self._assignments.get((person_id, case))
+        if cached is None:
             with self._reading() as connection:
-                found = assignment.assignment(connection, person_id, case=case, design=self.design)
-            self._assignments[(person_id, case)] = found
-        return found
+                cached = assignment.assignment(connection, person_id, case=case, design=self.design)
+            self._assignments[(person_id, case)] = cached
+        return cached

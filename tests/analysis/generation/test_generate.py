@@ -315,5 +315,5 @@ def test_scaling_trains_every_size_and_goes_on(drawn: Path, tmp_path: Path) -> N
 
 
 def test_neighbours_are_studies_with_the_same_patch(generator: Generator, drawn: Path) -> None:
-    order, _ = generator.words.nearest(np.zeros((0, generator.words.matrix.shape[0]), np.float32), most=3)
+    order, _ = generator.words.nearest(np.zeros((0, generator.words.matrix.shape[0]), np.float32), max_items=3)
     assert order.shape == (0, 3)

@@ -168,7 +168,7 @@ def test_words_of_a_study_left_out_are_those_of_a_regression_without_it() -> Non
     assert model.strength.min() > 0.5
     said = model.predicted(rows)[:, model.words.index("left")]
     assert ((said > 0) == (rows[:, 0] > 0)).mean() > 0.9
-    order, cosines = model.nearest(rows[:3], most=5)
+    order, cosines = model.nearest(rows[:3], max_items=5)
     assert order.shape == (3, 5)
     assert (np.diff(cosines, axis=1) <= 1e-6).all()
     # the prediction for a study must not lean on its own report: turn it round and nothing of it follows

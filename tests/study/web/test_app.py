@@ -122,7 +122,7 @@ def test_a_token_stands_in_no_address_and_the_cookie_is_out_of_reach_of_scripts(
 
 def test_over_https_cookies_are_secure_and_other_hosts_are_refused(make: Make, opened: Opened) -> None:
     study = make()
-    _, enter = opened(study, place=Place(host="0.0.0.0", url="https://study.example"))
+    _, enter = opened(study, address=Place(host="0.0.0.0", url="https://study.example"))
     browser = enter("")
     assert "__Host-radgauge-rater" in browser.join(study.tokens["rater-1"]).headers["set-cookie"]
     assert "strict-transport-security" in browser.http.get("/join").headers

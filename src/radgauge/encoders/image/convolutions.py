@@ -61,7 +61,7 @@ def pack(network: Network) -> dict[str, NDArray[Any]]:
 
     Eight bits would halve the file; they moved the means by a fifth to a third of their spread over pictures.
     """
-    settings = [[each.stride, each.groups, int(each.clipped), each.adds] for each in network.layers]
+    settings = [[stage.stride, stage.groups, int(stage.clipped), stage.adds] for stage in network.layers]
     parts: dict[str, NDArray[Any]] = {
         "layers": np.array(settings, dtype=np.int32),
         "taps": np.array(network.taps, dtype=np.int32),
@@ -95,12 +95,12 @@ def run(network: Network, pictures: Vectors) -> Vectors:
     Returns:
         (n, width): means of the tapped layers and of the last one, then their standard deviations.
     """
-    found = np.empty((len(pictures), network.width), np.float32)
+    features = np.empty((len(pictures), network.width), np.float32)
     if len(pictures):
         chain = _Chain(network, *pictures.shape[2:])
         for number, picture in enumerate(pictures[:, 0]):
-            found[number] = chain(picture)
-    return found
+            features[number] = chain(picture)
+    return features
 
 
 class _Chain:
@@ -130,7 +130,10 @@ class _Chain:
         for step in self._steps:
             step()
         tapped = [*(self._fields[number + 1] for number in self._network.taps), self._fields[-1]]
-        return np.concatenate([each.mean(axis=(0, 1)) for each in tapped] + [_deviations(each) for each in tapped])
+        return np.concatenate(
+            [feature_map.mean(axis=(0, 1)) for feature_map in tapped]
+            + [_deviations(feature_map) for feature_map in tapped]
+        )
 
     def _field(self, height: int, width: int, channels: int, padding: tuple[int, int]) -> Vectors:
         before, both = padding[0], sum(padding)
@@ -141,9 +144,9 @@ class _Chain:
 
 def _deviations(field: Vectors) -> Vectors:
     """Standard deviation of each channel over the places; 0 where there is one place."""
-    places = field.shape[0] * field.shape[1]
-    found: Vectors = field.std(axis=(0, 1), ddof=1 if places > 1 else 0)
-    return found
+    positions = field.shape[0] * field.shape[1]
+    deviations: Vectors = field.std(axis=(0, 1), ddof=1 if positions > 1 else 0)
+    return deviations
 
 
 def _finish(convolve: Callable[[], Vectors], layer: Layer, into: Vectors, added: Vectors | None) -> None:

@@ -96,7 +96,7 @@ def _load(path: Path) -> ImageText:
                 raise ModelError(
                     f"{path} is of form {meta['format']}, this radgauge reads form {FORMAT}; train it again"
                 )
-            found = ImageText(
+            encoder = ImageText(
                 unpack(_named(stored, "image_")),
                 unpack_side(_named(stored, "side_")),
                 ReportClaims(vocabulary),
@@ -110,12 +110,12 @@ def _load(path: Path) -> ImageText:
         raise ModelError(f"image-text encoder {path} does not exist") from None
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error, zipfile.BadZipFile) as error:
         raise ModelError(f"{path} must be a file of `radgauge train image-text`, got: {error}") from error
-    if meta["claims"] != VERSION or found.matrix.shape[0] != found.claims.dimensions:
+    if meta["claims"] != VERSION or encoder.matrix.shape[0] != encoder.claims.dimensions:
         raise ModelError(
-            f"{path} was trained on version {meta['claims']} of the claims ({found.matrix.shape[0]} numbers per "
-            f"report); this radgauge makes version {VERSION} with {found.claims.dimensions}; train it again"
+            f"{path} was trained on version {meta['claims']} of the claims ({encoder.matrix.shape[0]} numbers per "
+            f"report); this radgauge makes version {VERSION} with {encoder.claims.dimensions}; train it again"
         )
-    return found
+    return encoder
 
 
 def _named(stored: Any, prefix: str) -> dict[str, Any]:
@@ -236,14 +236,14 @@ def picture_numbers(network: Network, squares: NDArray[np.uint8], *, threads: in
         threads: 0 = as many as there are cores.
     """
     threads = min(threads or os.cpu_count() or 1, len(squares))
-    found = np.empty((len(squares), network.width), np.float32)
+    features = np.empty((len(squares), network.width), np.float32)
 
     def fill(start: int) -> None:
-        found[start::threads] = run(network, network_input(squares[start::threads]))
+        features[start::threads] = run(network, network_input(squares[start::threads]))
 
     with _one_thread_per_product(), ThreadPoolExecutor(max(threads, 1)) as pool:
         list(pool.map(fill, range(threads)))
-    return found
+    return features
 
 
 def network_input(squares: NDArray[np.uint8]) -> Vectors:

@@ -28,4 +28,4 @@ def known_encoders() -> tuple[EncoderFacts, ...]:
     ['embedded', 'LIMITR', 'GLoRIA']
     """
     text = (files("radgauge.encoders.image") / "data" / "encoders.toml").read_text(encoding="utf-8")
-    return tuple(EncoderFacts(**each) for each in tomllib.loads(text)["encoder"])
+    return tuple(EncoderFacts(**row) for row in tomllib.loads(text)["encoder"])

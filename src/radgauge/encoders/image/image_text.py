@@ -161,16 +161,16 @@ class ImageReader(VectorReader):
         """One vector per file, or why there is none."""
         with ThreadPoolExecutor(max_workers=2) as pool:  # decoders let other threads run meanwhile
             opened = list(pool.map(lambda text: _opened(self.files[text]), texts))
-        whole = [at for at, picture in enumerate(opened) if not isinstance(picture, Unreadable)]
-        found: list[Vectors | Unreadable] = [
+        readable = [at for at, picture in enumerate(opened) if not isinstance(picture, Unreadable)]
+        vectors: list[Vectors | Unreadable] = [
             picture if isinstance(picture, Unreadable) else np.empty(0, np.float32) for picture in opened
         ]
         pictures = [picture for picture in opened if not isinstance(picture, Unreadable)]
         if pictures:
             look = getattr(self.encoder, "look", self.encoder.embed_images)
-            for at, vector in zip(whole, _checked(look(pictures), len(pictures)), strict=True):
-                found[at] = vector
-        return found
+            for at, vector in zip(readable, _checked(look(pictures), len(pictures)), strict=True):
+                vectors[at] = vector
+        return vectors
 
     def pack(self, reading: Vectors | Unreadable, text: str) -> bytes | None:
         """A vector as 32-bit numbers; failures are not kept, since a decoder may be installed tomorrow."""
@@ -217,8 +217,8 @@ def image_text_encoder(
     if name in _REGISTERED:
         return _REGISTERED[name]
     if name in _installed():
-        found: ImageTextEncoder = _installed()[name].load()
-        return found
+        encoder: ImageTextEncoder = _installed()[name].load()
+        return encoder
     path = Path(name).expanduser()
     if unit is not None and (is_embedded(name) or name == LIMITR or path.suffix == ".ckpt"):
         raise UsageError(f"unit is a setting of CLIP-like models; the vectors of {name} are as they were made")
@@ -273,10 +273,10 @@ def read_calibration(path: Path, *, encoder: Named, views: str) -> dict[str, flo
         ModelError: It is no such file, or was learned with another encoder or another treatment of views.
     """
     try:
-        found = parse_json(path.expanduser().read_text(encoding="utf-8"))
-        given = found["constants"] if "constants" in found else {ANY: found["constant"]}  # of earlier versions
-        constants = {str(name): float(value) for name, value in given.items()}
-        owner, policy = str(found["encoder"]), str(found["views"])
+        content = parse_json(path.expanduser().read_text(encoding="utf-8"))
+        by_views = content.get("constants") or {ANY: content["constant"]}  # files of earlier versions
+        constants = {str(name): float(value) for name, value in by_views.items()}
+        owner, policy = str(content["encoder"]), str(content["views"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{path} must be a calibration of `radgauge fit vlscore`, got: {error!r}") from error
     if owner != encoder.name:
@@ -297,11 +297,11 @@ def image_vectors(
     files = {key: path for path, key in keys.items() if isinstance(key, str)}
     hashes = list(files)
     seen = getattr(encoder, "seen", Seen)
-    found = {
+    vectors = {
         key: row if isinstance(row, Unreadable) else seen(row)
         for key, row in zip(hashes, reading.of(ImageReader(encoder, files), hashes), strict=True)
     }
-    return [key if isinstance(key := keys[path], Unreadable) else found[key] for path in paths]
+    return [key if isinstance(key := keys[path], Unreadable) else vectors[key] for path in paths]
 
 
 def study_vectors(
@@ -322,7 +322,7 @@ def view_set(seen: Sequence[Seen]) -> str:
     >>> view_set([Seen(np.zeros(1, np.float32), view) for view in ("lateral", "frontal", "lateral")])
     'frontal+lateral'
     """
-    return "+".join(sorted({each.view for each in seen if each.view})) or ANY
+    return "+".join(sorted({image.view for image in seen if image.view})) or ANY
 
 
 def text_vectors(texts: Sequence[str], encoder: ImageTextEncoder, *, reading: Readings) -> list[Vectors]:

@@ -103,12 +103,12 @@ def clean_report(text: str) -> str:
     >>> clean_report("1. Heart size: normal.\\n2. No effusion (2.5 cm)")
     'heart size normal no effusion 5 cm'
     """
-    kept = []
+    cleaned = []
     for point in _NUMBERING.split(text.replace("\n", " ")):
         for sentence in point.split("."):
             words = re.findall(r"\w+", sentence.replace("\ufffd\ufffd", " ").lower())
-            kept += [plain for word in words if (plain := word.encode("ascii", "ignore").decode("ascii"))]
-    return " ".join(kept)
+            cleaned += [plain for word in words if (plain := word.encode("ascii", "ignore").decode("ascii"))]
+    return " ".join(cleaned)
 
 
 def squared(picture: Grey, size: int, *, resize: str) -> Grey:
@@ -138,9 +138,9 @@ class _Settings:
     crop: int
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], *, where: Path) -> _Settings:
+    def of(cls, config: Mapping[str, Any], *, where: Path) -> _Settings:
         def find(path: str, default: Any) -> Any:
-            value: Any = given
+            value: Any = config
             for key in path.split("."):
                 value = value.get(key) if isinstance(value, Mapping) else None
             return default if value is None else value
@@ -183,7 +183,7 @@ class _Network:
     def images(self, prepared: Sequence[NDArray[np.float32]]) -> Vectors:
         torch = require("torch", extra="models")
         functional = torch.nn.functional
-        found = np.empty((len(prepared), len(self.bias)), np.float32)
+        pooled = np.empty((len(prepared), len(self.bias)), np.float32)
         with torch.inference_mode():
             for start in range(0, len(prepared), _PICTURES_PER_PASS):
                 batch = torch.from_numpy(np.stack(prepared[start : start + _PICTURES_PER_PASS]))[:, None]
@@ -192,23 +192,23 @@ class _Network:
                 )
                 features = self.backbone(large.expand(-1, 3, -1, -1))
                 vectors = functional.linear(features, self.weight, self.bias)
-                found[start : start + len(batch)] = vectors.float().cpu().numpy()
-        return found
+                pooled[start : start + len(batch)] = vectors.float().cpu().numpy()
+        return pooled
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         torch = require("torch", extra="models")
-        found = np.full((len(texts), len(self.bias)), np.nan, np.float32)
+        vectors = np.full((len(texts), len(self.bias)), np.nan, np.float32)
         spoken = [at for at, text in enumerate(texts) if text]
         if not spoken:
-            return found
+            return vectors
         length = self.settings.length
-        whole = self.tokenizer([texts[at] for at in spoken], add_special_tokens=False, verbose=False)["input_ids"]
+        pieces = self.tokenizer([texts[at] for at in spoken], add_special_tokens=False, verbose=False)["input_ids"]
         first, last = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        ids = [[first, *each[: length - 2], last] for each in whole]
+        ids = [[first, *piece[: length - 2], last] for piece in pieces]
         with torch.inference_mode():
-            for batch in token_batches([len(each) for each in ids], device=self.device):
-                found[[spoken[at] for at in batch]] = self._global([ids[at] for at in batch])
-        return found
+            for batch in token_batches([len(piece) for piece in ids], device=self.device):
+                vectors[[spoken[at] for at in batch]] = self._global([ids[at] for at in batch])
+        return vectors
 
     def _global(self, batch: list[list[int]]) -> Vectors:
         """Mean over the `length` positions of each of the last layers, layers put together.
@@ -219,8 +219,8 @@ class _Network:
         torch = require("torch", extra="models")
         settings = self.settings
         if not settings.words:  # then positions behind the text count with what BERT makes of them
-            batch = [[*each, *[0] * (settings.length - len(each))] for each in batch]
-            mask = torch.tensor([[int(number != 0) for number in each] for each in batch], device=self.device)
+            batch = [[*row, *[0] * (settings.length - len(row))] for row in batch]
+            mask = torch.tensor([[int(number != 0) for number in row] for row in batch], device=self.device)
             ids = torch.tensor(batch, device=self.device)
         else:
             ids, mask = padded(batch, pad=0, device=self.device)
@@ -235,8 +235,8 @@ class _Network:
             vectors = out.pooler_output
         if settings.unit:
             vectors = torch.nn.functional.normalize(vectors, dim=1)
-        found: Vectors = vectors.float().cpu().numpy()
-        return found
+        pooled: Vectors = vectors.float().cpu().numpy()
+        return pooled
 
 
 @lru_cache(maxsize=4)
@@ -265,7 +265,7 @@ def _load(path: str, near: str, device: str, lateral: bool) -> _Network:
     bert, backbone = encoder_from(folder), ResNet50()
     hidden = bert.config.hidden_size
     local = f"{image}local_embedder.weight"
-    wanted = {
+    needed = {
         **{f"{text}model.{name}": value for name, value in bert.state_dict().items()},
         **{f"{image}model.{name}": value for name, value in backbone.state_dict().items()},
         f"{image}global_embedder.weight": torch.empty(hidden, WIDTH, device="meta"),
@@ -273,7 +273,7 @@ def _load(path: str, near: str, device: str, lateral: bool) -> _Network:
         **({local: torch.empty(hidden, WIDTH // 2, 1, 1, device="meta")} if local in state else {}),
     }
     surplus = ("position_ids", "token_type_ids")
-    check_keys({k: v for k, v in state.items() if not k.endswith(surplus)}, wanted, where=path)
+    check_keys({k: v for k, v in state.items() if not k.endswith(surplus)}, needed, where=path)
     bert.load_state_dict({name: state[f"{text}model.{name}"].float() for name in bert.state_dict()})
     backbone.load_state_dict({name: state[f"{image}model.{name}"] for name in backbone.state_dict()})
     tokenizer = load_tokenizer(folder, of=settings.bert)

@@ -44,8 +44,8 @@ class Direction:
 
     def __call__(self, numbers: Vectors) -> Vectors:
         """One number per row."""
-        found: Vectors = (numbers @ self.vector + np.float32(self.offset)).astype(np.float32)
-        return found
+        projected: Vectors = (numbers @ self.vector + np.float32(self.offset)).astype(np.float32)
+        return projected
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +60,15 @@ class ViewLayer:
 
     def scaled(self, numbers: Vectors) -> Vectors:
         """Means as the matrix takes them."""
-        found: Vectors = (numbers - self.centre) / self.spread
-        return found
+        standardised: Vectors = (numbers - self.centre) / self.spread
+        return standardised
 
     def distance(self, numbers: Vectors) -> Vectors:
         """How much of each picture the components do not explain, as a multiple of what is usual."""
         scaled = self.scaled(numbers)
         rest = scaled - (scaled @ self.basis) @ self.basis.T
-        found: Vectors = (rest**2).mean(axis=1) / np.float32(self.unlike)
-        return found
+        distances: Vectors = (rest**2).mean(axis=1) / np.float32(self.unlike)
+        return distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +89,16 @@ class PictureSide:
     def rows(self, numbers: Vectors) -> Vectors:
         """Vectors of length one, with the signs but for the contrast behind them."""
         view = self.view(numbers)
-        found = np.empty((len(numbers), self.layers[0].matrix.shape[1] + len(SIGNS) - 1), np.float32)
-        for layer, mine in zip(self.layers, (view > 0, view <= 0), strict=True):
-            vectors = layer.scaled(numbers[mine]) @ layer.matrix
+        projected = np.empty((len(numbers), self.layers[0].matrix.shape[1] + len(SIGNS) - 1), np.float32)
+        for layer, of_view in zip(self.layers, (view > 0, view <= 0), strict=True):
+            vectors = layer.scaled(numbers[of_view]) @ layer.matrix
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-            found[mine, : vectors.shape[1]] = vectors / np.where(lengths > 0, lengths, 1)
-            found[mine, vectors.shape[1] + 1] = layer.distance(numbers[mine])
+            projected[of_view, : vectors.shape[1]] = vectors / np.where(lengths > 0, lengths, 1)
+            projected[of_view, vectors.shape[1] + 1] = layer.distance(numbers[of_view])
         first = self.layers[0].matrix.shape[1]
-        found[:, first] = view
-        found[:, first + 2], found[:, first + 3] = self.inverted(numbers), self.turned(numbers)
-        return found
+        projected[:, first] = view
+        projected[:, first + 2], projected[:, first + 3] = self.inverted(numbers), self.turned(numbers)
+        return projected
 
     def objection(self, signs: Mapping[str, float]) -> str:
         """Why a picture should not be judged; "" if it should.
@@ -127,8 +127,8 @@ def pack_side(side: PictureSide) -> dict[str, NDArray[Any]]:
     parts: dict[str, NDArray[Any]] = {
         "limits": np.array([side.limits[name] for name in SIGNS[1:4]], np.float32),
         "unlike": np.array([layer.unlike for layer in side.layers], np.float32),
-        "offsets": np.array([each.offset for each in side.directions], np.float32),
-        "directions": np.stack([each.vector for each in side.directions]).astype(np.float32),
+        "offsets": np.array([direction.offset for direction in side.directions], np.float32),
+        "directions": np.stack([direction.vector for direction in side.directions]).astype(np.float32),
     }
     for name, layer in zip(VIEWS, side.layers, strict=True):
         parts[f"{name}_centre"], parts[f"{name}_spread"] = layer.centre, layer.spread

@@ -39,8 +39,8 @@ class _Attention(nn.Module):  # type: ignore[misc, name-defined]
 
     def forward(self, asking: Any, seen: tuple[Any, Any], *, causal: bool = False) -> Any:
         query = self.split(self.query(asking))
-        found = functional.scaled_dot_product_attention(query, *seen, is_causal=causal)
-        return self.out(found.transpose(1, 2).flatten(2))
+        attended = functional.scaled_dot_product_attention(query, *seen, is_causal=causal)
+        return self.out(attended.transpose(1, 2).flatten(2))
 
 
 class _Layer(nn.Module):  # type: ignore[misc, name-defined]
@@ -80,12 +80,12 @@ class ReportDecoder(nn.Module):  # type: ignore[misc, name-defined]
         self.sources = nn.ModuleList(
             nn.Sequential(
                 nn.Dropout(size.dropout),
-                nn.Linear(given, size.narrow),
+                nn.Linear(dimension, size.narrow),
                 nn.GELU(),
                 nn.Dropout(size.dropout),
                 nn.Linear(size.narrow, size.slots * size.width),
             )
-            for given in (numbers, numbers, words)
+            for dimension in (numbers, numbers, words)
         )
         self.layers = nn.ModuleList(_Layer(size) for _ in range(size.layers))
         self.norm, self.drop = nn.LayerNorm(size.width), nn.Dropout(size.dropout)
@@ -99,10 +99,10 @@ class ReportDecoder(nn.Module):  # type: ignore[misc, name-defined]
             rows: (studies, two views' numbers).
             conditions: (studies, words).
         """
-        given = (rows[:, : self.numbers], rows[:, self.numbers :], conditions)
+        inputs = (rows[:, : self.numbers], rows[:, self.numbers :], conditions)
         slots = [
-            source(each).view(len(rows), self.size.slots, self.size.width)
-            for source, each in zip(self.sources, given, strict=True)
+            source(features).view(len(rows), self.size.slots, self.size.width)
+            for source, features in zip(self.sources, inputs, strict=True)
         ]
         memory = torch.cat(slots, dim=1)
         return [layer.study.keys(memory) for layer in self.layers]
@@ -118,10 +118,10 @@ class ReportDecoder(nn.Module):  # type: ignore[misc, name-defined]
             past: From the last call.
         """
         begin = 0 if past is None else past[0][0].shape[2]
-        places = torch.arange(begin, begin + tokens.shape[1], device=tokens.device)
-        values = self.drop(self.tokens(tokens) + self.places(places))
-        kept = []
+        positions = torch.arange(begin, begin + tokens.shape[1], device=tokens.device)
+        values = self.drop(self.tokens(tokens) + self.places(positions))
+        caches = []
         for number, layer in enumerate(self.layers):
             values, seen = layer(values, studies[number], None if past is None else past[number])
-            kept.append(seen)
-        return functional.linear(self.norm(values), self.tokens.weight), kept
+            caches.append(seen)
+        return functional.linear(self.norm(values), self.tokens.weight), caches

@@ -45,26 +45,26 @@ class ReportWords:
 
     def predicted(self, rows: Rows) -> Rows:
         """(studies, words): how much more often than usual a report like this has each word."""
-        found: Rows = ((rows - self.centre) @ self.matrix).astype(np.float32)
-        return found
+        projected: Rows = ((rows - self.centre) @ self.matrix).astype(np.float32)
+        return projected
 
     def points(self, predicted: Rows) -> Rows:
         """Predictions as points of length one in which each word counts by how well pictures tell it."""
         weighted = predicted * self.strength
         lengths = np.linalg.norm(weighted, axis=1, keepdims=True)
-        found: Rows = (weighted / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-        return found
+        means: Rows = (weighted / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+        return means
 
     def conditions(self, predicted: Rows) -> Rows:
         """Predictions in units of their own spread over the training studies: what a network is given."""
         spread = self.training.std(axis=0)
-        found: Rows = (predicted / np.where(spread > 1e-6, spread, 1)).clip(-5, 5).astype(np.float32)
-        return found
+        standardised: Rows = (predicted / np.where(spread > 1e-6, spread, 1)).clip(-5, 5).astype(np.float32)
+        return standardised
 
-    def nearest(self, rows: Rows, *, most: int) -> tuple[NDArray[np.intp], Rows]:
+    def nearest(self, rows: Rows, *, max_items: int) -> tuple[NDArray[np.intp], Rows]:
         """The training studies most like each study, best first, and their cosines; ties go to the first study."""
         cosines = self.points(self.predicted(rows)) @ self.points(self.training).T
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
+        order = np.argsort(-cosines, axis=1, kind="stable")[:, :max_items]
         return order, np.take_along_axis(cosines, order, axis=1)
 
 
@@ -81,18 +81,20 @@ def fit_words(rows: Rows, texts: Sequence[str]) -> ReportWords:
     if len(rows) < FEWEST:
         raise InputError(f"a generator must learn from {FEWEST} studies or more, got {len(rows)}")
     tokens = [set(report_tokens(text)) for text in texts]
-    counts = Counter(word for each in tokens for word in each if word[0].isalnum() and word != MASK)
-    least = max(min(LEAST_REPORTS, len(rows) // 4), round(LEAST_SHARE * len(rows)))
-    words = tuple(sorted(word for word, n in counts.items() if least <= n < len(rows)))
+    counts = Counter(
+        word for tokens_of_report in tokens for word in tokens_of_report if word[0].isalnum() and word != MASK
+    )
+    min_count = max(min(LEAST_REPORTS, len(rows) // 4), round(LEAST_SHARE * len(rows)))
+    words = tuple(sorted(word for word, n in counts.items() if min_count <= n < len(rows)))
     if not words:
         raise InputError(
-            f"the reports to learn from must share words: of {len(rows)} reports no word is in {least} or more of "
-            "them and lacking in others"
+            f"the reports to learn from must share words: of {len(rows)} reports no word is in {min_count} or "
+            "more of them and lacking in others"
         )
-    place = {word: at for at, word in enumerate(words)}
+    index = {word: at for at, word in enumerate(words)}
     has = np.zeros((len(rows), len(words)))
-    for row, each in zip(has, tokens, strict=True):
-        row[[place[word] for word in each if word in place]] = 1.0
+    for row, tokens_of_report in zip(has, tokens, strict=True):
+        row[[index[word] for word in tokens_of_report if word in index]] = 1.0
     targets = (has - has.mean(axis=0)) / has.std(axis=0)
     centre = rows.mean(axis=0, dtype=np.float64)
     values = rows - centre
@@ -144,8 +146,8 @@ def load_words(path: Path | str) -> ReportWords:
 def _correlations(one: Matrix, two: Matrix) -> Matrix:
     a, b = one - one.mean(axis=0), two - two.mean(axis=0)
     scale = np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0))
-    found: Matrix = (a * b).sum(axis=0) / np.where(scale > 0, scale, 1)
-    return found
+    correlations: Matrix = (a * b).sum(axis=0) / np.where(scale > 0, scale, 1)
+    return correlations
 
 
 def _short(values: Matrix) -> Rows:

@@ -67,8 +67,8 @@ class ResNet50(nn.Module):
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         for layer in (self.layer1, self.layer2, self.layer3, self.layer4):
             x = layer(x)
-        found: Tensor = x.flatten(2).transpose(1, 2)
-        return found
+        features: Tensor = x.flatten(2).transpose(1, 2)
+        return features
 
 
 def folded(network: ResNet50) -> ResNet50:

@@ -75,15 +75,15 @@ def study_numbers(
         except (ImageError, OSError):
             why = "cannot be read" if path.is_file() else "is not there"
             wrong[path] = f"the picture {path.name} {why}"
-    known = _stored(cache)
-    missing = {key: path for path, key in keys.items() if key not in known}
-    _through_network(missing, known, cache=cache, threads=threads, progress=progress)
-    wrong |= {path: f"the picture {path.name} cannot be read" for path, key in keys.items() if key not in known}
+    stored = _stored(cache)
+    missing = {key: path for path, key in keys.items() if key not in stored}
+    _through_network(missing, stored, cache=cache, threads=threads, progress=progress)
+    wrong |= {path: f"the picture {path.name} cannot be read" for path, key in keys.items() if key not in stored}
     side = load_image_text().side
     width = load_image_text().network.width
     rows = np.zeros((len(studies), 2 * width), np.float32)
     reasons, pictures, ignored = [], [], 0
-    objections = _objections(known) if domain == "skip" else dict.fromkeys(known, "")
+    objections = _objections(stored) if domain == "skip" else dict.fromkeys(stored, "")
     for row, study in zip(rows, studies, strict=True):
         whys = [wrong.get(path) or _with_name(path, objections[keys[path]]) for path in study]
         usable = dict.fromkeys(keys[path] for path, why in zip(study, whys, strict=True) if not why)
@@ -92,11 +92,11 @@ def study_numbers(
         pictures.append(tuple(usable))
         ignored += len(bad) if usable else 0
         if usable:
-            numbers = np.stack([known[key][0] for key in usable])
+            numbers = np.stack([stored[key][0] for key in usable])
             frontal = side.view(numbers) > 0
-            for at, (layer, mine) in enumerate(zip(side.layers, (frontal, ~frontal), strict=True)):
-                if mine.any():
-                    row[at * width : (at + 1) * width] = layer.scaled(numbers[mine]).mean(axis=0)
+            for at, (layer, of_view) in enumerate(zip(side.layers, (frontal, ~frontal), strict=True)):
+                if of_view.any():
+                    row[at * width : (at + 1) * width] = layer.scaled(numbers[of_view]).mean(axis=0)
     return StudyNumbers(rows, tuple(reasons), ignored, tuple(pictures))
 
 
@@ -104,20 +104,20 @@ def _with_name(path: Path, objection: str) -> str:
     return f"the picture {path.name} {objection}" if objection else ""
 
 
-def _objections(known: dict[str, tuple[Rows, float]]) -> dict[str, str]:
+def _objections(stored: dict[str, tuple[Rows, float]]) -> dict[str, str]:
     side = load_image_text().side
-    found = {}
-    if known:
-        rows = side.rows(np.stack([numbers for numbers, _ in known.values()]))
-        for (key, (_, contrast)), row in zip(known.items(), rows, strict=True):
+    objections = {}
+    if stored:
+        rows = side.rows(np.stack([numbers for numbers, _ in stored.values()]))
+        for (key, (_, contrast)), row in zip(stored.items(), rows, strict=True):
             signs = dict(zip(SIGNS, (*map(float, row[-4:]), contrast), strict=True))
-            found[key] = side.objection(signs)
-    return found
+            objections[key] = side.objection(signs)
+    return objections
 
 
 def _through_network(
     missing: dict[str, Path],
-    known: dict[str, tuple[Rows, float]],
+    stored: dict[str, tuple[Rows, float]],
     *,
     cache: Path | str | None,
     threads: int,
@@ -138,11 +138,11 @@ def _through_network(
         part = items[start : start + _AT_ONCE]
         with ThreadPoolExecutor(2) as pool:
             read = list(pool.map(opened, [path for _, path in part]))
-        good = [(key, *found) for (key, _), found in zip(part, read, strict=True) if found is not None]
+        good = [(key, *image) for (key, _), image in zip(part, read, strict=True) if image is not None]
         if good:
             numbers = picture_numbers(model.network, np.stack([square for _, square, _ in good]), threads=threads)
-            contrast = np.array([each for _, _, each in good], np.float32)
-            known |= {key: (row, float(c)) for (key, _, _), row, c in zip(good, numbers, contrast, strict=True)}
+            contrast = np.array([value for _, _, value in good], np.float32)
+            stored |= {key: (row, float(c)) for (key, _, _), row, c in zip(good, numbers, contrast, strict=True)}
             if cache is not None:
                 _store(Path(cache), [key for key, _, _ in good], numbers, contrast)
         if progress is not None:
@@ -158,13 +158,13 @@ def _store(cache: Path, keys: list[str], numbers: Rows, contrast: Rows) -> None:
 
 def _stored(cache: Path | str | None) -> dict[str, tuple[Rows, float]]:
     """What earlier runs kept; a file that cannot be read is as if it were not there."""
-    found: dict[str, tuple[Rows, float]] = {}
+    features: dict[str, tuple[Rows, float]] = {}
     if cache is None or not Path(cache).is_dir():
-        return found
+        return features
     for file in sorted(Path(cache).glob(f"pictures-{load_image_text().hash}-*.npz")):
         with suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
                 parts = [stored[name] for name in ("keys", "numbers", "contrast")]
             for key, numbers, contrast in zip(*parts, strict=True):
-                found[key.decode()] = (numbers, float(contrast))
-    return found
+                features[key.decode()] = (numbers, float(contrast))
+    return features

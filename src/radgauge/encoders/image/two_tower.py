@@ -64,10 +64,10 @@ class ResnetBertTowers:
     def images(self, prepared: list[NDArray[np.float32]]) -> Any:
         """Vectors of prepared pictures."""
         torch = require("torch", extra="models")
-        places = self.backbone.places(torch.from_numpy(np.stack(prepared)).to(self.device))
+        features = self.backbone.places(torch.from_numpy(np.stack(prepared)).to(self.device))
         if self.head_first:
-            return _through(places, self.image_head).mean(dim=1)
-        return _through(places.mean(dim=1), self.image_head)
+            return _through(features, self.image_head).mean(dim=1)
+        return _through(features.mean(dim=1), self.image_head)
 
     def texts(self, texts: list[str]) -> Any:
         """Vectors of texts; what is longer than the model reads is cut."""
@@ -95,8 +95,8 @@ def read_wiring(folder: Path) -> dict[str, Any]:
     """
     path = folder / WIRING
     try:
-        found = parse_json(path.read_text(encoding="utf-8"))
-        image, text = dict(found["image"]), dict(found["text"])
+        wiring = parse_json(path.read_text(encoding="utf-8"))
+        image, text = dict(wiring["image"]), dict(wiring["text"])
         steps = [list(step) for part in (image, text) for step in part["head"]]
         image["weights"], text["weights"], image["prefix"], text["prefix"], text["encoder"]
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -105,15 +105,15 @@ def read_wiring(folder: Path) -> dict[str, Any]:
             f"got: {error!r}"
         ) from error
     for step in steps:
-        known = step in ([name] for name in PLAIN) or (len(step) == 2 and step[0] in LEARNED)
-        if not known:
+        valid = step in ([name] for name in PLAIN) or (len(step) == 2 and step[0] in LEARNED)
+        if not valid:
             raise ModelError(
                 f"{path}: a step of a head must be one of {', '.join(PLAIN)}, or one of {', '.join(LEARNED)} with "
                 f"the name of its weights; got {step!r}"
             )
     if text.get("pooling", "cls") not in POOLINGS:
         raise ModelError(f"{path}: pooling must be one of {', '.join(POOLINGS)}, got {text['pooling']!r}")
-    return {**found, "image": image, "text": text}
+    return {**wiring, "image": image, "text": text}
 
 
 def load_resnet_bert(folder: Path, *, device: str) -> ResnetBertTowers:
@@ -127,10 +127,10 @@ def load_resnet_bert(folder: Path, *, device: str) -> ResnetBertTowers:
     backbone = ResNet50()
     head = _named(image["head"])
     _fill(backbone, state, prefix=image["prefix"], where=folder / image["weights"], besides=head)
-    place = _encoder_folder(folder, str(text["encoder"]))
-    bert = encoder_from(place, pooler=text.get("pooling", "cls") == "pooler")
+    encoder_folder = _encoder_folder(folder, str(text["encoder"]))
+    bert = encoder_from(encoder_folder, pooler=text.get("pooling", "cls") == "pooler")
     _fill(bert, words, prefix=text["prefix"], where=folder / text["weights"], besides=_named(text["head"]))
-    tokenizer = load_tokenizer(place, of=str(text["encoder"]))
+    tokenizer = load_tokenizer(encoder_folder, of=str(text["encoder"]))
     return ResnetBertTowers(
         backbone=folded(backbone).to(device),
         bert=bert.eval().to(device),
@@ -150,9 +150,9 @@ def _weights(path: Path) -> Mapping[str, Any]:
     torch = require("torch", extra="models")
     if path.suffix == ".ckpt":
         return {name: torch.from_numpy(values) for name, values in open_lightning(path).read("")}
-    found = read_weights(path)
-    inner = found.get("state_dict", found)
-    return inner if isinstance(inner, Mapping) else found
+    weights = read_weights(path)
+    inner = weights.get("state_dict", weights)
+    return inner if isinstance(inner, Mapping) else weights
 
 
 def _named(head: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -161,13 +161,13 @@ def _named(head: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 def _fill(network: Any, state: Mapping[str, Any], *, prefix: str, where: Path, besides: tuple[str, ...]) -> None:
     """Weights under a prefix into a network; names of heads under the same prefix are left to them."""
-    mine = [key for key in state if key.startswith(prefix) and not (besides and key.startswith(besides))]
-    own = {key.removeprefix(prefix): state[key] for key in mine}
-    wanted = network.state_dict()
+    prefixed = [key for key in state if key.startswith(prefix) and not (besides and key.startswith(besides))]
+    own = {key.removeprefix(prefix): state[key] for key in prefixed}
+    expected = network.state_dict()
     surplus = ("position_ids", "token_type_ids", "num_batches_tracked")
-    own = {k: v for k, v in own.items() if k in wanted or not (k.endswith(surplus) or k.startswith("pooler."))}
-    own.update({k: v for k, v in wanted.items() if k.endswith("num_batches_tracked") and k not in own})
-    check_keys(own, wanted, where=where, prefix=prefix)
+    own = {k: v for k, v in own.items() if k in expected or not (k.endswith(surplus) or k.startswith("pooler."))}
+    own.update({k: v for k, v in expected.items() if k.endswith("num_batches_tracked") and k not in own})
+    check_keys(own, expected, where=where, prefix=prefix)
     network.load_state_dict({k: v.float() if v.is_floating_point() else v for k, v in own.items()})
 
 
@@ -180,10 +180,10 @@ def _step(step: Sequence[str], state: Mapping[str, Any], where: Path, device: st
     kind, name = step
 
     def get(part: str, *, optional: bool = False) -> Any:
-        found = state.get(f"{name}.{part}")
-        if found is None and not optional:
+        weight = state.get(f"{name}.{part}")
+        if weight is None and not optional:
             raise ModelError(f"{where} has no {name}.{part}, which {WIRING} names as {kind}")
-        return None if found is None else found.float().to(device)
+        return None if weight is None else weight.float().to(device)
 
     weight, bias = get("weight"), get("bias", optional=True)
     if kind == "linear":  # a convolution over single places is the same
@@ -204,9 +204,9 @@ def _through(x: Any, head: tuple[Any, ...]) -> Any:
 
 def _encoder_folder(folder: Path, name: str) -> Path:
     leaf = name.rpartition("/")[2]
-    for place in (folder / leaf, folder.parent / leaf):
-        if (place / "config.json").is_file():
-            return place
+    for candidate in (folder / leaf, folder.parent / leaf):
+        if (candidate / "config.json").is_file():
+            return candidate
     return locate_tokenizer(name, models="published")
 
 
@@ -239,8 +239,8 @@ class TwoTower:
     @property
     def constant(self) -> float | None:
         """What the file that wires a ResNet and a BERT says; not known for others."""
-        found = self._wiring().get("constant")
-        return None if found is None else float(found)
+        stated = self._wiring().get("constant")
+        return None if stated is None else float(stated)
 
     def _wiring(self) -> dict[str, Any]:
         folder = checkpoint_folder(self.model)
@@ -264,14 +264,14 @@ class TwoTower:
 
     def _passes(self, items: Sequence[Any], embed: Any) -> Vectors:
         torch = require("torch", extra="models")
-        found, unit = [], self.unit_length
+        batches, unit = [], self.unit_length
         with torch.inference_mode():
             for start in range(0, len(items), _PER_PASS):
                 vectors = embed(list(items[start : start + _PER_PASS])).float()
-                found.append(torch.nn.functional.normalize(vectors, dim=1) if unit else vectors)
-        if not found:
+                batches.append(torch.nn.functional.normalize(vectors, dim=1) if unit else vectors)
+        if not batches:
             return np.empty((0, 0), np.float32)
-        stacked: Vectors = torch.cat(found).cpu().numpy()
+        stacked: Vectors = torch.cat(batches).cpu().numpy()
         return stacked
 
 
@@ -298,9 +298,9 @@ class _Towers:
         return _vectors(self.model.get_text_features(**tokens))
 
 
-def _vectors(given: Any) -> Any:
+def _vectors(output: Any) -> Any:
     """Newer transformers wrap the projected vectors."""
-    return given if hasattr(given, "shape") else given.pooler_output
+    return output if hasattr(output, "shape") else output.pooler_output
 
 
 @lru_cache(maxsize=2)
@@ -327,14 +327,14 @@ def _preparation(folder: Path, model: str) -> Preparation:
     alone, together = folder / "preprocessor_config.json", folder / "processor_config.json"
     if alone.is_file():
         return from_transformers(_json(alone, model), where=alone)
-    if together.is_file() and "image_processor" in (found := _json(together, model)):
-        return from_transformers(found["image_processor"], where=together)
+    if together.is_file() and "image_processor" in (config := _json(together, model)):
+        return from_transformers(config["image_processor"], where=together)
     raise ModelError(f"{model!r} has no preprocessor_config.json, which says how pictures are prepared")
 
 
 def _json(path: Path, model: str) -> dict[str, Any]:
     try:
-        found = parse_json(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError) as error:
         raise ModelError(f"{model!r} must hold {path.name}, got: {error}") from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

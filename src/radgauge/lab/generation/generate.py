@@ -170,7 +170,7 @@ def generate(
     able = [at for at, why in enumerate(numbers.reasons) if not why]
     rows = numbers.rows[able]
     most = max(chosen.nearest, chosen.neighbours)
-    near, _ = generator.words.nearest(rows, most=most)
+    near, _ = generator.words.nearest(rows, max_items=most)
     if chosen.choose == "expected":
         expected = expected_of(
             generator, _consensus(generator, chosen, reading), seed=chosen.seed, progress=progress

@@ -115,7 +115,9 @@ def _print_made(made: NewStudy, days: float) -> None:
 
     out = console()
     out.say(f"{made.path}: {len(made.sample.studies)} studies")
-    rows = [(each.name, each.role, made.assigned.get(each.id), made.tokens[each.id]) for each in made.people]
+    rows = [
+        (person.name, person.role, made.assigned.get(person.id), made.tokens[person.id]) for person in made.people
+    ]
     out.show(table("who", "role", Column("cases", right=True), "token", rows=rows))
     out.say(
         f"Each token is one person's key for {days:g} days, shown only now. `radgauge study serve` prints an "
@@ -152,15 +154,15 @@ def designs_cli(
         write_file(output, design_text(design))
     chosen = [load_design(name) for name in ([design] if design else shipped_designs())]
     if as_json:
-        o.print_json([{**each.as_dict(), "version": each.version} for each in chosen])
+        o.print_json([{**item.as_dict(), "version": item.version} for item in chosen])
         return
     out = console()
     if design is None:
         out.show(table("design", "title", "asks", rows=[(d.name, d.title, ", ".join(d.keys)) for d in chosen]))
         return
-    (found,) = chosen
-    out.say(f"{found.name} ({found.version}): {found.title}", found.source, "", found.instructions, "")
-    rows = [(each.key, each.kind, each.per, each.title, _answers_of(each)) for each in found.fields]
+    shown = chosen[0]
+    out.say(f"{shown.name} ({shown.version}): {shown.title}", shown.source, "", shown.instructions, "")
+    rows = [(item.key, item.kind, item.per, item.title, _answers_of(item)) for item in shown.fields]
     out.show(table("field", "kind", "per", "question", "answers", rows=rows))
 
 
@@ -168,9 +170,11 @@ def _answers_of(field: Field) -> str:
     """What can be answered, in short."""
     if field.categories:
         levels = ", ".join(level.key for level in field.levels(field.categories[0].key))
-        return ", ".join(each.key for each in field.categories) + (f" x {levels}" if levels else "")
+        return ", ".join(category.key for category in field.categories) + (f" x {levels}" if levels else "")
     if field.options or field.candidates:
-        return ", ".join([*(["a candidate"] if field.candidates else []), *(each.key for each in field.options)])
+        return ", ".join(
+            [*(["a candidate"] if field.candidates else []), *(category.key for category in field.options)]
+        )
     return f"{field.minimum:g} to {field.maximum:g}" if field.kind in ("rating", "number") else "a list"
 
 
@@ -191,20 +195,20 @@ def check_cli(
     from radgauge.render.terminal import console
     from radgauge.study.check import check_study
 
-    found = check_study(file, anchor=anchor)
+    result = check_study(file, anchor=anchor)
     if as_json:
-        o.print_json(found)
-    elif found.problems:
-        console().say(*found.problems)
+        o.print_json(result)
+    elif result.problems:
+        console().say(*result.problems)
     else:
         echo(
-            f"{file}: {found.events} events replayed to {found.states} states, each as it is kept; "
-            f"last event {found.last_hash[:12] or 'none'}"
+            f"{file}: {result.events} events replayed to {result.states} states, each as it is kept; "
+            f"last event {result.last_hash[:12] or 'none'}"
         )
         if anchor is not None:
-            echo(f"it continues the anchor; {found.events - int(anchor.partition('.')[0])} events came after it")
-        echo(f"anchor: {found.anchor}")
-    if found.problems:
+            echo(f"it continues the anchor; {result.events - int(anchor.partition('.')[0])} events came after it")
+        echo(f"anchor: {result.anchor}")
+    if result.problems:
         raise typer.Exit(TROUBLE)
 
 
@@ -240,7 +244,7 @@ def export_cli(
     if say.as_json:
         o.print_json(written)
         return
-    echo(f"wrote {', '.join(str(each) for each in written.files)}: {written.rows} rows")
+    echo(f"wrote {', '.join(str(path) for path in written.files)}: {written.rows} rows")
     echo(f"anchor: {written.anchor}", err=True)
 
 
@@ -282,7 +286,7 @@ def token_cli(
             if as_json:
                 o.print_json(listed)
                 return
-            rows = [(each.person, each.created, each.expires, each.revoked or "no") for each in listed]
+            rows = [(row.person, row.created, row.expires, row.revoked or "no") for row in listed]
             console().show(table("who", "made", "valid until", "revoked", rows=rows))
             return
         if add:
@@ -308,11 +312,11 @@ def backup_cli(
 
     with Store(file) as store:
         store.backup(target)
-    found = check_study(target)
-    if found.problems:
-        raise InputError(f"{target} was written and does not prove itself: {found.problems[0]}")
-    echo(f"wrote {target}: {found.events} events, checked")
-    echo(f"anchor: {found.anchor}")
+    result = check_study(target)
+    if result.problems:
+        raise InputError(f"{target} was written and does not prove itself: {result.problems[0]}")
+    echo(f"wrote {target}: {result.events} events, checked")
+    echo(f"anchor: {result.anchor}")
 
 
 @o.command(study, "sheet")
@@ -347,13 +351,13 @@ def collect_cli(
     from radgauge.render.terminal import console
     from radgauge.study.sheet import collect
 
-    found = collect(file, sheets)
+    collected = collect(file, sheets)
     if as_json:
-        o.print_json(found)
+        o.print_json(collected)
     else:
         numbers = [Column(name, right=True) for name in ("changed", "submitted", "open")]
-        rows = [(each.file, each.person, each.changed, each.submitted, each.open) for each in found]
+        rows = [(row.file, row.person, row.changed, row.submitted, row.open) for row in collected]
         console().show(table("sheet", "rater", *numbers, rows=rows))
-        console(stderr=True).say(*(f"{each.file}: {problem}" for each in found for problem in each.problems))
-    if any(each.problems for each in found):
+        console(stderr=True).say(*(f"{row.file}: {problem}" for row in collected for problem in row.problems))
+    if any(row.problems for row in collected):
         raise typer.Exit(TROUBLE)

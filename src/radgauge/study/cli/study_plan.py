@@ -51,7 +51,7 @@ def plan_cli(
     pair = o.names(systems)
     if pair is not None and len(pair) != 2:
         raise UsageError("--systems takes two names with a comma between them")
-    found = plan_study(
+    planned = plan_study(
         read_judgments(earlier),
         target=target,
         statistic=statistic,
@@ -66,10 +66,10 @@ def plan_cli(
         seed=seed,
     )
     if say.as_json:
-        o.print_json(found)
+        o.print_json(planned)
         return
-    _print(found)
-    say.notes(*found.notes)
+    _print(planned)
+    say.notes(*planned.notes)
 
 
 def _numbers(text: str, option: str) -> list[int]:
@@ -81,25 +81,25 @@ def _numbers(text: str, option: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _print(found: Plan) -> None:
+def _print(plan: Plan) -> None:
     from radgauge.render.tables import Column, table
     from radgauge.render.terminal import console
 
     out = console()
-    people = list(dict.fromkeys(line.raters for line in found.lines))
-    width = {(line.studies, line.raters): line.width for line in found.lines}
+    people = list(dict.fromkeys(line.raters for line in plan.lines))
+    width = {(line.studies, line.raters): line.width for line in plan.lines}
     heads = [Column(f"{n} rater{'s' if n > 1 else ''}", right=True) for n in people]
-    sizes = list(dict.fromkeys(line.studies for line in found.lines))
+    sizes = list(dict.fromkeys(line.studies for line in plan.lines))
     rows = [(size, *(width[size, n] for n in people)) for size in sizes]
-    out.say(f"width of the interval of the {found.statistic} of {found.target}:")
+    out.say(f"width of the interval of the {plan.statistic} of {plan.target}:")
     out.show(table(Column("studies", right=True), *heads, rows=rows))
-    parts = found.components
+    parts = plan.components
     out.say(
         f"variance between cases {parts.cases:.3f}, between raters {parts.raters:.3f}, rest {parts.residual:.3f}; "
         f"mean {parts.mean:.3f}"
     )
-    if found.width is None:
+    if plan.width is None:
         return
-    for n, size in found.enough.items():
+    for n, size in plan.enough.items():
         enough = f"{size} studies" if size is not None else f"more than {max(sizes)} studies, or no number at all"
-        out.say(f"{n} rater{'s' if n > 1 else ''}: {enough} for a width of {found.width:g}")
+        out.say(f"{n} rater{'s' if n > 1 else ''}: {enough} for a width of {plan.width:g}")

@@ -76,9 +76,9 @@ def serve_cli(
             )
         url = url or f"https://{f'[{host}]' if ':' in host else host}:{port}"
         own = self_signed(path, urlsplit(url).hostname or host)
-    place = Place(host, port, url, proxy, own)
-    if place.warning:
-        echo(f"note: {place.warning}", err=True)
+    listening = Place(host, port, url, proxy, own)
+    if listening.warning:
+        echo(f"note: {listening.warning}", err=True)
     if demo and not path.exists():
         demo_study(path, design=design)
     with Opened(path) as store:
@@ -94,16 +94,16 @@ def serve_cli(
 
                 webbrowser.open(f"{address}/join#{fresh['rater-1']}")
 
-        serve(create_app(store, place=place), place, ready=ready)
+        serve(create_app(store, address=listening), listening, ready=ready)
 
 
 def _new_links(store: Store) -> dict[str, str]:
     """New tokens for everybody; those of before are no longer valid."""
-    found = {}
+    links = {}
     for person in store.people():
         store.revoke_tokens(person.id)
-        found[person.id] = store.new_token(person.id)
-    return found
+        links[person.id] = store.new_token(person.id)
+    return links
 
 
 def _say_where(store: Store, address: str, fresh: dict[str, str]) -> None:

@@ -31,10 +31,10 @@ def status_cli(
     with Store(file, readonly=True) as store:
         people = progress(store)
         agreeing = agreement_so_far(store)
-        apart = disagreements(store, most=most)
+        apart = disagreements(store, max_items=most)
         effects = assistance_effects(store)
     if as_json:
-        listed = [{**_plain(each), "pairs": _pairs(each)} for each in agreeing]
+        listed = [{**_plain(agreement), "pairs": _pairs(agreement)} for agreement in agreeing]
         o.print_json({"progress": people, "agreement": listed, "disagreements": apart, "assistance": effects})
         return
     out = console()
@@ -47,20 +47,20 @@ def status_cli(
         _print_effects(out, effects)
 
 
-def _plain(found: Agreeing) -> dict[str, object]:
+def _plain(agreement: Agreeing) -> dict[str, object]:
     return {
-        "question": found.question,
-        "cases": found.cases,
-        "icc": found.icc,
-        "alpha": found.alpha,
-        "kappa": found.kappa,
+        "question": agreement.question,
+        "cases": agreement.cases,
+        "icc": agreement.icc,
+        "alpha": agreement.alpha,
+        "kappa": agreement.kappa,
     }
 
 
-def _pairs(found: Agreeing) -> list[dict[str, object]]:
+def _pairs(agreement: Agreeing) -> list[dict[str, object]]:
     return [
-        {"first": first, "second": second, "kappa": kappa.value, "equal": found.same[first, second]}
-        for (first, second), kappa in found.pairs.items()
+        {"first": first, "second": second, "kappa": kappa.value, "equal": agreement.same[first, second]}
+        for (first, second), kappa in agreement.pairs.items()
     ]
 
 
@@ -75,10 +75,10 @@ def _print_progress(out: Terminal, people: Sequence[Progress]) -> None:
     heads = [Column(name, right=True) for name in ("done", "of", "cannot judge", "median time", "hours")]
     rows = [
         (
-            *(each.name, each.role, _practice(each), each.submitted, each.assigned),
-            *(each.cannot_judge, f"{number(each.median_seconds, 0)} s", number(each.seconds / 3600, 1)),
+            *(person.name, person.role, _practice(person), person.submitted, person.assigned),
+            *(person.cannot_judge, f"{number(person.median_seconds, 0)} s", number(person.seconds / 3600, 1)),
         )
-        for each in people
+        for person in people
     ]
     out.show(table("who", "role", "practice", *heads, rows=rows))
 
@@ -88,22 +88,22 @@ def _print_agreement(out: Terminal, agreeing: Sequence[Agreeing]) -> None:
 
     rows = [
         (
-            each.question,
-            each.cases,
-            number(each.icc.value) if each.icc is not None else "",
-            number(each.alpha.value),
-            interval(each.alpha.interval.low, each.alpha.interval.high),
-            number(each.kappa),
+            row.question,
+            row.cases,
+            number(row.icc.value) if row.icc is not None else "",
+            number(row.alpha.value),
+            interval(row.alpha.interval.low, row.alpha.interval.high),
+            number(row.kappa),
         )
-        for each in agreeing
+        for row in agreeing
     ]
     heads = ("cases", "ICC(2,1)", "alpha")
     out.print("\nagreement so far, on what at least two have submitted:")
     right = [Column(name, right=True) for name in heads]
     out.show(table("question", *right, "interval", Column("mean kappa", right=True), rows=rows))
-    for each in agreeing:
-        pairs = ", ".join(f"{a} and {b} {number(kappa.value)}" for (a, b), kappa in each.pairs.items())
-        out.say(f"kappa on {each.question}: {pairs}")
+    for row in agreeing:
+        pairs = ", ".join(f"{a} and {b} {number(kappa.value)}" for (a, b), kappa in row.pairs.items())
+        out.say(f"kappa on {row.question}: {pairs}")
 
 
 def _print_apart(out: Terminal, apart: Sequence[Disagreement]) -> None:
@@ -111,12 +111,12 @@ def _print_apart(out: Terminal, apart: Sequence[Disagreement]) -> None:
 
     rows = [
         (
-            each.study,
-            each.system,
-            each.spread,
-            ", ".join(f"{who} {value:g}" for who, value in each.answers.items()),
+            row.study,
+            row.system,
+            row.spread,
+            ", ".join(f"{who} {value:g}" for who, value in row.answers.items()),
         )
-        for each in apart
+        for row in apart
     ]
     out.say(f"\nfurthest apart on {apart[0].question}:")
     out.show(table("study", "system", Column("range", right=True), "answers", rows=rows))
@@ -127,10 +127,10 @@ def _print_effects(out: Terminal, effects: Sequence[AssistanceEffect]) -> None:
 
     rows = [
         (
-            *(each.question, each.assisted, each.alone, each.difference.value),
-            interval(each.difference.low, each.difference.high),
+            *(effect.question, effect.assisted, effect.alone, effect.difference.value),
+            interval(effect.difference.low, effect.difference.high),
         )
-        for each in effects
+        for effect in effects
     ]
     out.print("\nwith radgauge's suggestions in view, and without:")
     heads = [Column(name, right=True) for name in ("with", "without", "difference")]

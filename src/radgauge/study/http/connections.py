@@ -42,7 +42,7 @@ class Connections:
         self._open[connection.address] += 1
         self.waits(connection)
         if connection.address != self._proxy and self._open[connection.address] > self.limits.per_address:
-            next(each for each in self._waiting if each.address == connection.address).transport.abort()
+            next(waiting for waiting in self._waiting if waiting.address == connection.address).transport.abort()
         elif self._open.total() > self.limits.total:
             next(iter(self._waiting)).transport.abort()
 

@@ -140,23 +140,23 @@ def _terminated(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
 
 
-def configuration(app: ASGIApp, place: Place, *, workers_wait: int, limits: ConnectionLimits) -> uvicorn.Config:
+def configuration(app: ASGIApp, address: Place, *, workers_wait: int, limits: ConnectionLimits) -> uvicorn.Config:
     """How uvicorn runs an application of ours."""
     limits = replace(limits, total=min(limits.total, allow_files(limits.total + OTHER_FILES) - OTHER_FILES))
     return uvicorn.Config(
         app,
-        http=Connections(limits, proxy=place.proxy).protocol,  # type: ignore[arg-type]  # called, never subclassed
+        http=Connections(limits, proxy=address.proxy).protocol,  # type: ignore[arg-type]  # called, never subclassed
         log_config=None,
         access_log=False,  # addresses hold study ids and tokens
         server_header=False,
-        proxy_headers=place.proxy is not None,
-        forwarded_allow_ips=place.proxy,
+        proxy_headers=address.proxy is not None,
+        forwarded_allow_ips=address.proxy,
         timeout_graceful_shutdown=workers_wait,
         timeout_keep_alive=limits.idle_seconds,
         lifespan="on",
         ws="none",
-        ssl_certfile=place.certificate.certificate if place.certificate is not None else None,
-        ssl_keyfile=place.certificate.key if place.certificate is not None else None,
+        ssl_certfile=address.certificate.certificate if address.certificate is not None else None,
+        ssl_keyfile=address.certificate.key if address.certificate is not None else None,
     )
 
 
@@ -173,19 +173,19 @@ def allow_files(number: int) -> int:
     return number if soft == resource.RLIM_INFINITY else soft
 
 
-def address_of(listening: socket.socket, place: Place) -> str:
+def address_of(listening: socket.socket, address: Place) -> str:
     """The address under which people reach a server that listens."""
     host, port = listening.getsockname()[:2]
-    return (place.url or f"http://{f'[{host}]' if ':' in host else host}:{port}").rstrip("/")
+    return (address.url or f"http://{f'[{host}]' if ':' in host else host}:{port}").rstrip("/")
 
 
 def listen(place: Place) -> socket.socket:
     """A socket at a place, ready for connections."""
     try:
-        found = socket.getaddrinfo(place.host.strip("[]"), place.port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(place.host.strip("[]"), place.port, type=socket.SOCK_STREAM)
     except socket.gaierror:
         raise InputError(f"host {place.host!r} is not an address of this machine") from None
-    family, _, _, _, address = found[0]
+    family, _, _, _, address = addresses[0]
     # With the protocol named, asyncio sends small answers at once instead of waiting 40 ms for more (TCP_NODELAY).
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:

@@ -31,11 +31,11 @@ def is_known(token: str, hashes: Iterable[str]) -> bool:
     >>> is_known("right", [token_hash("right")]), is_known("wrong", [token_hash("right")])
     (True, False)
     """
-    found = False
+    match = False
     own = token_hash(token)
-    for known in hashes:
-        found |= hmac.compare_digest(own, known)
-    return found
+    for candidate in hashes:
+        match |= hmac.compare_digest(own, candidate)
+    return match
 
 
 def bearer(header: str | None) -> str | None:

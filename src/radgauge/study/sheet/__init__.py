@@ -84,16 +84,16 @@ def _case(store: Store, person_id: str, number: int, view: CaseView) -> dict[str
         "reference": view.reference,
         "reference_sentences": view.reference_sentences,
         "context": dict(view.context),
-        "images": [picture(store.image_path(person_id, view.key, number=each)) for each in range(view.images)],
+        "images": [picture(store.image_path(person_id, view.key, number=at)) for at in range(view.images)],
         "candidates": [
             {
-                "label": each.label,
-                "text": each.text,
-                "sentences": each.sentences,
-                "system": each.system,
-                "suggestions": [dict(hint) for hint in each.suggestions],
+                "label": at.label,
+                "text": at.text,
+                "sentences": at.sentences,
+                "system": at.system,
+                "suggestions": [dict(hint) for hint in at.suggestions],
             }
-            for each in view.candidates
+            for at in view.candidates
         ],
         "state": view.state.as_dict(),
     }
@@ -101,7 +101,7 @@ def _case(store: Store, person_id: str, number: int, view: CaseView) -> dict[str
 
 def picture(path: Path) -> str:
     """An image as a data URI of its pixels alone, windowed as a viewer shows it first."""
-    made = web_picture(path, longest=LONGEST_SIDE)
+    made = web_picture(path, max_size=LONGEST_SIDE)
     content = made.data
     if made.deep:
         images = require("PIL.Image", extra="image")
@@ -122,15 +122,15 @@ def write_sheets(path: Path | str, folder: Path | str, *, people: Sequence[str] 
         people: Ids or names of raters; None = all.
     """
     with Store(path, readonly=True) as store:
-        chosen = [store.person(each) for each in people] if people else list(store.people(role="rater"))
-        odd = [each.name for each in chosen if each.role != "rater"]
+        chosen = [store.person(rater) for rater in people] if people else list(store.people(role="rater"))
+        odd = [rater.name for rater in chosen if rater.role != "rater"]
         if odd:
             raise UsageError(f"sheets are for raters; {odd[0]} is none")
-        place = make_folder(folder)
+        target = make_folder(folder)
         written = []
         for person in chosen:
             words = re.sub(r"[^\w-]+", "-", person.name.lower()).strip("-")[:40]
-            file = place / f"{person.id}{'-' + words if words and words != person.id else ''}.html"
+            file = target / f"{person.id}{'-' + words if words and words != person.id else ''}.html"
             write_form(store, person.id, path=file)
             written.append(file)
     return written

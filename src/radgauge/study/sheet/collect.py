@@ -62,14 +62,14 @@ def collect(path: Path | str, files: Sequence[Path | str]) -> list[Collected]:
         path: The file of the study.
         files: What the forms have saved (.json).
     """
-    found = []
+    collected = []
     with Store(path) as store:
         for each in files:
             file = Path(each)
             head, cases, problems = _read(store, file)
             person = person_of_sheet(store, head, name=file.name)
-            found.append(_taken(store, file.name, person.id, cases, problems))
-    return found
+            collected.append(_taken(store, file.name, person.id, cases, problems))
+    return collected
 
 
 def _read(store: Store, file: Path) -> tuple[Mapping[str, Any], dict[str, Wanted], list[str]]:
@@ -94,10 +94,10 @@ def _read(store: Store, file: Path) -> tuple[Mapping[str, Any], dict[str, Wanted
     return content, cases, problems
 
 
-def _moment(said: Any, file: Path) -> int:
+def _moment(value: Any, file: Path) -> int:
     """When a sheet was filled, in seconds: what the form says, else the time of the file."""
     try:
-        return int(datetime.fromisoformat(str(said)).timestamp())
+        return int(datetime.fromisoformat(str(value)).timestamp())
     except (ValueError, OverflowError):
         return int(file.stat().st_mtime)
 
@@ -116,26 +116,26 @@ def _wanted(case: Any, saved: int) -> Wanted:
 
 def _taken(store: Store, name: str, person_id: str, cases: Mapping[str, Wanted], problems: list[str]) -> Collected:
     changed = 0
-    mine = {place.key for place in store.places(person_id) if not place.training}
-    for key, wanted in cases.items():
-        if key not in mine:
+    own = {case.key for case in store.places(person_id) if not case.training}
+    for key, sheet in cases.items():
+        if key not in own:
             problems.append(f"case {key[:20]}: not a case of {person_id}")
             continue
         try:
-            changed += _apply(store, person_id, key, wanted, problems)
+            changed += _apply(store, person_id, key, sheet, problems)
         except Refused as refused:
             problems.append(f"case {key}: {refused}")
-    done = sum(store.state(person_id, key).submitted for key in mine)
-    return Collected(name, person_id, changed, done, len(mine) - done, tuple(problems))
+    done = sum(store.state(person_id, key).submitted for key in own)
+    return Collected(name, person_id, changed, done, len(own) - done, tuple(problems))
 
 
-def _apply(store: Store, person_id: str, key: str, wanted: Wanted, problems: list[str]) -> bool:
+def _apply(store: Store, person_id: str, key: str, sheet: Wanted, problems: list[str]) -> bool:
     """Write what a sheet changes on one case; all of it or nothing, but for an early submission."""
     now = store.state(person_id, key)
-    steps = list(_steps(store, now, wanted))
+    steps = list(_steps(store, now, sheet))
     if not steps:
         return False
-    why = _superseded(store.events(person_id=person_id, case=key), wanted)
+    why = _superseded(store.events(person_id=person_id, case=key), sheet)
     if why:
         if any(kind != "time" for kind, _ in steps):
             problems.append(f"case {key}: {why}; it stays as it is")
@@ -143,7 +143,7 @@ def _apply(store: Store, person_id: str, key: str, wanted: Wanted, problems: lis
     _rehearse(store, person_id, key, [step for step in steps if step[0] != "submit"])
     for kind, payload in steps:
         version = store.state(person_id, key).version
-        action = Action(key, kind, payload, version, f"{SHEET}{wanted.saved}-{secrets.token_hex(12)}")
+        action = Action(key, kind, payload, version, f"{SHEET}{sheet.saved}-{secrets.token_hex(12)}")
         try:
             store.record(person_id, action, offline=True)
         except Refused as refused:
@@ -153,13 +153,13 @@ def _apply(store: Store, person_id: str, key: str, wanted: Wanted, problems: lis
     return True
 
 
-def _superseded(events: Sequence[Event], wanted: Wanted) -> str:
+def _superseded(events: Sequence[Event], sheet: Wanted) -> str:
     """Why a sheet's answers on a case are out of date; "" if they are not."""
-    later = [event for event in events if event.kind not in UNVERSIONED][wanted.version :]
+    later = [event for event in events if event.kind not in UNVERSIONED][sheet.version :]
     if not all(event.client_id.startswith(SHEET) for event in later):
         return "it was changed in the study after the sheet was made"
     stamps = [event.client_id.removeprefix(SHEET).partition("-")[0] for event in later]
-    if any(stamp.isdecimal() and int(stamp) > wanted.saved for stamp in stamps):
+    if any(stamp.isdecimal() and int(stamp) > sheet.saved for stamp in stamps):
         return "a later save of this sheet was collected already"
     return ""
 
@@ -179,77 +179,77 @@ def _rehearse(store: Store, person_id: str, key: str, steps: Sequence[Step]) -> 
         events.append(Event(seq, time, person_id, key, kind, stored, "", "", state.version))
 
 
-def _steps(store: Store, now: CaseState, wanted: Wanted) -> Iterator[Step]:
+def _steps(store: Store, now: CaseState, sheet: Wanted) -> Iterator[Step]:
     """The actions that lead from the present state to that of the sheet."""
-    changes = list(_changes(store, now, wanted))
-    if wanted.seconds > now.seconds + 0.5:
-        left = wanted.seconds - now.seconds
+    changes = list(_changes(store, now, sheet))
+    if sheet.seconds > now.seconds + 0.5:
+        left = sheet.seconds - now.seconds
         while left > 0:
             yield "time", {"seconds": min(left, 86_400)}
             left -= 86_400
     if changes and now.submitted:
         yield "reopen", {}
     yield from changes
-    if wanted.submitted and (changes or not now.submitted):
+    if sheet.submitted and (changes or not now.submitted):
         yield "submit", {}
-    if now.submitted and not wanted.submitted and not changes:
+    if now.submitted and not sheet.submitted and not changes:
         yield "reopen", {}
 
 
-def _changes(store: Store, now: CaseState, wanted: Wanted) -> Iterator[Step]:
-    for label, reason in wanted.cannot_judge.items():
+def _changes(store: Store, now: CaseState, sheet: Wanted) -> Iterator[Step]:
+    for label, reason in sheet.cannot_judge.items():
         if now.cannot_judge.get(label) != reason:
             yield "cannot_judge", {"candidate": label, "reason": reason}
     for label in now.cannot_judge:
-        if label not in wanted.cannot_judge:
+        if label not in sheet.cannot_judge:
             yield "can_judge", {"candidate": label}
-    for label in dict.fromkeys([*now.answers, *wanted.answers]):
-        before, after = now.answers.get(label, {}), wanted.answers.get(label, {})
+    for label in dict.fromkeys([*now.answers, *sheet.answers]):
+        before, after = now.answers.get(label, {}), sheet.answers.get(label, {})
         for key in dict.fromkeys([*before, *after]):
             if key not in store.design.keys:
                 raise Refused(f"there is no field {key[:40]!r}")
-            asked = store.design.field(key)
-            place = {"candidate": label, "field": key}
-            if asked.kind in ("marks", "missing"):
-                yield from _lists(place, before.get(key, []), after.get(key, []))
-            elif asked.per == "sentence":
+            question = store.design.field(key)
+            target = {"candidate": label, "field": key}
+            if question.kind in ("marks", "missing"):
+                yield from _lists(target, before.get(key, []), after.get(key, []))
+            elif question.per == "sentence":
                 old, new = before.get(key, {}), after.get(key, {})
                 for unit in dict.fromkeys([*old, *new]):
                     if not str(unit).isdecimal():
-                        raise Refused(f"{asked.title}: sentences are numbered")
-                    spot = {**place, "unit": int(unit)}
-                    yield from _values(asked, spot, old.get(unit), new.get(unit))
+                        raise Refused(f"{question.title}: sentences are numbered")
+                    spot = {**target, "unit": int(unit)}
+                    yield from _values(question, spot, old.get(unit), new.get(unit))
             else:
-                yield from _values(asked, place, before.get(key), after.get(key))
+                yield from _values(question, target, before.get(key), after.get(key))
 
 
-def _values(asked: Field, place: Mapping[str, Any], old: Any, new: Any) -> Iterator[Step]:
-    if asked.kind != "counts":
+def _values(field: Field, target: Mapping[str, Any], old: Any, new: Any) -> Iterator[Step]:
+    if field.kind != "counts":
         if old != new:
-            yield "set", {**place, "value": new}
+            yield "set", {**target, "value": new}
         return
     if not isinstance(new, Mapping | None):
-        raise Refused(f"{asked.title}: must be an object of counts")
+        raise Refused(f"{field.title}: must be an object of counts")
     for part in dict.fromkeys([*(old or {}), *(new or {})]):
         before, after = (old or {}).get(part), (new or {}).get(part)
         if before != after:
-            yield "set", {**place, "part": part, "value": after}
+            yield "set", {**target, "part": part, "value": after}
 
 
-def _lists(place: Mapping[str, Any], old: Sequence[Any], new: Any) -> Iterator[Step]:
+def _lists(target: Mapping[str, Any], old: Sequence[Any], new: Any) -> Iterator[Step]:
     """Entries are the same if they say the same; their ids are the study's own."""
-    if not isinstance(new, list) or not all(isinstance(each, Mapping) for each in new):
+    if not isinstance(new, list) or not all(isinstance(item, Mapping) for item in new):
         raise Refused("marks and missing findings must be lists of objects")
     left = [_plain(entry) for entry in new]
     for entry in old:
         if _plain(entry) in left:
             left.remove(_plain(entry))
         else:
-            yield "remove", {**place, "id": entry["id"]}
+            yield "remove", {**target, "id": entry["id"]}
     for text in left:
-        yield "add", {**place, "entry": json.loads(text)}
+        yield "add", {**target, "entry": json.loads(text)}
 
 
 def _plain(entry: Mapping[str, Any]) -> str:
-    said = {key: value for key, value in entry.items() if key != "id" and value not in (None, "")}
-    return json.dumps(said, sort_keys=True)
+    values = {key: value for key, value in entry.items() if key != "id" and value not in (None, "")}
+    return json.dumps(values, sort_keys=True)

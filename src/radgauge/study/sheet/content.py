@@ -21,14 +21,14 @@ FORMAT = "radgauge study answers 1"
 
 def sealed(store: Store, person_id: str) -> dict[str, str]:
     """Whose sheet of which study this is."""
-    said = {
+    content = {
         "format": FORMAT,
         "study": str(store.about["id"]),
         "person": person_id,
         "design": store.design.version,
     }
-    line = "\n".join(said.values()).encode("utf-8")
-    return {**said, "seal": hmac.new(store.secret, line, hashlib.sha256).hexdigest()}
+    line = "\n".join(content.values()).encode("utf-8")
+    return {**content, "seal": hmac.new(store.secret, line, hashlib.sha256).hexdigest()}
 
 
 def person_of_sheet(store: Store, head: Mapping[str, Any], *, name: str) -> Person:
@@ -39,8 +39,8 @@ def person_of_sheet(store: Store, head: Mapping[str, Any], *, name: str) -> Pers
         raise InputError(f"{name} belongs to another study")
     if head.get("design") != store.design.version:
         raise InputError(f"{name} was made for another version of the design")
-    known = {each.id: each for each in store.people()}
-    person = known.get(str(head.get("person")))
+    by_id = {other.id: other for other in store.people()}
+    person = by_id.get(str(head.get("person")))
     if person is None or not hmac.compare_digest(sealed(store, person.id)["seal"], str(head.get("seal"))):
         raise InputError(f"{name}: whose sheet it is was changed; it is not taken")
     return person
@@ -49,7 +49,9 @@ def person_of_sheet(store: Store, head: Mapping[str, Any], *, name: str) -> Pers
 def cases_of_sheet(store: Store, person_id: str) -> list[tuple[int, CaseView]]:
     """The real cases of a rater with their numbers."""
     return [
-        (place.number, store.case(person_id, place.key)) for place in store.places(person_id) if not place.training
+        (assigned.number, store.case(person_id, assigned.key))
+        for assigned in store.places(person_id)
+        if not assigned.training
     ]
 
 
@@ -57,14 +59,14 @@ def examples(store: Store) -> list[dict[str, Any]]:
     """The training cases as worked examples: texts, expected answers, explanation."""
     return [
         {
-            "reference": each.reference,
+            "reference": example.reference,
             "candidates": [
                 {"text": text, "answers": [_line(store, key, value) for key, value in answers.items()]}
-                for text, answers in zip(each.candidates, each.answers, strict=True)
+                for text, answers in zip(example.candidates, example.answers, strict=True)
             ],
-            "feedback": " ".join(each.feedback.split()),
+            "feedback": " ".join(example.feedback.split()),
         }
-        for each in store.design.training
+        for example in store.design.training
     ]
 
 
@@ -72,15 +74,15 @@ def _line(store: Store, key: str, value: Any) -> str:
     field = store.design.field(key)
     titles = {category.key: category.title for category in field.categories}
     if isinstance(value, Mapping):
-        said = ", ".join(
+        listed = ", ".join(
             f"{_named(part, titles)}: {number if not isinstance(number, Mapping) else dict(number)}"
             for part, number in value.items()
         )
     elif isinstance(value, list | tuple):
-        said = ", ".join(_named(str(each), titles) for each in value)
+        listed = ", ".join(_named(str(item), titles) for item in value)
     else:
-        said = str(value)
-    return f"{field.title}: {said}"
+        listed = str(value)
+    return f"{field.title}: {listed}"
 
 
 def _named(part: str, titles: Mapping[str, str]) -> str:

@@ -36,13 +36,13 @@ from radgauge.study.web.said import answers_in_words, feedback_in_words
 
 # Images of a case, as the viewer takes them: pixels without headers, under numbers instead of file names.
 
-_LONGEST = 2048  # pixels: enough to zoom in on a radiograph
-_KEPT = 24
+_MAX_PIXELS = 2048  # pixels: enough to zoom in on a radiograph
+_MAX_CACHED = 24
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_CACHED)
 def _picture(path: Path, changed: int) -> WebPicture:
-    return web_picture(path, longest=_LONGEST)
+    return web_picture(path, max_size=_MAX_PIXELS)
 
 
 def _read(path: Path) -> WebPicture:
@@ -94,7 +94,7 @@ class Limits:
     joins_per_second: float = 0.2
 
 
-def create_app(store: Store, *, place: Listening | None = None, limits: Limits | None = None) -> Starlette:
+def create_app(store: Store, *, address: Listening | None = None, limits: Limits | None = None) -> Starlette:
     """The application of a study.
 
     Args:
@@ -102,8 +102,8 @@ def create_app(store: Store, *, place: Listening | None = None, limits: Limits |
         place: Where it is served: decides on host names and on cookies for HTTPS.
         limits: On the number of requests.
     """
-    place, limits = place or Listening(), limits or Limits()
-    access = Access(store, https=place.https)
+    address, limits = address or Listening(), limits or Limits()
+    access = Access(store, https=address.https)
     app = Starlette(
         routes=[
             Route("/", _home),
@@ -123,8 +123,8 @@ def create_app(store: Store, *, place: Listening | None = None, limits: Limits |
             *organiser.routes(),
         ],
         middleware=[
-            Middleware(SecurityHeaders, https=place.https),
-            Middleware(AllowedHosts, names=place.host_names),
+            Middleware(SecurityHeaders, https=address.https),
+            Middleware(AllowedHosts, names=address.host_names),
             Middleware(
                 RateLimit,
                 limiter=RateLimiter(per_second=limits.per_second, burst=limits.burst),
@@ -175,10 +175,10 @@ def _join_page(request: Request) -> Response:
 
 
 async def _join(request: Request) -> Response:
-    said = await _body(request)
-    if said is None or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+    data = await _body(request)
+    if data is None or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         return JSONResponse({"error": "this is not a request of our page"}, status_code=400)
-    token = said.get("token")
+    token = data.get("token")
     person = await run_in_threadpool(request.app.state.store.person_of_token, token) if token else None
     if person is None:  # only wrong tokens are counted: a department comes from one address
         wait = request.app.state.joins.wait(client_address(request.scope))
@@ -215,11 +215,11 @@ def _needs_rater(work: Callable[[Request, Person, Session], Response]) -> Callab
 
 def _kinds(store: Store) -> dict[str, bool]:
     """What the list of keys has to mention."""
-    asked = store.design.fields
+    questions = store.design.fields
     return {
-        "marks": any(each.kind == "marks" for each in asked),
-        "missing": any(each.kind == "missing" for each in asked),
-        "counts": any(each.kind == "counts" for each in asked),
+        "marks": any(field.kind == "marks" for field in questions),
+        "missing": any(field.kind == "missing" for field in questions),
+        "counts": any(field.kind == "counts" for field in questions),
         "images": store.design.show_images,
         "assistance": store.about.get("assistance", "none") != "none",
         "several": True,
@@ -229,9 +229,9 @@ def _kinds(store: Store) -> dict[str, bool]:
 @_needs_rater
 def _start(request: Request, person: Person, session: Session) -> Response:
     store: Store = request.app.state.store
-    places = store.places(person.id)
-    real = sum(not each.training for each in places)
-    practice = len(places) - real
+    assigned = store.places(person.id)
+    real = sum(not case.training for case in assigned)
+    practice = len(assigned) - real
     say = partial(translated, store.design.language)
     count = say("{0} cases", real) if real != 1 else say("1 case")
     if practice:
@@ -251,9 +251,9 @@ def _start(request: Request, person: Person, session: Session) -> Response:
         count=count,
         paragraphs=store.design.instructions.split("\n\n"),
         counted=[
-            (each.title, [kind.title for kind in each.categories])
-            for each in store.design.fields
-            if each.kind == "counts"
+            (case.title, [kind.title for kind in case.categories])
+            for case in store.design.fields
+            if case.kind == "counts"
         ],
         ready=store.is_ready(person.id),
         **_kinds(store),
@@ -279,15 +279,15 @@ async def _ready(request: Request) -> Response:
 
 
 def _next_case(store: Store, person: Person) -> str:
-    left = [each for each in store.places(person.id) if not each.submitted and not each.locked]
+    left = [case for case in store.places(person.id) if not case.submitted and not case.locked]
     return f"/case/{left[0].key}" if left else "/done"
 
 
 @_needs_rater
 def _done(request: Request, person: Person, session: Session) -> Response:
     store: Store = request.app.state.store
-    real = [each for each in store.places(person.id) if not each.training]
-    submitted = sum(each.submitted for each in real)
+    real = [case for case in store.places(person.id) if not case.training]
+    submitted = sum(case.submitted for case in real)
     left = len(real) - submitted
     following = _next_case(store, person)
     return page(
@@ -299,7 +299,7 @@ def _done(request: Request, person: Person, session: Session) -> Response:
         total=len(real),
         submitted=submitted,
         left=left,
-        not_judged=sum(each.submitted and each.cannot_judge for each in real),
+        not_judged=sum(case.submitted and case.cannot_judge for case in real),
         back=following if left else f"/case/{real[0].key}" if real else "/start",
     )
 
@@ -308,10 +308,10 @@ def _done(request: Request, person: Person, session: Session) -> Response:
 def _case_page(request: Request, person: Person, session: Session) -> Response:
     store: Store = request.app.state.store
     key = request.path_params["key"]
-    place = next((each for each in store.places(person.id) if each.key == key), None)
-    if place is None:
+    assigned = next((case for case in store.places(person.id) if case.key == key), None)
+    if assigned is None:
         return message(_title(request), "There is no such case", text="It is not one of yours.", code=404)
-    if place.locked or not store.is_ready(person.id):
+    if assigned.locked or not store.is_ready(person.id):
         return RedirectResponse("/start", status_code=303)
     return page(
         "case",
@@ -330,11 +330,11 @@ def _case_page(request: Request, person: Person, session: Session) -> Response:
 
 def _needs_rater_api(work: Callable[[Request, Person], Response]) -> Callable[[Request], Response]:
     def checked(request: Request) -> Response:
-        found = request.app.state.access.rater(request)
-        if found is None:
+        signed_in = request.app.state.access.rater(request)
+        if signed_in is None:
             return JSONResponse({"error": NO_LINK}, status_code=401)
         try:
-            return work(request, found.person)
+            return work(request, signed_in.person)
         except Refused:
             return JSONResponse({"error": "this case is not one of yours"}, status_code=404)
 
@@ -351,24 +351,24 @@ def _study(request: Request, person: Person) -> Response:
 
 
 def _places(store: Store, person: Person) -> list[dict[str, Any]]:
-    return [asdict(each) for each in store.places(person.id)]
+    return [asdict(case) for case in store.places(person.id)]
 
 
 @_needs_rater_api
 def _case(request: Request, person: Person) -> Response:
     store: Store = request.app.state.store
     key = request.path_params["key"]
-    place = next((each for each in store.places(person.id) if each.key == key), None)
-    if place is None or place.locked:
+    assigned = next((item for item in store.places(person.id) if item.key == key), None)
+    if assigned is None or assigned.locked:
         raise Refused("not one of theirs, or not yet")
     view = store.case(person.id, key)
     made = {
         "key": key,
-        "number": place.number,
-        "training": place.training,
+        "number": assigned.number,
+        "training": assigned.training,
         "context": dict(view.context),
         "reference": None,
-        "candidates": [asdict(each) for each in view.candidates],
+        "candidates": [asdict(candidate) for candidate in view.candidates],
         "images": picture_records(store, person.id, view),
         **_standing(store, view),
     }
@@ -395,36 +395,36 @@ def _standing(store: Store, view: CaseView) -> dict[str, Any]:
         feedback = {**{name: view.feedback[name] for name in ("right", "of", "text")}, "lines": lines}
     return {
         "state": view.state.as_dict(),
-        "problems": [asdict(each) for each in view.problems],
+        "problems": [asdict(problem) for problem in view.problems],
         "feedback": feedback,
     }
 
 
 async def _act(request: Request) -> Response:
-    said = await _body(request)
-    return await run_in_threadpool(_acted, request, said)  # one thread for all of it: each change of threads costs
+    data = await _body(request)
+    return await run_in_threadpool(_acted, request, data)  # one thread for all of it: each change of threads costs
 
 
-def _acted(request: Request, said: dict[str, Any] | None) -> Response:
+def _acted(request: Request, data: dict[str, Any] | None) -> Response:
     access: Access = request.app.state.access
     session = access.rater(request)
     if session is None:
         return JSONResponse({"error": NO_LINK}, status_code=401)
     if not access.is_own(request, session):
         return JSONResponse({"error": "this is not a request of our page"}, status_code=403)
-    if said is None or not {"kind", "client_id"} <= said.keys():
+    if data is None or not {"kind", "client_id"} <= data.keys():
         return JSONResponse({"error": "an action is an object with kind and client_id"}, status_code=400)
-    return _record(request.app.state.store, session.person, request.path_params["key"], said)
+    return _record(request.app.state.store, session.person, request.path_params["key"], data)
 
 
-def _record(store: Store, person: Person, key: str, said: dict[str, Any]) -> Response:
+def _record(store: Store, person: Person, key: str, data: dict[str, Any]) -> Response:
     try:
         before = store.case(person.id, key)
     except Refused:
         return JSONResponse({"error": "this case is not one of yours"}, status_code=404)
-    if said["kind"] == "ready":
+    if data["kind"] == "ready":
         return JSONResponse({"error": "ready is not said of a case"}, status_code=422)
-    action = Action(key, said["kind"], said.get("payload", {}), said.get("based_on", 0), said["client_id"])
+    action = Action(key, data["kind"], data.get("payload", {}), data.get("based_on", 0), data["client_id"])
     try:
         done = store.record(person.id, action)
     except Stale as stale:
@@ -452,8 +452,8 @@ async def _body(request: Request) -> dict[str, Any] | None:
     if not request.headers.get("Content-Type", "").startswith("application/json"):
         return None
     try:
-        said = parse_json(await request.body())
-        json.dumps(said, ensure_ascii=False).encode("utf-8")  # half a character cannot be written
+        data = parse_json(await request.body())
+        json.dumps(data, ensure_ascii=False).encode("utf-8")  # half a character cannot be written
     except (ValueError, RecursionError):
         return None
-    return said if isinstance(said, dict) else None
+    return data if isinstance(data, dict) else None

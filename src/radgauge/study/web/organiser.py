@@ -55,60 +55,58 @@ def _overview(request: Request, person: Person, session: Session) -> Response:
     store: Store = request.app.state.store
     everyone = progress(store)
     agreement = _agreement(request, everyone)
-    questions = [each.question for each in agreement]
-    asked = request.query_params.get("question")
-    question = asked if asked in questions else questions[0] if questions else None
-    raters = [each for each in everyone if each.role == "rater"]
+    questions = [row.question for row in agreement]
+    chosen = request.query_params.get("question")
+    question = chosen if chosen in questions else questions[0] if questions else None
+    raters = [row for row in everyone if row.role == "rater"]
     return page(
         "organiser",
         title=str(store.about["title"]),
         csrf=session.csrf,
         design=store.design,
         about=store.about,
-        people=[
-            (each, minutes(each.seconds), seconds(each.median_seconds), _moment(each.last)) for each in everyone
-        ],
-        submitted=sum(each.submitted for each in raters),
-        assigned=sum(each.assigned for each in raters),
-        agreement=[_agreeing(each) for each in agreement],
+        people=[(row, minutes(row.seconds), seconds(row.median_seconds), _moment(row.last)) for row in everyone],
+        submitted=sum(row.submitted for row in raters),
+        assigned=sum(row.assigned for row in raters),
+        agreement=[_agreeing(row) for row in agreement],
         questions=questions,
         question=question,
         apart=[
-            (each, [(rater, _said(each, value)) for rater, value in each.answers.items()])
-            for each in (disagreements(store, question=question) if question else ())
+            (row, [(rater, _said(row, value)) for rater, value in row.answers.items()])
+            for row in (disagreements(store, question=question) if question else ())
         ],
     )
 
 
-def _said(found: Disagreement, value: float) -> str:
-    return found.names[int(value)] if found.names else f"{value:g}"
+def _said(disagreement: Disagreement, value: float) -> str:
+    return disagreement.names[int(value)] if disagreement.names else f"{value:g}"
 
 
 def _agreement(request: Request, everyone: Sequence[Progress]) -> Sequence[Agreeing]:
     """Agreement so far, computed anew when somebody has submitted something since."""
     state = request.app.state
-    now = [(each.last, each.submitted) for each in everyone]
+    now = [(person.last, person.submitted) for person in everyone]
     if getattr(state, "agreement_at", None) != now:
         state.agreement, state.agreement_at = agreement_so_far(state.store), now
-    found: Sequence[Agreeing] = state.agreement
-    return found
+    agreements: Sequence[Agreeing] = state.agreement
+    return agreements
 
 
-def _agreeing(found: Agreeing) -> dict[str, Any]:
+def _agreeing(agreement: Agreeing) -> dict[str, Any]:
     pairs = [
         {
             "raters": " and ".join(pair),
             "kappa": _with_interval(kappa),
-            "same": f"{found.same[pair]:.0%}",
+            "same": f"{agreement.same[pair]:.0%}",
         }
-        for pair, kappa in found.pairs.items()
+        for pair, kappa in agreement.pairs.items()
     ]
     return {
-        "question": found.question,
-        "cases": found.cases,
-        "icc": _with_interval(found.icc),
-        "alpha": _with_interval(found.alpha),
-        "kappa": _number(found.kappa),
+        "question": agreement.question,
+        "cases": agreement.cases,
+        "icc": _with_interval(agreement.icc),
+        "alpha": _with_interval(agreement.alpha),
+        "kappa": _number(agreement.kappa),
         "pairs": pairs,
     }
 
@@ -133,8 +131,8 @@ def minutes(spent: float) -> str:
     """
     if not spent:
         return "–"
-    whole = max(1, round(spent / 60))
-    return f"{whole // 60} h {whole % 60} min" if whole >= 60 else f"{whole} min"
+    rounded = max(1, round(spent / 60))
+    return f"{rounded // 60} h {rounded % 60} min" if rounded >= 60 else f"{rounded} min"
 
 
 def seconds(spent: float) -> str:
@@ -145,8 +143,8 @@ def seconds(spent: float) -> str:
     """
     if math.isnan(spent):
         return "–"
-    whole = round(spent)
-    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
+    rounded = round(spent)
+    return f"{rounded // 60} min {rounded % 60} s" if rounded >= 60 else f"{rounded} s"
 
 
 def _moment(time: str) -> str:
@@ -175,8 +173,8 @@ def _case(request: Request, person: Person, session: Session) -> Response:
     answers = []
     for other, own in seen:
         state = relabelled(store.state(other.id, key), {label: label_of[system] for label, system in own.items()})
-        said = answers_in_words(store.design, state, candidates=view.candidates, reference=view.reference)
-        lines = [f"{label}: {line}" if label else line for label, each in said.items() for line in each]
+        in_words = answers_in_words(store.design, state, candidates=view.candidates, reference=view.reference)
+        lines = [f"{label}: {line}" if label else line for label, listed in in_words.items() for line in listed]
         standing = "submitted" if state.submitted else "begun" if state.version else "not begun"
         answers.append((other, standing, seconds(state.seconds or math.nan), lines))
     return page(
@@ -185,17 +183,17 @@ def _case(request: Request, person: Person, session: Session) -> Response:
         csrf=session.csrf,
         key=key,
         reference=view.reference,
-        candidates=[(each.label, labels[each.label], each.text) for each in view.candidates],
+        candidates=[(candidate.label, labels[candidate.label], candidate.text) for candidate in view.candidates],
         answers=answers,
     )
 
 
 async def _backup(request: Request) -> Response:
     access: Access = request.app.state.access
-    found = await run_in_threadpool(access.organiser, request)
-    if found is None:
+    person = await run_in_threadpool(access.organiser, request)
+    if person is None:
         return JSONResponse({"to": "/"}, status_code=401)
-    if not access.is_own(request, found):
+    if not access.is_own(request, person):
         return JSONResponse({"error": "this is not a request of our page"}, status_code=403)
     store: Store = request.app.state.store
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")

@@ -93,10 +93,10 @@ def _files() -> Mapping[str, tuple[bytes, str, str]]:
 
 async def static_file(request: Request) -> Response:
     """A script or style sheet; browsers ask each time and mostly hear that nothing has changed."""
-    found = _files().get(request.path_params["name"])
-    if found is None:
+    file = _files().get(request.path_params["name"])
+    if file is None:
         return Response(status_code=404)
-    content, kind, tag = found
+    content, kind, tag = file
     headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match") == f'"{tag}"':
         return Response(status_code=304, headers=headers)

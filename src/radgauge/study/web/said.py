@@ -15,24 +15,24 @@ def answers_in_words(
     design: Design, state: CaseState, *, candidates: Sequence[Shown], reference: str = ""
 ) -> dict[str, list[str]]:
     """Label -> one line per answer, in the order of the design; "" holds what was said of the case as a whole."""
-    said = {label: [f"cannot judge: {reason}"] for label, reason in state.cannot_judge.items()}
+    in_words = {label: [f"cannot judge: {reason}"] for label, reason in state.cannot_judge.items()}
     for candidate in candidates:
-        lines = said.setdefault(candidate.label, [])
-        given = state.answers.get(candidate.label, {})
-        for asked in design.fields:
-            if asked.kind in ("marks", "missing"):
-                text = candidate.text if asked.kind == "marks" else reference
-                lines += [_entry(asked, entry, text) for entry in given.get(asked.key, ())]
-            elif asked.kind == "counts" and asked.per == "candidate":
-                counts = answer_in_words(asked, counts_of(design, state, label=candidate.label, field=asked))
-                lines += [f"{asked.title}: {counts}"] if counts != "none" else []
-            elif asked.per != "case" and asked.key in given:
-                lines.append(f"{asked.title}: {answer_in_words(asked, given[asked.key])}")
-    for asked in design.fields:
-        if asked.per == "case" and asked.key in state.answers.get("", {}):
-            whole = said.setdefault("", [])
-            whole.append(f"{asked.title}: {answer_in_words(asked, state.answers[''][asked.key])}")
-    return said
+        lines = in_words.setdefault(candidate.label, [])
+        answered = state.answers.get(candidate.label, {})
+        for question in design.fields:
+            if question.kind in ("marks", "missing"):
+                text = candidate.text if question.kind == "marks" else reference
+                lines += [_entry(question, entry, text) for entry in answered.get(question.key, ())]
+            elif question.kind == "counts" and question.per == "candidate":
+                counts = answer_in_words(question, counts_of(design, state, label=candidate.label, field=question))
+                lines += [f"{question.title}: {counts}"] if counts != "none" else []
+            elif question.per != "case" and question.key in answered:
+                lines.append(f"{question.title}: {answer_in_words(question, answered[question.key])}")
+    for question in design.fields:
+        if question.per == "case" and question.key in state.answers.get("", {}):
+            of_case = in_words.setdefault("", [])
+            of_case.append(f"{question.title}: {answer_in_words(question, state.answers[''][question.key])}")
+    return in_words
 
 
 def feedback_in_words(design: Design, feedback: Mapping[str, Any]) -> list[str]:
@@ -43,53 +43,53 @@ def feedback_in_words(design: Design, feedback: Mapping[str, Any]) -> list[str]:
     for line in feedback["answers"]:
         if line["right"]:
             continue
-        asked = design.field(line["field"])
+        question = design.field(line["field"])
         before = say("Candidate {0}", line["candidate"]) + ", " if several and line["candidate"] else ""
-        expected, given = (say(answer_in_words(asked, line[which])) for which in ("expected", "given"))
-        lines.append(f"{before}{asked.title}: " + say("expected {0}; you answered {1}", expected, given))
+        expected, answered = (say(answer_in_words(question, line[which])) for which in ("expected", "given"))
+        lines.append(f"{before}{question.title}: " + say("expected {0}; you answered {1}", expected, answered))
     return lines
 
 
-def answer_in_words(asked: Field, answer: Any) -> str:
+def answer_in_words(field: Field, answer: Any) -> str:
     """One answer of a field, with the titles of the design instead of its keys."""
     if answer is None:
         return "nothing"
-    if asked.kind in ("marks", "missing"):
-        parts = [_part(asked, str(each)) for each in answer]
+    if field.kind in ("marks", "missing"):
+        parts = [_part(field, str(item)) for item in answer]
         return "; ".join(parts) or "none"
-    if asked.per == "sentence" and isinstance(answer, Mapping) and all(str(unit).isdecimal() for unit in answer):
-        each = sorted(answer.items(), key=lambda pair: int(pair[0]))
-        return "; ".join(f"sentence {int(unit) + 1}: {_one(asked, said)}" for unit, said in each) or "nothing"
-    return _one(asked, answer)
+    if field.per == "sentence" and isinstance(answer, Mapping) and all(str(unit).isdecimal() for unit in answer):
+        item = sorted(answer.items(), key=lambda pair: int(pair[0]))
+        return "; ".join(f"sentence {int(unit) + 1}: {_one(field, value)}" for unit, value in item) or "nothing"
+    return _one(field, answer)
 
 
-def _one(asked: Field, answer: Any) -> str:
-    if asked.kind == "counts":
-        parts = [f"{_part(asked, part)}: {number}" for part, number in answer.items() if number]
+def _one(field: Field, answer: Any) -> str:
+    if field.kind == "counts":
+        parts = [f"{_part(field, part)}: {number}" for part, number in answer.items() if number]
         return "; ".join(parts) or "none"
-    if asked.kind == "choice":
+    if field.kind == "choice":
         chosen = answer["choice"] if isinstance(answer, Mapping) else answer
-        title = next((each.title for each in asked.options if each.key == chosen), f"candidate {chosen}")
+        title = next((option.title for option in field.options if option.key == chosen), f"candidate {chosen}")
         reason = answer.get("reason") if isinstance(answer, Mapping) else None
         return f"{title} ({reason})" if reason else title
     return f"{answer:g}"
 
 
-def _part(asked: Field, part: str) -> str:
+def _part(field: Field, part: str) -> str:
     category, _, level = part.partition("/")
-    named = next((each.title for each in asked.categories if each.key == category), category)
-    graded = _title(asked.levels(category), level)
+    named = next((item.title for item in field.categories if item.key == category), category)
+    graded = _title(field.levels(category), level)
     return ", ".join(filter(None, (named, graded)))
 
 
 def _title(options: Sequence[Option], key: str) -> str:
-    return next((each.title for each in options if each.key == key), key)
+    return next((option.title for option in options if option.key == key), key)
 
 
-def _entry(asked: Field, entry: Mapping[str, Any], text: str) -> str:
-    category = next((each for each in asked.categories if each.key == entry.get("category")), None)
+def _entry(field: Field, entry: Mapping[str, Any], text: str) -> str:
+    category = next((item for item in field.categories if item.key == entry.get("category")), None)
     attribute = _title(category.attributes, entry.get("attribute", "")) if category is not None else ""
-    level = _title(asked.levels(entry.get("category", "")), entry.get("significance", ""))
-    said = ", ".join(filter(None, (category.title if category is not None else asked.title, attribute, level)))
+    level = _title(field.levels(entry.get("category", "")), entry.get("significance", ""))
+    details = ", ".join(filter(None, (category.title if category is not None else field.title, attribute, level)))
     quoted = entry.get("text") or (text[entry["start"] : entry["end"]] if "start" in entry else "")
-    return f"{said}: “{quoted}”" if quoted else said
+    return f"{details}: “{quoted}”" if quoted else details
